@@ -1,4 +1,4 @@
-//! Why a query has no result.
+//! The errors of queries.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -7,10 +7,10 @@ use varve_view::ViewError;
 
 use crate::Value;
 
-/// Why a query has no result. Each has a stable code ([`QueryError::code`]).
+/// An error of a query. Each has a stable code ([`QueryError::code`]).
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// The query asks for something that makes no sense.
+    /// The query is invalid.
     #[error("{0}")]
     Invalid(String),
     /// A variable has no value.
@@ -40,21 +40,21 @@ pub enum QueryError {
         /// What happened.
         message: String,
     },
-    /// A limit of scripts is reached.
+    /// A limit of scripts is exceeded.
     #[error("{0}")]
     Limit(String),
-    /// The query needs something that this build does not have yet.
+    /// The query needs something that is not supported.
     #[error("{0} is not supported yet")]
     Unsupported(String),
-    /// Reading ended: a limit, the deadline, or a failure of the store.
+    /// Reading the graph failed: a limit, the deadline, or an error of the store.
     #[error(transparent)]
     View(#[from] ViewError),
 }
 
-/// Characters of a value that a message shows.
+/// The most characters of a value in a message.
 const SHOWN_CHARS: usize = 100;
 
-/// The beginning of a value as text. No more of it is written: it may be of any size.
+/// The beginning of a value as text. The rest is not written, since a value may be of any size.
 fn beginning(value: &Value) -> String {
     struct Beginning(String);
 
@@ -70,13 +70,13 @@ fn beginning(value: &Value) -> String {
     }
 
     let mut shown = Beginning(String::new());
-    // An error means that there is more of it.
+    // An error means that the text was cut.
     let _ = write!(shown, "{value}");
     shown.0
 }
 
 impl QueryError {
-    /// A value that is not of the type that is needed.
+    /// A value has another type than the one needed.
     #[must_use]
     pub fn cast(value: &Value, to: &'static str) -> Self {
         Self::Cast {
@@ -90,7 +90,7 @@ impl QueryError {
         Self::Arithmetic(message)
     }
 
-    /// A query that makes no sense.
+    /// An invalid query.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())
     }

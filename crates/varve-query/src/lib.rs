@@ -1,10 +1,10 @@
 //! Plans of queries and the operators that run them over the graph view.
 //!
 //! A language binds its text to a [`Plan`]. A [`Query`] runs the plan on one
-//! [`GraphView`](varve_view::GraphView): operators pull rows in batches, merge equal ones by a
-//! count, and read the graph for many rows at once. A child plan of a step (`where(…)`, `by(…)`)
-//! runs on a whole batch too: each row of the parent is a *segment*, and an operator of the child
-//! that counts or sorts does so within each segment.
+//! [`GraphView`](varve_view::GraphView): operators pull rows in batches, merge equal rows into one
+//! with a count, and read the graph for many rows at once. A child plan of a step (`where(…)`,
+//! `by(…)`) also runs on a whole batch: each row of the parent is a *segment*, and an operator of
+//! the child that counts or sorts does so within each segment.
 
 #![allow(
     clippy::mutable_key_type,

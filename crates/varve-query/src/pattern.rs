@@ -1,27 +1,28 @@
-//! Patterns over named values, solved in an order that binds each name before it is needed.
+//! Patterns of `match()` over named values, in an order that binds each name before it is needed.
 //!
-//! Each pattern walks from a value that has a name to one that gets a name, or that must equal what
-//! has it; others only filter. They become ordinary steps, the cheapest first.
+//! A walk goes from a named value to a result, which gets a name or must equal the value that has
+//! the name already. Other patterns only filter. Patterns become ordinary steps, the cheapest
+//! first.
 
 use std::collections::HashSet;
 
 use crate::QueryError;
 use crate::plan::{Name, Op, Plan};
 
-/// The most patterns of a `match`, those within others included: each is weighed against all
-/// others.
+/// The most patterns of a `match`, including nested ones. The limit bounds the work of choosing an
+/// order, in which each pattern is compared with all others.
 pub const PATTERNS_MAX: usize = 100;
 
 /// One pattern.
 #[derive(Debug, Clone)]
 pub enum Pattern {
-    /// A walk from a named value. What it gives gets the name `end`, if there is one.
+    /// A walk from a named value. Its results get the name `end`, if there is one.
     Walk {
-        /// The name of where it begins.
+        /// The name of the value at which the walk begins.
         start: Name,
         /// The walk.
         body: Plan,
-        /// The name of what it gives.
+        /// The name that the results get.
         end: Option<Name>,
     },
     /// A filter over these names.
@@ -31,19 +32,20 @@ pub enum Pattern {
         /// The filter.
         op: Box<Op>,
     },
-    /// These patterns have a solution together, or have none. They name nothing for others.
+    /// These patterns have a common solution, or with `not` have none. Their names are not visible
+    /// outside.
     Exists {
         /// The patterns.
         patterns: Vec<Pattern>,
-        /// Whether there must be none.
+        /// Whether the patterns must have no solution.
         not: bool,
     },
-    /// Patterns of one of these groups have a solution.
+    /// The patterns of at least one group have a solution.
     Or(Vec<Vec<Pattern>>),
 }
 
 impl Pattern {
-    /// How many patterns it is, those within it included.
+    /// The number of patterns, including nested ones.
     fn count(&self) -> usize {
         let all = |patterns: &[Self]| patterns.iter().map(Self::count).sum::<usize>();
         match self {
@@ -53,7 +55,7 @@ impl Pattern {
         }
     }
 
-    /// The names in it, in the order of the text.
+    /// Adds the names in the pattern to `out`, in the order of the text.
     fn names(&self, out: &mut Vec<Name>) {
         match self {
             Self::Walk { start, end, .. } => {
@@ -66,7 +68,7 @@ impl Pattern {
         }
     }
 
-    /// The names that it gives to values.
+    /// Adds the names that the pattern gives to values to `out`.
     fn binds(&self, out: &mut Vec<Name>) {
         match self {
             Self::Walk { end, .. } => out.extend(end.clone()),
@@ -75,7 +77,7 @@ impl Pattern {
         }
     }
 
-    /// About how many values it makes of one; less is better.
+    /// A rough estimate of the number of results for one value; the cheapest pattern goes first.
     fn cost(&self, bound: &HashSet<Name>) -> i32 {
         let Self::Walk { body, end, .. } = self else {
             return 0;
@@ -104,7 +106,7 @@ const fn is_filter(op: &Op) -> bool {
     )
 }
 
-/// Whether a step sees each value alone, wherever it stands.
+/// Whether a step treats each value alone, wherever the step is in the plan.
 const fn is_plain(op: &Op) -> bool {
     is_filter(op)
         || matches!(
@@ -114,10 +116,10 @@ const fn is_plain(op: &Op) -> bool {
 }
 
 /// The steps that give a map of the names for each solution. `seen`: names that values may have
-/// already.
+/// before the `match`.
 ///
 /// # Errors
-/// When no order binds every name, and above [`PATTERNS_MAX`].
+/// If no order binds every name, or there are more than [`PATTERNS_MAX`] patterns.
 pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, QueryError> {
     if patterns.iter().map(Pattern::count).sum::<usize>() > PATTERNS_MAX {
         return Err(QueryError::invalid(format!(
@@ -135,7 +137,7 @@ pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, Q
     let mut ops = Vec::new();
     let mut rest = patterns;
     if !seen.contains(&start) {
-        // Filters of what comes in go first: an index may serve them.
+        // Filters of the input value go first: an index may serve them.
         rest.retain(|pattern| match pattern {
             Pattern::Walk {
                 start: own,
@@ -152,7 +154,8 @@ pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, Q
         label: start.clone(),
         equal: false,
     });
-    // A label that was seen may be missing, so what walks bind they bind first.
+    // A value may lack a label in `seen`. So a label that a walk binds is not yet regarded as
+    // bound.
     let binds = |name: &Name| {
         let mut walks = rest.iter();
         walks.any(|each| matches!(each, Pattern::Walk { end: Some(end), .. } if end == name))
@@ -170,16 +173,16 @@ pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, Q
     Ok(ops)
 }
 
-/// Which names stand for something.
+/// The names that are bound.
 #[derive(Clone)]
 struct Known<'s> {
-    /// Names that values may have had before.
+    /// Names that values may have had before the `match`.
     seen: &'s HashSet<Name>,
-    /// Names that stand for something now.
+    /// Names that have a value at this step.
     bound: HashSet<Name>,
 }
 
-/// The name of what comes in: the first that a walk begins with and none ends with.
+/// The name of the input value: the first name that a walk begins with and no walk ends with.
 fn start_of(patterns: &[Pattern]) -> Option<Name> {
     fn walks(patterns: &[Pattern], starts: &mut Vec<Name>, ends: &mut Vec<Name>) {
         for pattern in patterns {
@@ -203,7 +206,7 @@ fn start_of(patterns: &[Pattern]) -> Option<Name> {
     first.or_else(|| starts.first()).cloned()
 }
 
-/// The steps of patterns of which all must hold, the cheapest first.
+/// The steps of patterns that must all hold, the cheapest first.
 fn ordered(mut rest: Vec<Pattern>, known: &mut Known<'_>) -> Result<Vec<Op>, QueryError> {
     let mut ops = Vec::new();
     while !rest.is_empty() {
@@ -222,8 +225,8 @@ fn ordered(mut rest: Vec<Pattern>, known: &mut Known<'_>) -> Result<Vec<Op>, Que
     Ok(ops)
 }
 
-/// Whether everything that a pattern needs is bound: where a walk begins, and for a filter each
-/// name that another pattern binds.
+/// Whether the names that a pattern needs are bound: the start of a walk, all names of a filter,
+/// and of a compound pattern those names that another pattern binds.
 fn is_ready(at: usize, rest: &[Pattern], bound: &HashSet<Name>) -> bool {
     let mut names = Vec::new();
     match &rest[at] {

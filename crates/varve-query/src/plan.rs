@@ -1,4 +1,4 @@
-//! What a query does, step by step: the form that languages bind to and rules rewrite.
+//! Query plans: steps in order. Languages bind their text to a plan, and rules rewrite it.
 
 mod bounded;
 pub mod call;
@@ -19,7 +19,7 @@ use varve_model::{Condition, Direction};
 /// A name that a query gives to a value or a side effect.
 pub type Name = CompactString;
 
-/// Steps, each of which takes what the one before gives.
+/// Steps; the input of each is the output of the step before it.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// The steps.
@@ -33,7 +33,7 @@ impl Plan {
         Self { ops }
     }
 
-    /// Whether a step must see all values before it gives any.
+    /// Whether a step must see its whole input before it gives any output.
     #[must_use]
     pub fn gathers(&self) -> bool {
         self.ops.iter().any(Op::gathers)
@@ -56,7 +56,7 @@ impl Plan {
         has
     }
 
-    /// Whether a step reports what others did.
+    /// Whether a step reports metrics of other steps: `profile()`.
     #[must_use]
     pub(crate) fn profiles(&self) -> bool {
         let mut profiles = false;
@@ -72,7 +72,7 @@ impl Plan {
         writes
     }
 
-    /// Calls `visit` for each step, those of children included.
+    /// Calls `visit` for each step, including the steps of children.
     pub fn walk(&self, visit: &mut dyn FnMut(&Op)) {
         for op in &self.ops {
             visit(op);
@@ -83,7 +83,7 @@ impl Plan {
     }
 }
 
-/// What the values of a source are.
+/// The kind of elements that a source gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementKind {
     /// Vertices.
@@ -92,16 +92,16 @@ pub enum ElementKind {
     Edge,
 }
 
-/// What an expansion gives.
+/// The kind of elements that an expansion gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expanded {
-    /// Edges.
+    /// The edges.
     Edges,
-    /// The vertices at their other ends.
+    /// The vertices at the other ends of the edges.
     Vertices,
 }
 
-/// Which end of an edge.
+/// Selects ends of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum End {
@@ -111,7 +111,7 @@ pub enum End {
     Other,
 }
 
-/// Whether a step works on the stream or within each value.
+/// Whether a step works on the whole stream or within each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Scope {
@@ -119,7 +119,7 @@ pub enum Scope {
     Local,
 }
 
-/// Which of several values with one label.
+/// Selects among several values with one label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Pop {
@@ -129,7 +129,7 @@ pub enum Pop {
     Mixed,
 }
 
-/// What a step reads from each value: `by(…)`.
+/// How a step derives a value from each of its input values: `by(…)`.
 #[derive(Debug, Clone, Default)]
 pub enum By {
     /// The value itself.
@@ -145,11 +145,11 @@ pub enum By {
     Values,
     /// The first result of a child.
     Child(Plan),
-    /// What this reads, and null where it reads nothing.
+    /// The result of the inner `by`, or null if it has none.
     OrNull(Box<By>),
 }
 
-/// How a step orders.
+/// The direction in which a step orders values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Ordering {
@@ -159,7 +159,7 @@ pub enum Ordering {
     Shuffled,
 }
 
-/// What is made of all values of a stream, or of the members of one value.
+/// How all values of a stream, or the members of one value, become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Reduce {
@@ -171,44 +171,44 @@ pub enum Reduce {
     Fold,
 }
 
-/// Which child results of a branch go on.
+/// The condition under which a branch takes an option.
 #[derive(Debug, Clone)]
 pub enum Choice {
-    /// A value that the branch's result equals.
+    /// The branch's result equals this value.
     Value(Value),
-    /// A predicate that it satisfies.
+    /// The branch's result satisfies this predicate.
     Predicate(Predicate),
-    /// A child that it has a result for.
+    /// This child has a result for the branch's result.
     Child(Plan),
-    /// None of the others.
+    /// The branch has a result, and it meets no other choice.
     None,
     /// The branch has no result.
     Unproductive,
-    /// Whatever it is.
+    /// The branch has a result.
     Any,
 }
 
-/// When a loop tests.
+/// A condition of a loop, and when it is tested: `until(…)` or `emit(…)`.
 #[derive(Debug, Clone)]
 pub struct Modulator {
-    /// Before the body instead of after it.
+    /// Whether the test is before the body instead of after it.
     pub first: bool,
-    /// What is tested.
+    /// The test.
     pub test: LoopTest,
 }
 
-/// What a loop tests.
+/// The test of a [`Modulator`]: when it holds.
 #[derive(Debug, Clone)]
 pub enum LoopTest {
     /// Always.
     Always,
-    /// The number of completed rounds.
+    /// When at least this number of rounds is complete.
     Times(u32),
-    /// A child that has a result.
+    /// When this child has a result.
     Child(Plan),
 }
 
-/// Which parts of an element that are no properties a map shows.
+/// The parts of an element, beside its properties, that a map of it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub struct Tokens {
@@ -219,33 +219,33 @@ pub struct Tokens {
 /// A loop.
 #[derive(Debug, Clone)]
 pub struct Repeat {
-    /// What is repeated.
+    /// The steps of one round.
     pub body: Plan,
-    /// When a value leaves.
+    /// When a value leaves the loop.
     pub until: Option<Modulator>,
-    /// When a copy of a value leaves.
+    /// When a copy of a value leaves the loop.
     pub emit: Option<Modulator>,
     /// The loop's name.
     pub name: Option<Name>,
 }
 
-/// One step.
+/// One step. Each variant is described by the values that it gives.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "fields are described with their step")]
 pub enum Op {
-    /// All elements, or those with these ids; for each value that comes in.
+    /// All elements, or those with these ids, once for each input value.
     Source {
         kind: ElementKind,
         /// Ids, or elements.
         ids: Option<Vec<Value>>,
         /// Labels; `None` = all.
         labels: Option<Vec<Name>>,
-        /// What an index serves. The step that they come from checks them too.
+        /// Conditions that an index may serve. The step that they were taken from checks them too.
         conditions: Vec<Condition>,
     },
-    /// These values, beside those that come in.
+    /// These values, in addition to the input.
     Inject(Vec<Value>),
-    /// Edges or neighbours of vertices. `labels` empty = all; `None` = none that exists.
+    /// Edges or neighbours of vertices. `direction` `None` = both; `labels` empty = all.
     Expand {
         direction: Option<Direction>,
         labels: Vec<Name>,
@@ -257,7 +257,7 @@ pub enum Op {
     Is(Predicate),
     /// Elements whose property satisfies a predicate.
     HasProperty { key: Name, predicate: Predicate },
-    /// Elements whose property, as a child sees it, gives a result.
+    /// Elements with at least one value of a property for which a child has a result.
     HasPropertyChild { key: Name, child: Plan },
     /// Elements whose id, label, key or value satisfies a predicate.
     HasToken { token: Token, predicate: Predicate },
@@ -265,24 +265,24 @@ pub enum Op {
     HasKey(Name),
     /// Elements without a property.
     HasNot(Name),
-    /// Values for which a child has a result, or has none.
+    /// Values for which a child has a result; with `not`, those for which it has none.
     Where { child: Plan, not: bool },
-    /// Values for which all children have a result, or one of them has.
+    /// Values for which all children (`all`), or at least one, have a result.
     Junction { children: Vec<Plan>, all: bool },
-    /// Values that compare with labelled ones. `start`: what is compared; the value itself if
-    /// absent.
+    /// Values that satisfy a comparison with labelled ones. `start`: the label of the value to
+    /// compare; `None` = the input value.
     WhereLabels {
         start: Option<Name>,
         predicate: Predicate,
         by: Vec<By>,
     },
-    /// Values that did not come before.
+    /// Values, each only once.
     Dedup {
         labels: Vec<Name>,
         by: Option<By>,
         scope: Scope,
     },
-    /// Values from the `low`th up to before the `high`th.
+    /// Values from position `low` (inclusive) to `high` (exclusive), counted from 0.
     Range {
         low: u64,
         high: Option<u64>,
@@ -290,40 +290,41 @@ pub enum Op {
     },
     /// The last values.
     Tail { count: u64, scope: Scope },
-    /// Values at random.
+    /// A random selection of `count` values.
     Sample {
         count: u64,
         by: Option<By>,
         scope: Scope,
     },
-    /// Each value with this probability.
+    /// The input, where each value passes with this probability.
     Coin(f64),
-    /// Values whose path has no repeats, or has some.
+    /// Values whose path has no repeated object (`simple`), or has one.
     SimplePath {
         simple: bool,
         by: Vec<By>,
         from: Option<Name>,
         to: Option<Name>,
     },
-    /// Nothing.
+    /// Nothing: every value is dropped.
     Discard,
     /// The id of an element.
     Id,
     /// The label of an element.
     Label,
-    /// Values of properties.
+    /// The values of the properties with these names; none given = all.
     Values(Vec<Name>),
-    /// Properties.
+    /// The properties with these names; none given = all.
     Properties(Vec<Name>),
-    /// A map of properties; `lists`: vertex properties in lists.
+    /// A map of an element from property names to values; for a vertex, to lists of values.
+    /// `tokens` adds the id and the label.
     ValueMap {
         keys: Vec<Name>,
         tokens: Tokens,
         by: Option<By>,
     },
-    /// A map of properties as properties.
+    /// A map of an element from property names to properties; for a vertex, to lists of them.
     PropertyMap(Vec<Name>),
-    /// A flat map of an element.
+    /// A map of an element with its id, label and properties, each name with one value.
     ElementMap(Vec<Name>),
     /// The key of a property or an entry.
     Key,
@@ -331,11 +332,11 @@ pub enum Op {
     Value,
     /// This value.
     Constant(Value),
-    /// The same.
+    /// The input, unchanged.
     Identity,
-    /// Gives a value labels.
+    /// The input, after giving these labels to each value.
     As(SmallVec<[Name; 1]>),
-    /// Labelled values: one by itself, several as a map.
+    /// Labelled values: a single one as it is, several as a map.
     Select {
         pop: Option<Pop>,
         labels: Vec<Name>,
@@ -343,7 +344,7 @@ pub enum Op {
     },
     /// Keys or values of a map.
     SelectColumn { keys: bool },
-    /// What a child's first result names.
+    /// The value that the first result of a child names: a label or a key of a map.
     SelectChild {
         pop: Option<Pop>,
         child: Plan,
@@ -359,113 +360,116 @@ pub enum Op {
     },
     /// The tree of all paths.
     Tree { by: Vec<By>, into: Option<Name> },
-    /// Adds edges and the vertices that they join to a side effect.
+    /// The input, after adding each edge and its end vertices to a side effect.
     Subgraph { into: Name },
-    /// What a collection holds.
+    /// The members of a collection.
     Unfold,
-    /// What is made of all values.
+    /// One value, computed from all values.
     Reduce { reduce: Reduce, scope: Scope },
-    /// Values folded by an operator from a seed.
+    /// One value: all values folded by an operator, from a seed.
     FoldWith { seed: Value, operator: Operator },
     /// Values in order.
     Order {
         by: Vec<(By, Ordering)>,
         scope: Scope,
     },
-    /// Groups: keys and what is made of the values.
+    /// A map of groups: each key with the values of its group, reduced by `value`.
     Group {
         key: By,
         value: By,
         into: Option<Name>,
     },
-    /// Groups and their sizes.
+    /// A map of groups: each key with the size of its group.
     GroupCount { key: By, into: Option<Name> },
-    /// Collects values in a side effect.
+    /// The input, after collecting the values in a side effect.
     Aggregate { into: Name, by: By, scope: Scope },
-    /// Side effects: one by itself, several as a map.
+    /// Side effects: a single one as it is, several as a map.
     Cap(Vec<Name>),
-    /// All values, before any goes on.
+    /// The input, which passes only after all of it has come.
     Barrier,
-    /// As a barrier; sacks become shares of their sum.
+    /// As [`Op::Barrier`], and divides each sack by the sum of all sacks.
     NormSack,
-    /// Results of a child for each value. `first`: only the first of each.
+    /// Results of a child for each value. `first`: only the first result for each value.
     FlatMap {
         child: Plan,
         first: bool,
-        /// Whether results keep the child's way instead of the value's.
+        /// Whether a result has the child's path and sack instead of the value's.
         local: bool,
     },
-    /// Runs a child for its side effects.
+    /// The input, after running a child for its side effects.
     SideEffect(Plan),
-    /// Results of all children.
+    /// Results of all children for each value.
     Union(Vec<Plan>),
-    /// Results of the first child that has some.
+    /// Results of the first child that has any.
     Coalesce(Vec<Plan>),
-    /// Results of a child, or the value.
+    /// Results of a child, or the value itself if there are none.
     Optional(Plan),
-    /// Results of one child or the other.
+    /// Results of `then` if `condition` has a result, else of `otherwise`.
     IfThenElse {
         condition: Plan,
         then: Plan,
         otherwise: Plan,
     },
-    /// Results of the children whose choice the branch's result meets; `first`: of the first.
+    /// Results of the options whose choice the branch's result meets; `first`: only of the first
+    /// such option.
     Branch {
         branch: By,
         options: Vec<(Choice, Plan)>,
         first: bool,
     },
-    /// A loop.
+    /// The values that leave a loop.
     Repeat(Box<Repeat>),
-    /// Rounds of a loop.
+    /// The number of completed rounds of a loop; `None` = the innermost.
     Loops(Option<Name>),
     /// The sack.
     Sack,
-    /// Joins the sack with a value.
+    /// The input, after combining each sack with the value that `by` reads.
     SackWith { operator: Operator, by: By },
-    /// A calculation.
+    /// The result of a calculation.
     Math { expression: Math, by: Vec<By> },
-    /// Each value with its position.
+    /// Members of each value with their positions: pairs, or with `map` a map by position.
     Index { map: bool },
-    /// Ends the query.
+    /// Nothing: the query fails with this message as soon as a value comes.
     Fail(Name),
-    /// A function of one value and constant arguments.
+    /// The result of a function of one value; its other arguments are constant.
     Function(Function),
-    /// A change of the graph.
+    /// The results of a change of the graph.
     Write(Box<write::Write>),
     /// Results of a service.
     Call(Box<call::Call>),
-    /// A function of one value and of the first result of each child.
+    /// The result of a function of one value and of the first result of each child.
     Combine {
         children: Vec<Plan>,
         function: Combination,
     },
-    /// A text with the values of variables in it.
+    /// A text that contains the values of variables.
     Format { parts: Vec<FormatPart>, by: Vec<By> },
     /// The element that a property belongs to.
     Element,
-    /// Gives a value a label. Where one has it already, the value must equal that one, if `equal`.
+    /// The input, after giving a label to each value. With `equal`, a value that differs from the
+    /// one that has the label already is dropped.
     Bind { label: Name, equal: bool },
-    /// What has a label; with `map` a map of those labels that something has.
+    /// The value that has a label; with `map`, a map of those of these labels that have a value.
     Bound { labels: Vec<Name>, map: bool },
-    /// What the steps before it did, once they have done it: as the result, or as a side effect.
+    /// The metrics of the steps before it, after they have finished: as the result, or as a side
+    /// effect.
     Profile { into: Option<Name> },
-    /// Several steps in one; only rules make it.
+    /// Several steps in one; only rules create it.
     Fused(Fused),
 }
 
-/// A part of what `format` makes.
+/// A part of the text that `format` makes.
 #[derive(Debug, Clone)]
 pub enum FormatPart {
     /// This text.
     Text(Name),
     /// The property or the labelled value with this name.
     Variable(Name),
-    /// What the next `by` reads.
+    /// The value that the next `by` reads.
     Next,
 }
 
-/// How two values become one.
+/// An operator that combines two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Operator {
@@ -498,15 +502,15 @@ pub enum Math {
     Function(Name, Box<Math>),
 }
 
-/// What a [`Function`] does.
+/// The implementation of a [`Function`].
 pub type Apply = dyn Fn(&Value) -> Result<Option<Value>, QueryError> + Send + Sync;
 
 /// A function of one value.
 #[derive(Clone)]
 pub struct Function {
-    /// What it is called.
+    /// The function's name.
     pub name: &'static str,
-    /// What it makes; `None` = nothing.
+    /// Computes the result; `None` = no result.
     pub apply: std::sync::Arc<Apply>,
 }
 
@@ -516,15 +520,15 @@ impl std::fmt::Debug for Function {
     }
 }
 
-/// What a [`Combination`] does with a value and the results of the children.
+/// The implementation of a [`Combination`], from a value and the results of the children.
 pub type Join = dyn Fn(&Value, &[Value]) -> Result<Value, QueryError> + Send + Sync;
 
 /// A function of one value and the results of children.
 #[derive(Clone)]
 pub struct Combination {
-    /// What it is called.
+    /// The function's name.
     pub name: &'static str,
-    /// What it makes.
+    /// Computes the result.
     pub apply: std::sync::Arc<Join>,
 }
 
@@ -535,7 +539,8 @@ impl std::fmt::Debug for Combination {
 }
 
 impl Op {
-    /// Whether this step, or a child that sees its whole stream, must see all values first.
+    /// Whether this step, or a child that gets the whole stream, must see all input before it gives
+    /// output.
     #[must_use]
     pub fn gathers(&self) -> bool {
         match self {

@@ -26,10 +26,10 @@ pub enum Test {
     NotEndingWith,
 }
 
-/// What a value must satisfy.
+/// A condition on a value.
 #[derive(Debug, Clone)]
 pub enum Predicate {
-    /// A test; `within` and `without` have a list.
+    /// A test. The operand of `within` and `without` is a list.
     Test(Test, Value),
     /// All of these.
     And(Vec<Predicate>),
@@ -37,19 +37,19 @@ pub enum Predicate {
     Or(Vec<Predicate>),
     /// Not this.
     Not(Box<Predicate>),
-    /// A decision of the caller's, such as a regular expression.
+    /// A function of the caller's, such as a regular expression.
     Custom(Custom),
 }
 
-/// What a [`Custom`] predicate does.
+/// The implementation of a [`Custom`] predicate.
 pub(crate) type Decide = dyn Fn(&Value) -> Result<bool, QueryError> + Send + Sync;
 
-/// A named decision.
+/// A predicate with a name, implemented as a function.
 #[derive(Clone)]
 pub struct Custom {
-    /// What it is called.
+    /// The predicate's name.
     pub name: &'static str,
-    /// What decides.
+    /// The function that decides.
     pub decide: Arc<Decide>,
 }
 
@@ -66,7 +66,7 @@ impl Predicate {
         Self::Test(Test::Eq, value)
     }
 
-    /// Whether the first bound is a text.
+    /// Whether the first value to compare with is a text.
     pub(crate) fn is_textual(&self) -> bool {
         match self {
             Self::Test(_, Value::Text(_)) => true,
@@ -77,7 +77,7 @@ impl Predicate {
         }
     }
 
-    /// Membership.
+    /// Membership in these values.
     #[must_use]
     pub fn within(values: Vec<Value>) -> Self {
         Self::Test(Test::Within, Value::list(values))
@@ -86,7 +86,7 @@ impl Predicate {
     /// Whether `value` satisfies this.
     ///
     /// # Errors
-    /// When a test of texts meets something else.
+    /// If a test of texts gets a value of another type.
     pub fn holds(&self, value: &Value) -> Result<bool, QueryError> {
         Ok(match self {
             Self::Test(test, bound) => test.holds(value, bound)?,
@@ -111,10 +111,12 @@ impl Predicate {
         })
     }
 
-    /// The same with every bound replaced, as `where` does with labels.
+    /// The same predicate with every value to compare with replaced, as `where` does with labels.
+    /// `Ok(None)`: one of them has no replacement.
     ///
     /// # Errors
-    /// What `replace` refuses. `Ok(None)`: a bound has no value.
+    ///
+    /// Those of `replace`.
     pub(crate) fn bound_by(
         &self,
         replace: &mut dyn FnMut(&Value) -> Result<Option<Value>, QueryError>,
@@ -126,7 +128,7 @@ impl Predicate {
                     let Some(value) = replace(item)? else {
                         return Ok(None);
                     };
-                    // A label may stand for a collection.
+                    // The value of a label may be a collection.
                     match value.items() {
                         Some(members) if !matches!(value, Value::Path(_)) => bounds.extend(members),
                         _ => bounds.push(value),

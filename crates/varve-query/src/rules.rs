@@ -1,4 +1,4 @@
-//! Rewrites plans into cheaper ones that give the same.
+//! Rules: rewrites of plans into cheaper ones with the same results.
 
 mod fuse;
 mod paths;
@@ -12,10 +12,10 @@ use crate::value::Token;
 use crate::value::number::{NumberType, converted};
 use crate::{Value, plan};
 
-/// The plan of a query with every rule applied. `paths`: whether values remember where they were.
+/// Applies every rule to the plan of a query. `paths`: whether traversers record their paths.
 #[must_use]
 pub(crate) fn rewritten(plan: &Plan, schema: &dyn SchemaView, paths: bool) -> Plan {
-    // Fused steps know labels and orders from the beginning on, and changes may bring new ones.
+    // Fused steps resolve labels and orders when the query starts; a write may create new ones.
     let fuses = !plan.writes();
     let mut plan = of_any(plan, schema, paths, fuses);
     if fuses {
@@ -24,7 +24,7 @@ pub(crate) fn rewritten(plan: &Plan, schema: &dyn SchemaView, paths: bool) -> Pl
     plan
 }
 
-/// The plan of a query or of a child with the rules that hold for both.
+/// Applies the rules that hold for the plans of queries and of children.
 fn of_any(plan: &Plan, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Plan {
     let mut ops: Vec<Op> = plan
         .ops
@@ -83,7 +83,7 @@ fn edges_to_vertices(ops: &mut Vec<Op>) {
     }
 }
 
-/// Filters behind a source say which labels and which index it reads.
+/// Derives the labels and the index conditions of a source from the filters after it.
 fn filters_into_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let mut at = 0;
     while at < ops.len() {
@@ -95,7 +95,7 @@ fn filters_into_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
 }
 
 fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
-    // Filters do not depend on each other, so labels may come behind properties.
+    // The order of filters does not matter, so a label filter may follow property filters.
     let mut next = at + 1;
     let mut found: Vec<Condition> = Vec::new();
     while next < ops.len() {
@@ -118,7 +118,7 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
                 let Op::Source { ids, labels, .. } = &mut ops[at] else {
                     return;
                 };
-                // The filter stays: a source by ids does not look at labels.
+                // The filter stays: a source by ids does not check labels.
                 if let (Some(wanted), None, None) = (wanted, &ids, &labels) {
                     *ids = Some(wanted);
                     return;
@@ -138,7 +138,8 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
     }
 }
 
-/// Gives a source labels, unless it has some: an edge may be of a label and of its parent.
+/// Restricts a source to labels, unless it has labels already: an edge may have both a label and
+/// its parent label, so two restrictions cannot be intersected.
 fn restrict(source: &mut Op, names: Vec<Name>) -> bool {
     match source {
         Op::Source { labels, .. } if labels.is_none() => {
@@ -149,7 +150,7 @@ fn restrict(source: &mut Op, names: Vec<Name>) -> bool {
     }
 }
 
-/// The texts that a predicate lets pass and no others.
+/// The texts that a predicate accepts, if it accepts nothing else.
 fn names_of(predicate: &Predicate) -> Option<Vec<Name>> {
     match predicate {
         Predicate::Test(Test::Eq, Value::Text(name)) => Some(vec![name.clone()]),
@@ -164,8 +165,8 @@ fn names_of(predicate: &Predicate) -> Option<Vec<Name>> {
     }
 }
 
-/// The ids that a filter by these may let pass, each once: texts also stand for what they read as,
-/// and numbers of any width for the whole number that they are. The filter itself stays.
+/// The ids that a filter by these ids may accept, without repeats. A text may also be the number or
+/// UUID that it parses to, and a number of any width is its whole number. The filter itself stays.
 fn candidates(ids: Vec<Value>) -> Vec<Value> {
     let mut all = crate::value::ValueSet::default();
     for id in ids {
@@ -187,7 +188,7 @@ fn ids_of(predicate: &Predicate) -> Option<Vec<Value>> {
     }
 }
 
-/// A predicate as the storage understands it; `None` where it does not.
+/// A predicate as a condition of the storage; `None` if the storage has no such condition.
 fn condition(schema: &dyn SchemaView, key: &Name, predicate: &Predicate) -> Option<Condition> {
     let key = schema.property_key_named(key)?;
     if key.cardinality != varve_model::Cardinality::Single {
@@ -222,7 +223,8 @@ fn condition(schema: &dyn SchemaView, key: &Name, predicate: &Predicate) -> Opti
     })
 }
 
-/// A value as a property of this type has it, where it loses nothing.
+/// A value as it is stored in a property of this type; `None` if the conversion would lose
+/// something.
 fn stored(value: &Value, data_type: DataType) -> Option<StoredValue> {
     match (data_type, value) {
         (DataType::Boolean, Value::Bool(value)) => Some(StoredValue::Boolean(*value)),

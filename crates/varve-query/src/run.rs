@@ -38,35 +38,36 @@ use crate::QueryError;
 
 pub use query::{Query, QueryOptions};
 
-/// Rows that are read at once at most: enough for an engine to answer many keys in one go, and few
-/// enough that a `limit` does not read much in vain.
+/// The most rows read at once: enough for an engine to batch many keys, few enough that a `limit`
+/// reads little in vain.
 pub(crate) const BATCH_MAX: usize = 1_024;
-/// Rows that are read at once at least.
+/// The fewest rows read at once.
 pub(crate) const BATCH_MIN: usize = 16;
-/// How many times more rows are read each time that those read so far did not suffice.
+/// The factor by which the batch grows each time the rows read so far did not suffice.
 pub(crate) const GROWTH: usize = 4;
 
-/// A map by ids or keys that clients choose: its hashes are seeded in each process, so that nobody
-/// can choose ids whose hashes fall together. It has no order.
+/// A map by ids or keys that clients choose. The hash seed is random for each process, so that a
+/// client cannot construct collisions. The map has no order.
 pub(crate) type SeededMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
-/// A step that runs.
+/// A running step.
 pub(crate) trait Operator {
-    /// The next rows, of which about `demand` are needed; they may be more, or fewer, or none.
-    /// `Ok(None)`: no more will come.
+    /// The next rows. `demand` is a hint: more rows, fewer, or an empty batch may come. `Ok(None)`:
+    /// no more will come.
     fn next(&mut self, cx: &mut Context<'_>, demand: usize)
     -> Result<Option<Vec<Row>>, QueryError>;
 
-    /// Forgets everything, here and before, so that the step can be used again.
+    /// Resets this step and all steps before it, so that they can run again.
     fn reset(&mut self, how: Reset);
 }
 
-/// Why a step is used again.
+/// The reason of a reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reset {
-    /// For other rows, which have nothing to do with those before.
+    /// The step will process unrelated rows.
     All,
-    /// For the next round of a loop: counters begin anew, what was seen stays seen.
+    /// The next round of a loop begins: counters restart, but `dedup` remembers the values it has
+    /// seen.
     Round,
 }
 

@@ -1,5 +1,5 @@
-//! Strategies that change what a plan gives: views of a part of the graph, values for what is
-//! missing. They rewrite the plan before any rule sees it.
+//! Strategies that change the results of a plan: restriction to a part of the graph, null for
+//! missing values. They rewrite the plan before the rules do.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::{Value, plan::ElementKind};
 /// The part of the graph that a plan sees.
 #[derive(Debug, Clone, Default)]
 pub struct Subgraph {
-    /// What each vertex must give a result for.
+    /// A vertex is visible if this plan has a result for it.
     pub vertices: Option<Plan>,
-    /// What each edge must give a result for.
+    /// An edge is visible if this plan has a result for it.
     pub edges: Option<Plan>,
-    /// What each property of a vertex must give a result for.
+    /// A vertex property is visible if this plan has a result for it.
     pub vertex_properties: Option<Plan>,
-    /// Whether an edge is only there if both its ends are.
+    /// Whether an edge is visible only if both its ends are.
     pub check_ends: bool,
 }
 
 impl Subgraph {
-    /// What it asks for.
+    /// The plans that decide what is visible.
     pub fn criteria(&self) -> impl Iterator<Item = &Plan> {
         let all = [&self.vertices, &self.edges, &self.vertex_properties];
         all.into_iter().flatten()
     }
 
-    /// Puts filters behind every step that gives vertices, edges or properties of vertices.
+    /// Adds filters after every step that gives vertices, edges or vertex properties.
     pub fn apply(&self, plan: &mut Plan) {
         let both_ends = match (&self.vertices, self.check_ends) {
             (Some(vertices), true) => Some(ends_filter(vertices)),
@@ -55,7 +55,7 @@ fn filter(child: Plan) -> Op {
     Op::Where { child, not: false }
 }
 
-/// Edges both of whose ends pass.
+/// A filter of edges: both ends must pass.
 fn ends_filter(vertices: &Plan) -> Plan {
     let end = |end| {
         let mut child = vec![Op::EndVertex(end)];
@@ -68,8 +68,8 @@ fn ends_filter(vertices: &Plan) -> Plan {
     }])
 }
 
-/// The steps that let pass what a plan has a result for: the plan itself where it only filters, so
-/// that an index can serve it.
+/// The steps that filter by a plan: the plan itself if it consists of filters, so that an index can
+/// serve it; else one step that runs it as a child.
 fn filtering(plan: &Plan) -> Vec<Op> {
     match plan.ops.iter().all(is_filter) {
         true => plan.ops.clone(),
@@ -87,7 +87,7 @@ const fn is_filter(op: &Op) -> bool {
 struct Filters<'s> {
     vertices: Option<&'s Plan>,
     edges: Option<&'s Plan>,
-    /// Whether a walk to vertices must look at the edges.
+    /// Whether an expansion to vertices must check the edges.
     splits: bool,
     vertex_properties: Option<&'s Plan>,
 }
@@ -102,7 +102,7 @@ impl Filters<'_> {
             }
             let (mut given, behind) = self.filtered(op);
             ops.append(&mut given);
-            // Filters of the plan come first: an index may serve them.
+            // The filters of the plan go first: an index may serve them.
             while let (false, Some(next)) = (behind.is_empty(), rest.next_if(is_filter)) {
                 ops.push(next);
             }
@@ -111,7 +111,7 @@ impl Filters<'_> {
         plan.ops = ops;
     }
 
-    /// A step, and the filters behind it.
+    /// A step, and the filters to add after it.
     fn filtered(&self, op: Op) -> (Vec<Op>, Vec<Op>) {
         let of = |plan: Option<&Plan>| plan.map(filtering).unwrap_or_default();
         match (&op, self.vertex_properties) {
@@ -134,7 +134,8 @@ impl Filters<'_> {
         }
     }
 
-    /// A walk to vertices that looks at the edges. The path has no edge still.
+    /// Rewrites an expansion to vertices into one to edges, a filter, and the edges' ends. The path
+    /// still contains no edge.
     fn split(&self, op: Op) -> Op {
         let mut edges = op;
         if let Op::Expand { to, .. } = &mut edges {
@@ -151,7 +152,7 @@ impl Filters<'_> {
     }
 }
 
-/// Lets pass what is no property of a vertex, and those that a plan has a result for.
+/// A filter that passes every value but those vertex properties for which the plan has no result.
 fn vertex_property(wanted: &Plan) -> Op {
     let other = Predicate::Custom(Custom {
         name: "other than a vertex property",
@@ -163,7 +164,8 @@ fn vertex_property(wanted: &Plan) -> Op {
     }
 }
 
-/// Makes every `by` that reads nothing read null. `keys`: only for these properties; all if empty.
+/// Makes every `by` without a result return null. `keys`: only `by` of these properties; empty =
+/// all.
 pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
     for op in &mut plan.ops {
         for child in op.children_mut() {
@@ -173,7 +175,7 @@ pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
         for (at, by) in op.readers_mut().into_iter().enumerate() {
             let applies = match by {
                 By::Key(key) => keys.is_empty() || keys.contains(key),
-                // The child of a group's values sees the whole group.
+                // The child of a group's value runs over the whole group, so it stays.
                 By::Child(_) => keys.is_empty() && !(groups && at == 1),
                 _ => false,
             };
@@ -184,7 +186,7 @@ pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
     }
 }
 
-/// Whether a step walks edges of any label.
+/// Whether any step walks edges without naming a label.
 #[must_use]
 pub fn walks_any_label(plan: &Plan) -> bool {
     let mut found = false;
@@ -194,7 +196,7 @@ pub fn walks_any_label(plan: &Plan) -> bool {
     found
 }
 
-/// Gives every element that the plan adds a property with this value, and looks for it in merges.
+/// Sets a property on every element that the plan adds, and adds it to the search of merges.
 pub fn add_to_all(plan: &mut Plan, key: &Name, value: &Value) {
     let property = || Property {
         cardinality: None,

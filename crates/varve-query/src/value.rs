@@ -1,7 +1,7 @@
 //! The values of queries: numbers of every width, collections, elements, paths.
 //!
-//! Values are cheap to clone: what is large is shared. Elements are handles: a vertex knows its id,
-//! and its label and properties once a query has read them.
+//! Values are cheap to clone: large content is shared. Elements are handles: a vertex has its id,
+//! and also its label and properties once the query has read them.
 
 mod element;
 mod equivalence;
@@ -28,9 +28,9 @@ pub use order::Comparison;
 pub use profile::{Profile, StepMetrics};
 pub use stored::STORED_DEPTH_MAX;
 
-/// How deep a value may nest.
+/// The largest depth of a value.
 pub const DEPTH_MAX: usize = 256;
-/// The most members of a value, those within its members included.
+/// The most members of a value, counted recursively.
 pub const MEMBERS_MAX: usize = 5_000_000;
 
 /// A map in the order of insertion.
@@ -40,8 +40,8 @@ pub type ValueSet = IndexSet<Value, foldhash::fast::RandomState>;
 
 /// One value.
 ///
-/// `==` is *equivalence* as TinkerPop calls it, the relation of `dedup` and of map keys: `1`, `1L`
-/// and `1.0` differ, and NaN is itself. The relation of predicates is [`Value::equals`].
+/// `==` is TinkerPop's *equivalence*, the relation of `dedup` and of map keys: `1`, `1L` and `1.0`
+/// differ, and NaN equals itself. The relation of predicates is [`Value::equals`].
 #[derive(Debug, Clone, Default)]
 pub enum Value {
     /// null
@@ -83,7 +83,7 @@ pub enum Value {
     Entry(Arc<(Value, Value)>),
     /// A vertex.
     Vertex(Arc<VertexHandle>),
-    /// An edge, and which way a query walked it.
+    /// An edge, and the direction in which a query walked it.
     Edge(Arc<EdgeHandle>, Walked),
     /// A property of a vertex.
     VertexProperty(Arc<VertexProperty>),
@@ -95,13 +95,13 @@ pub enum Value {
     Tree(Arc<Tree>),
     /// A part of the graph.
     Graph(Arc<Subgraph>),
-    /// What the steps of a query did.
+    /// Metrics of a query's steps.
     Profile(Arc<Profile>),
     /// A name with a meaning: `id`, `label`, `IN`, `OUT`.
     Token(Token),
 }
 
-/// Names with a meaning, which are keys of maps that describe elements.
+/// Names with a meaning. Most are keys of maps that describe elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Token {
@@ -111,11 +111,11 @@ pub enum Token {
     Value,
     Out,
     In,
-    /// Where a merged edge starts, as an option says.
+    /// In an option of a merge: the source of the merged edge.
     OutV,
-    /// Where a merged edge ends, as an option says.
+    /// In an option of a merge: the target of the merged edge.
     InV,
-    /// In a map that is merged: the one value, one of a list, one of a set.
+    /// `Single`, `List` and `Set`, in a map that is merged: the cardinality of a property's value.
     Single,
     List,
     Set,
@@ -130,19 +130,19 @@ pub struct DateTime {
     pub offset: i32,
 }
 
-/// Which way an edge was walked.
+/// The direction in which an edge was walked.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Walked {
-    /// Not from one of its ends.
+    /// The edge was not reached from one of its ends.
     #[default]
     No,
-    /// From its source.
+    /// From its source to its target.
     Out,
-    /// From its target.
+    /// From its target to its source.
     In,
 }
 
-/// The objects that a traverser was at, with the labels given to each.
+/// The objects that a traverser has visited, with the labels of each.
 #[derive(Debug, Clone, Default)]
 pub struct Path {
     /// The objects, first to last.
@@ -151,7 +151,7 @@ pub struct Path {
     pub labels: Vec<Vec<CompactString>>,
 }
 
-/// Edges, and the vertices that they join, in the order in which they came.
+/// Edges and their end vertices, each in the order in which it was added.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Subgraph {
     /// The vertices.
@@ -160,7 +160,7 @@ pub struct Subgraph {
     pub edges: ValueSet,
 }
 
-/// Values, each with the values that followed it.
+/// Values, each with the tree of the values that followed it.
 #[derive(Debug, Clone, Default)]
 pub struct Tree(pub IndexMap<Value, Tree, foldhash::fast::RandomState>);
 
@@ -187,7 +187,7 @@ impl Value {
         Self::Map(Arc::new(entries.into_iter().collect()))
     }
 
-    /// A whole number as a LONG; larger ones become a BIGINT.
+    /// A whole number as a LONG, or as a BIGINT if it is larger than that.
     #[must_use]
     pub fn count(number: u64) -> Self {
         match i64::try_from(number) {
@@ -206,7 +206,7 @@ impl Value {
         }
     }
 
-    /// The vertex id that this value names: a number, a UUID or a text.
+    /// The vertex id that this value is: of a vertex, a number, a UUID or a text.
     #[must_use]
     pub fn as_vertex_id(&self) -> Option<VertexId> {
         match self {
@@ -217,7 +217,7 @@ impl Value {
         }
     }
 
-    /// A whole number of at most 64 bits.
+    /// This whole number, if its type has at most 64 bits.
     #[must_use]
     pub const fn as_long(&self) -> Option<i64> {
         match *self {
@@ -229,7 +229,7 @@ impl Value {
         }
     }
 
-    /// What kind of value this is, as error messages name it.
+    /// The name of the value's type in error messages.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {
@@ -263,7 +263,7 @@ impl Value {
         }
     }
 
-    /// This value, unless it nests or holds too much.
+    /// Returns this value if its depth and its number of members are within the bounds.
     ///
     /// # Errors
     /// As [`Value::check_bounds`].
@@ -272,16 +272,17 @@ impl Value {
         Ok(self)
     }
 
-    /// Checks what is looked through by recursion: how deep a value nests, and how many members it
-    /// has, those that it holds twice counted twice.
+    /// Checks the bounds of recursive operations: the depth of a value, and the number of its
+    /// members, counted recursively. A member that occurs twice counts twice.
     ///
     /// # Errors
-    /// Over [`DEPTH_MAX`] or [`MEMBERS_MAX`].
+    ///
+    /// If the value exceeds [`DEPTH_MAX`] or [`MEMBERS_MAX`].
     pub fn check_bounds(&self) -> Result<(), QueryError> {
         self.members().map(drop)
     }
 
-    /// How many members this value has, itself and those of its members among them.
+    /// The number of this value's members, counted recursively and including the value itself.
     ///
     /// # Errors
     /// As [`Value::check_bounds`].
@@ -353,7 +354,7 @@ impl Value {
         )
     }
 
-    /// What a list, a set, a path, or a map (its entries) holds; `None` for anything else.
+    /// The members of a list, a set or a path, or the entries of a map; `None` for any other value.
     #[must_use]
     pub fn items(&self) -> Option<Vec<Self>> {
         match self {
@@ -370,8 +371,8 @@ impl Value {
         }
     }
 
-    /// A stored property value of a key with this type, the first one of several: stored whole
-    /// numbers may come as LONG.
+    /// A stored property value, as a value of the property key's type: whole numbers of any type
+    /// may be stored as LONG. If the key has several values, this is the first.
     #[must_use]
     pub fn of_property(value: &varve_model::Value, data_type: varve_model::DataType) -> Self {
         use varve_model::{DataType, Value as Stored};

@@ -1,6 +1,6 @@
 //! The CPU time of graph algorithms on a graph in memory: `algorithm_cost [vertices] [edges]`.
 //!
-//! The ends of edges are drawn evenly, so nothing lies near: the worst case for caches.
+//! The ends of edges are uniformly random, which is the worst case for caches.
 
 #![expect(clippy::print_stdout, reason = "the result of an example")]
 

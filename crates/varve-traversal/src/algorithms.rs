@@ -1,9 +1,9 @@
-//! Graph algorithms over a [`Projection`](crate::Projection): exact, and the same each time.
+//! Graph algorithms over a [`Projection`](crate::Projection): exact and deterministic.
 //!
-//! Each is a function of a projection, its parameters and a meter. It looks at the deadline and the
-//! cancel token while it runs, and charges its arrays to the meter. Parallel edges count as often
-//! as they are, unless the algorithm says that it looks at the **simple graph**: each pair of
-//! different vertices that an edge joins once.
+//! Each is a function of a projection, its parameters and a meter. It checks the deadline and the
+//! cancel token while it runs, and charges its arrays to the meter. Parallel edges count
+//! separately, unless the algorithm is documented to use the **simple graph**: one edge for each
+//! pair of different vertices that an edge joins.
 
 mod centrality;
 mod cohesion;

@@ -5,21 +5,22 @@ use varve_view::Flow;
 
 use crate::{Search, Step, TraversalError, VertexNumber};
 
-/// Which edges are asked for.
+/// A request for the edges between two vertices.
 #[derive(Debug, Clone, Copy)]
 pub struct Between<'a> {
     /// Edge labels; empty = all.
     pub labels: &'a [EdgeLabelId],
     /// Only edges with these sort values.
     pub sort_values: Option<&'a str>,
-    /// How many edges at most.
+    /// The most edges.
     pub limit: u64,
 }
 
-/// The edges from `source` to `target` in storage order. Neither vertex need exist.
+/// The edges from `source` to `target` in storage order. The vertices need not exist.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn edges_between(
     search: &mut Search<'_>,
     [source, target]: [VertexNumber; 2],

@@ -1,23 +1,23 @@
-//! How much a traversal may touch.
+//! Limits on the size of traversals.
 
 use crate::TraversalError;
 
-/// The capacity of a request: how many vertices or partial paths it may touch, or any number.
+/// The capacity of a request: the most vertices or partial paths that it may touch, or no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     most: Option<u64>,
-    /// What the refusal says is searched for, if not what the traverser says.
+    /// The name of the search in error messages; `None` = the traverser's own.
     what: Option<&'static str>,
 }
 
 impl Capacity {
-    /// No bound but the meter's.
+    /// No bound but that of the meter.
     pub const NONE: Self = Self {
         most: None,
         what: None,
     };
 
-    /// At most so many.
+    /// A capacity of `most`.
     #[must_use]
     pub const fn of(most: u64) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Capacity {
         }
     }
 
-    /// The same, refused as a search for this.
+    /// The same capacity, with this name of the search in error messages.
     #[must_use]
     pub const fn finding(self, what: &'static str) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Capacity {
         }
     }
 
-    /// How many more may be touched until [`Capacity::check`] fails.
+    /// The number of touches after which [`Capacity::check`] fails.
     pub(crate) fn left(self, touched: u64) -> usize {
         let left = self
             .most
@@ -45,10 +45,11 @@ impl Capacity {
             .saturating_add(1)
     }
 
-    /// Ends a neighbourhood whose capacity is reached while layers remain.
+    /// Checks a neighbourhood search that has complete layers and more to come.
     ///
     /// # Errors
-    /// When `touched` vertices use all of it.
+    ///
+    /// If `touched` vertices use up the capacity.
     pub fn check_layer(self, touched: u64, remaining: u64) -> Result<(), TraversalError> {
         match self.most {
             Some(most) if touched >= most => Err(TraversalError::Capacity(format!(
@@ -58,10 +59,11 @@ impl Capacity {
         }
     }
 
-    /// Ends a search for like vertices that reached more than it may.
+    /// Checks a similarity search.
     ///
     /// # Errors
-    /// When `touched` is more than the capacity.
+    ///
+    /// If `touched` exceeds the capacity.
     pub fn check_reached(self, touched: u64) -> Result<(), TraversalError> {
         match self.most {
             Some(most) if touched > most => {
@@ -71,10 +73,11 @@ impl Capacity {
         }
     }
 
-    /// Ends a search that touched more than it may.
+    /// Checks a search. `what` names it in the error message.
     ///
     /// # Errors
-    /// When `touched` is more than the capacity; `what` names what was searched for.
+    ///
+    /// If `touched` exceeds the capacity.
     pub fn check(self, touched: u64, what: &str) -> Result<(), TraversalError> {
         match self.most {
             Some(most) if touched > most => Err(TraversalError::Capacity(format!(

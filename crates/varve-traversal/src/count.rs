@@ -1,4 +1,4 @@
-//! How many edges a list of steps comes to.
+//! Counts the edges that a list of steps leads to.
 
 use rustc_hash::FxHashSet;
 
@@ -11,36 +11,37 @@ const BATCH: usize = 256;
 /// A request for a count.
 #[derive(Debug, Clone, Copy)]
 pub struct Count {
-    /// Whether the source and the edges before the last step count, too.
+    /// Whether the source and the edges before the last step count too.
     pub contains_traversed: bool,
-    /// Vertices that are remembered, so that they are left once only; `None` = all.
+    /// The most vertices that are remembered, so that each is left only once; `None` = no bound.
     pub remembered_max: Option<u64>,
 }
 
-/// A count that is going on.
+/// A running count.
 struct Counter<'s> {
     steps: &'s [Step],
     ask: &'s Count,
     nexts: Vec<Nexts>,
     left: FxHashSet<VertexNumber>,
-    /// Vertices whose edges of the last step are still to be counted.
+    /// Vertices whose edges of the last step must still be counted.
     waiting: Vec<VertexNumber>,
     count: u64,
 }
 
-/// A vertex on the way to the last step: its step, and which of its edges is next.
+/// A vertex on the walk to the last step: the number of its step, and the index of its next edge.
 struct At {
     vertex: VertexNumber,
     step: usize,
     edge: usize,
 }
 
-/// The edges by which the last step leaves the vertices that the steps before it lead to. The walk
-/// goes in storage order, as far as it can before it turns back, and leaves a vertex that it
-/// remembers once only, whatever the step.
+/// The number of edges by which the last step leaves the vertices that the steps before it lead to.
+/// The walk is depth-first, in storage order. It leaves a remembered vertex only once, whatever the
+/// step.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn count(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -100,7 +101,7 @@ impl Counter<'_> {
         Ok(())
     }
 
-    /// Goes on from a vertex, unless it was left before.
+    /// Continues the walk from a vertex, unless the vertex was left before.
     fn enter(
         &mut self,
         search: &mut Search<'_>,
@@ -113,7 +114,7 @@ impl Counter<'_> {
         }
         self.nexts[step].read(search, [vertex])?;
         if step + 2 < self.steps.len() {
-            // The vertices that come next are read together.
+            // The vertices of the next step are read together.
             let (nexts, further) = self.nexts.split_at_mut(step + 1);
             let next = nexts[step].of(vertex).iter().map(|next| next.to);
             further[0].read(search, next.filter(|next| !self.left.contains(next)))?;
@@ -127,7 +128,7 @@ impl Counter<'_> {
         Ok(())
     }
 
-    /// Whether a vertex is to be left: not if it is remembered.
+    /// Whether to leave a vertex: not if it is remembered. Remembers it while there is room.
     fn leaves(
         &mut self,
         search: &Search<'_>,

@@ -1,4 +1,4 @@
-//! Where walks from two vertices meet.
+//! Crosspoints: vertices at which walks from two vertices meet.
 
 use rustc_hash::FxHashMap;
 
@@ -6,36 +6,37 @@ use crate::path::path_bytes;
 use crate::walks::{Nexts, Walks};
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
-/// What HugeGraph's texts call this search.
+/// The name of this search in HugeGraph's messages.
 const WHAT: &str = "paths";
 
 /// A request for crosspoints.
 #[derive(Debug, Clone, Copy)]
 pub struct Crosspoints {
-    /// Most edges of both walks together.
+    /// The most edges of both walks together.
     pub depth: u64,
-    /// Walks that may be begun, with repeats of their vertices.
+    /// The most walks, counting walks to the same vertex repeatedly.
     pub capacity: Capacity,
-    /// Most paths.
+    /// The most paths.
     pub limit: u64,
 }
 
-/// A path between two vertices that both ends have walked to a vertex of it.
+/// A path between two vertices that is joined from two walks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossing {
-    /// Where the walks meet.
+    /// The vertex at which the walks meet.
     pub crosspoint: VertexNumber,
-    /// From the source over the crosspoint to the target.
+    /// The path from the source through the crosspoint to the target.
     pub path: Path,
 }
 
-/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, of which
-/// the first half is walked from the source and the second from the target, both along the step. Of
-/// an odd number the source walks one edge more. Shorter ones first, of equal length in storage
-/// order. None from a vertex to itself.
+/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice. The first
+/// half is walked from the source and the second half from the target, both along the step. If the
+/// number of edges is odd, the source's half has one more. Shorter paths come first, paths of equal
+/// length in storage order. There is no path from a vertex to itself.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn crosspoints(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -71,7 +72,7 @@ pub fn crosspoints(
     Ok(found)
 }
 
-/// Adds the paths that two walks make which end at the same vertex and share no other.
+/// Adds the paths made of two walks that end at the same vertex and share no other vertex.
 fn meet(
     search: &Search<'_>,
     near: &Walks,

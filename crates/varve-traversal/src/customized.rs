@@ -1,4 +1,4 @@
-//! Walks along a list of steps.
+//! Walks that follow a list of steps.
 
 use rustc_hash::FxHashSet;
 use varve_model::PropertyKeyId;
@@ -7,23 +7,23 @@ use crate::path::path_bytes;
 use crate::walks::{Longer, Nexts, Walks};
 use crate::{Capacity, Path, Search, Step, Stepped, TraversalError, VertexNumber};
 
-/// A step whose edges are weighed.
+/// A step with weights of its edges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeighedStep {
-    /// Where it leads.
+    /// The edges and vertices of the step.
     pub step: Step,
-    /// The property that holds an edge's weight.
+    /// The property with an edge's weight.
     pub weight: Option<PropertyKeyId>,
-    /// The weight of an edge without it.
+    /// The weight of an edge without the property.
     pub default_weight: f64,
-    /// Most edges by which one walk goes on, the first in storage order; `None` = all.
+    /// The most edges by which one walk is extended, the first in storage order; `None` = all.
     pub sample: Option<u64>,
 }
 
-/// How paths are sorted by the sum of their weights.
+/// The order of paths by the sum of their weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sorting {
-    /// As they are met.
+    /// The order in which they are found.
     None,
     /// Lightest first.
     Ascending,
@@ -36,9 +36,9 @@ pub enum Sorting {
 pub struct Customized {
     /// The order of the paths.
     pub sorting: Sorting,
-    /// Partial paths that may be made.
+    /// The most partial paths.
     pub capacity: Capacity,
-    /// Most paths.
+    /// The most paths.
     pub limit: u64,
 }
 
@@ -51,13 +51,13 @@ pub struct WeighedPath {
     pub weights: Vec<f64>,
 }
 
-/// The walks from the sources that follow the steps one after the other and visit no vertex twice.
-/// A walk over parallel edges is one for each. Of equal weights, and without sorting, in storage
-/// order.
+/// The walks from the sources that follow the steps in order and visit no vertex twice. Parallel
+/// edges give separate walks. Paths of equal weight, and unsorted paths, come in storage order.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, [`TraversalError::NotANumber`] for a
-/// weight that is none, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is exceeded, [`TraversalError::NotANumber`] for a
+/// weight that is not a number, and those of the view.
 pub fn customized_paths(
     search: &mut Search<'_>,
     sources: &[VertexNumber],
@@ -118,32 +118,33 @@ pub fn customized_paths(
     Ok(found)
 }
 
-/// A request for vertices that several sources reach.
+/// A request for vertices that walks from several sources reach.
 #[derive(Debug, Clone, Copy)]
 pub struct Crossroads {
-    /// Partial paths that may be made.
+    /// The most partial paths.
     pub capacity: Capacity,
-    /// Most vertices.
+    /// The most vertices.
     pub limit: u64,
-    /// Whether the paths are wanted.
+    /// Whether the paths are returned.
     pub with_paths: bool,
 }
 
-/// Where the walks of [`customized_crosspoints`] meet.
+/// The result of [`customized_crosspoints`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Crossed {
     /// The vertices that every source reaches.
     pub crosspoints: Vec<VertexNumber>,
-    /// The walks that end there. A step's position counts on through the patterns.
+    /// The walks that end at these vertices. Their step indexes count through all patterns.
     pub paths: Vec<Stepped>,
 }
 
-/// The vertices at which walks of every source end. A walk follows the steps of one of the patterns
-/// and visits no vertex twice. Vertices come in the order in which the first source reaches them;
-/// paths by source, pattern and storage order.
+/// The vertices at which walks from every source end. A walk follows the steps of one of the
+/// patterns and visits no vertex twice. Vertices come in the order in which the first source
+/// reaches them, paths by source, pattern and storage order.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn customized_crosspoints(
     search: &mut Search<'_>,
     sources: &[VertexNumber],
@@ -193,7 +194,7 @@ pub fn customized_crosspoints(
     Ok(Crossed { crosspoints, paths })
 }
 
-/// The walks of each source that end at a crosspoint, each once.
+/// The walks from all sources that end at a crosspoint, without repeats.
 fn ways_to(
     search: &Search<'_>,
     crosspoints: &[VertexNumber],

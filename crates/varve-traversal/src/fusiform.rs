@@ -1,4 +1,4 @@
-//! Vertices that share neighbours with a vertex: together they look like a spindle.
+//! Fusiform similarity: vertices that share neighbours with a vertex.
 
 use std::collections::hash_map::Entry;
 
@@ -9,25 +9,25 @@ use varve_view::Flow;
 use crate::neighbourhood::neighbours;
 use crate::{Capacity, Search, Step, TraversalError, VertexNumber};
 
-/// What HugeGraph's texts call this search.
+/// The name of this search in HugeGraph's messages.
 const WHAT: &str = "fusiform similarity";
 
 /// A request for vertices that share neighbours.
 #[derive(Debug, Clone, Copy)]
 pub struct Fusiform {
-    /// Neighbours that a source must have, at least 1.
+    /// The fewest neighbours of a source, at least 1.
     pub neighbours_min: u64,
-    /// The share of the source's neighbours that a similar vertex must have, above 0, up to 1.
+    /// The least share of the source's neighbours that a similar vertex must have, in (0, 1].
     pub alpha: f64,
-    /// Similar vertices that a source must have, at least 1.
+    /// The fewest similar vertices of a source, at least 1.
     pub similars_min: u64,
-    /// The best similar vertices that are answered; `None` = all.
+    /// The number of similar vertices returned, best first; `None` = all.
     pub top: Option<u64>,
-    /// A property of which the source and the similar vertices answered must have so many values.
+    /// A property, and the fewest distinct values of it among the source and its returned vertices.
     pub groups: Option<(PropertyKeyId, u64)>,
-    /// Sources, neighbours and candidates that may be looked at.
+    /// The most sources, neighbours and candidates.
     pub capacity: Capacity,
-    /// Most sources of the answer.
+    /// The most sources returned.
     pub limit: u64,
 }
 
@@ -36,20 +36,21 @@ pub struct Fusiform {
 pub struct Similar {
     /// The vertex.
     pub vertex: VertexNumber,
-    /// The shared neighbours by all neighbours of the source.
+    /// The number of shared neighbours, divided by the number of the source's neighbours.
     pub score: f64,
-    /// The shared neighbours, in the source's storage order.
+    /// The shared neighbours, in the storage order of the source.
     pub shared: Vec<VertexNumber>,
 }
 
-/// Each source that has similar vertices, with these: highest score first, of equals the one that
-/// is met first.
+/// Each source with its similar vertices: highest score first; of equal scores, the one met first.
 pub type Spindles = Vec<(VertexNumber, Vec<Similar>)>;
 
-/// The vertices to which the source's neighbours lead back. Sources in the order given.
+/// The similar vertices of each source, in the order of the sources. Candidates are the vertices
+/// from which the step leads to neighbours of the source.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn fusiform_similarity(
     search: &mut Search<'_>,
     sources: &[VertexNumber],
@@ -94,7 +95,7 @@ pub fn fusiform_similarity(
     Ok(found)
 }
 
-/// The vertices to which these neighbours of a source lead back.
+/// The vertices, other than the source, reached from these neighbours by the reversed step.
 fn candidates(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -135,7 +136,7 @@ fn candidates(
     Ok(found)
 }
 
-/// How many values of a property a source and its similar vertices have.
+/// The number of distinct values of a property among a source and its similar vertices.
 fn groups(
     search: &Search<'_>,
     source: VertexNumber,

@@ -6,17 +6,17 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::search::VertexNumber;
 
-/// What a vertex takes beside the bytes of its key: an end, and a slot of the table.
+/// Bytes of a vertex without its key: an end, and a slot of the table.
 const VERTEX_BYTES: usize = 16;
 
 /// Keys in the order in which they were met.
 #[derive(Debug)]
 pub(crate) struct Keys {
     bytes: Vec<u8>,
-    /// Where each key ends in `bytes`.
+    /// The end of each key in `bytes`.
     ends: Vec<usize>,
     table: HashTable<VertexNumber>,
-    /// Drawn for each request, so that crafted ids do not collide.
+    /// Random for each request, so that crafted ids do not collide.
     seed: u64,
 }
 
@@ -39,7 +39,7 @@ impl Keys {
         key(&self.bytes, &self.ends, number)
     }
 
-    /// The number of a key, a new one if it was not met before.
+    /// The number of a key. A new key gets the next number.
     pub(crate) fn number(
         &mut self,
         wanted: &[u8],

@@ -1,8 +1,8 @@
 //! HugeGraph's traversers and graph algorithms over the graph view.
 //!
-//! A [`Search`] gives every vertex that a request meets a dense number, so visited sets are bits
-//! and paths are lists of numbers. Each traverser is a function over a search. Where HugeGraph's
-//! own answers are wrong or depend on chance, these follow the definition; `docs/compatibility.md`
+//! A [`Search`] assigns a dense number to every vertex that a request meets, so visited sets are
+//! bitmaps and paths are lists of numbers. Each traverser is a function over a search. Where
+//! HugeGraph's results are wrong or random, these follow the definition; `docs/compatibility.md`
 //! lists each difference.
 
 pub mod algorithms;

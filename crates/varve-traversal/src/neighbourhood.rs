@@ -1,27 +1,29 @@
-//! What lies within some steps of a vertex: k-out and k-neighbor.
+//! Vertices within some steps of a vertex: k-out and k-neighbor.
 
 use crate::{Capacity, Search, Step, TraversalError, Tree, VertexNumber};
 
 /// A k-out request.
 #[derive(Debug, Clone, Copy)]
 pub struct KOut {
-    /// Steps, at least 1.
+    /// The number of steps, at least 1.
     pub depth: u64,
-    /// Whether vertices nearer than `depth` are left out. Otherwise the ends of all walks of
-    /// `depth` edges count that never come back to the source.
+    /// Whether vertices nearer than `depth` are left out. If not, the result is the ends of all
+    /// walks of `depth` edges that never return to the source.
     pub nearest: bool,
-    /// Vertices that may be met.
+    /// The most vertices that may be met.
     pub capacity: Capacity,
-    /// Whether the source counts, and the last layer too: as the GET form of HugeGraph has it.
+    /// Whether the source and the last layer count against the capacity, as in HugeGraph's GET
+    /// request.
     pub counts_all: bool,
-    /// Most vertices of the answer.
+    /// The most vertices returned.
     pub limit: u64,
 }
 
-/// The vertices `depth` steps away from `source`: the last layer of the tree.
+/// The vertices at `depth` steps from `source`: the last layer of the tree.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is reached, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is reached, and those of the view.
 pub fn k_out(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -41,7 +43,7 @@ pub fn k_out(
         if !is_last {
             ask.capacity.check_layer(touched, remaining)?;
         } else if ask.counts_all {
-            // One more than the capacity: what uses all of it is whole.
+            // The last layer may use up the capacity; only more than that is an error.
             ask.capacity.check_layer(touched.saturating_sub(1), 0)?;
         }
         if tree.last().is_empty() {
@@ -51,10 +53,11 @@ pub fn k_out(
     Ok(tree)
 }
 
-/// The vertices 1 to `depth` steps away from `source`, at most `limit` of them, nearest first.
+/// The vertices at 1 to `depth` steps from `source`, at most `limit`, nearest first.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn k_neighbor(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -74,10 +77,12 @@ pub fn k_neighbor(
     Ok(tree)
 }
 
-/// The distinct neighbours of a vertex, itself left out, in storage order; at most `limit`.
+/// The distinct neighbours of a vertex without the vertex itself, in storage order; at most
+/// `limit`.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn neighbours(
     search: &mut Search<'_>,
     vertex: VertexNumber,

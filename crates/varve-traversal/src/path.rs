@@ -1,4 +1,4 @@
-//! A walk through a graph.
+//! Paths through a graph.
 
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
@@ -17,17 +17,18 @@ pub struct Path {
 }
 
 impl Path {
-    /// The ids of its vertices.
+    /// The ids of the path's vertices.
     ///
     /// # Errors
-    /// When the store is damaged.
+    ///
+    /// If a stored key is damaged.
     pub fn ids(&self, search: &Search<'_>) -> Result<Vec<VertexId>, TraversalError> {
         let ids = self.vertices.iter().map(|number| search.id(*number));
         ids.collect()
     }
 }
 
-/// Which one of several edges between two vertices stands for them.
+/// The choice among parallel edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
     /// The first in storage order.
@@ -36,30 +37,30 @@ pub enum Parallel {
     Last,
 }
 
-/// Bytes that a path of so many vertices takes.
+/// Bytes of a path with this number of vertices.
 #[must_use]
 pub fn path_bytes(vertices: usize) -> usize {
     size_of::<Path>() + vertices * size_of::<VertexNumber>()
 }
 
-/// Bytes that a pair of neighbours takes while an edge is looked for.
+/// Bytes of a pair of neighbours while its edge is searched for.
 const PAIR_BYTES: usize = 2 * size_of::<(VertexNumber, VertexNumber)>();
 
-/// A path, and which of a request's steps each of its edges was walked by.
+/// A path, and for each edge the step by which it was walked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stepped {
-    /// The path.
+    /// The vertices.
     pub path: Path,
-    /// Positions in the list of steps, one for each edge.
+    /// For each edge, the index of its step in the request.
     pub steps: Vec<usize>,
 }
 
-/// Neighbours on paths, between which edges are looked for.
+/// Pairs of neighbours on paths, whose edges are to be found.
 #[derive(Default)]
 pub(crate) struct Pairs {
-    /// Each pair once, in the order in which the paths have them.
+    /// The pairs without repeats, in the order of the paths.
     pub(crate) all: Vec<(VertexNumber, VertexNumber)>,
-    /// The key of each vertex that is left, and what follows it.
+    /// For each first vertex of a pair, its key and the second vertices.
     pub(crate) ends: FxHashMap<VertexNumber, (Vec<u8>, FxHashSet<VertexNumber>)>,
 }
 
@@ -99,14 +100,14 @@ impl Pairs {
         Ok(())
     }
 
-    /// The vertices that are left, in the order in which the paths have them.
+    /// The first vertices of the pairs, without repeats, in the order of the paths.
     pub(crate) fn starts(&self) -> Vec<VertexNumber> {
         let mut seen = FxHashSet::default();
         let starts = self.all.iter().map(|(from, _)| *from);
         starts.filter(|from| seen.insert(*from)).collect()
     }
 
-    /// One edge of the step for each pair, in order.
+    /// One edge of the step for each pair, in the order of the pairs.
     fn edges(
         &self,
         search: &mut Search<'_>,
@@ -134,11 +135,12 @@ impl Pairs {
     }
 }
 
-/// One edge for each pair of consecutive vertices of the paths, each pair once, of those that the
-/// step follows.
+/// One edge for each pair of consecutive vertices of the paths, among those that the step follows.
+/// Repeated pairs give one edge.
 ///
 /// # Errors
-/// As the view.
+///
+/// Those of the view.
 pub fn edges_of(
     search: &mut Search<'_>,
     paths: &[Path],
@@ -150,10 +152,11 @@ pub fn edges_of(
 }
 
 /// One edge for each pair of consecutive vertices of the paths and the step that was walked between
-/// them, each once; of parallel ones the last.
+/// them. Repeated pairs give one edge; of parallel edges, the last.
 ///
 /// # Errors
-/// As the view.
+///
+/// Those of the view.
 pub fn edges_of_steps<'p>(
     search: &mut Search<'_>,
     paths: impl Iterator<Item = &'p Stepped>,

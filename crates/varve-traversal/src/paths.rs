@@ -12,14 +12,14 @@ use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 /// A request for simple paths.
 #[derive(Debug, Clone, Copy)]
 pub struct SimplePaths {
-    /// Most edges of a path.
+    /// The most edges of a path.
     pub depth: u64,
-    /// The most vertices that the search may add to partial paths or reach from the target, repeats
-    /// counted.
+    /// The most vertices that the search may add to partial paths or reach from the target,
+    /// counting repeats.
     pub capacity: Capacity,
-    /// Most paths.
+    /// The most paths.
     pub limit: u64,
-    /// Whether only the paths with the fewest edges are wanted.
+    /// Whether only the paths with the fewest edges are returned.
     pub nearest: bool,
 }
 
@@ -37,18 +37,18 @@ struct Finder<'s, 'v> {
     frontier: Vec<VertexNumber>,
     /// The neighbours of vertices that paths go through.
     nexts: Nexts,
-    /// Whether a path was dropped because of its length: then a longer one may reach the target.
+    /// Whether a path was dropped because of its length. Then a longer path may reach the target.
     is_cut: bool,
     touched: u64,
     found: Vec<Path>,
 }
 
-/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, as lists
-/// of vertices: the shorter ones first, those of equal length in storage order. Paths over parallel
-/// edges are one. None from a vertex to itself.
+/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice. Shorter
+/// paths come first, paths of equal length in storage order. Paths over parallel edges count as
+/// one. There is no path from a vertex to itself.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn simple_paths(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -60,8 +60,8 @@ pub fn simple_paths(
         return Ok(Vec::new());
     }
     let mut finder = Finder {
-        // Backwards from the target no degree limit holds: it would hide paths through vertices
-        // with many edges.
+        // The search back from the target has no degree limit, which would hide paths through
+        // vertices with many edges.
         back: Step {
             max_degree: None,
             skip_degree: None,
@@ -90,8 +90,8 @@ pub fn simple_paths(
     Ok(finder.found)
 }
 
-/// [`simple_paths`] of each source and each target, source by source. The capacity holds for each
-/// pair.
+/// [`simple_paths`] from each source to each target, in the order of the sources. The capacity
+/// applies to each pair.
 ///
 /// # Errors
 /// As [`simple_paths`].
@@ -122,7 +122,7 @@ impl Finder<'_, '_> {
         self.ask.capacity.check(self.touched, WHAT)
     }
 
-    /// Finds the vertices `distance` steps from the target.
+    /// Reaches the vertices at this distance from the target.
     fn reach_further(&mut self, distance: u64) -> Result<(), TraversalError> {
         let from = std::mem::take(&mut self.frontier);
         let (known, meter) = (&mut self.distance, self.search.meter());
@@ -140,7 +140,7 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// Finds all ways to extend a partial path by exactly `left` edges to the target.
+    /// Finds all extensions of a partial path by exactly `left` edges to the target.
     fn extend(&mut self, path: &mut Vec<VertexNumber>, left: u64) -> Result<(), TraversalError> {
         // A stack of the neighbours still to be tried at each vertex of the path.
         let mut open = vec![self.neighbours(path, left)?];
@@ -203,7 +203,8 @@ impl Finder<'_, '_> {
         let all = self.nexts.of(from).iter().rev().map(|next| next.to);
         let leading: Vec<VertexNumber> = all.filter(may_lead).collect();
         if left > 1 {
-            // The path goes on from each of them, so their neighbours are read together.
+            // The path continues from each of these vertices, so their neighbours are read
+            // together.
             self.nexts.read(self.search, leading.iter().copied())?;
         }
         Ok(leading)

@@ -1,8 +1,9 @@
-//! A compressed copy in memory of the graph that a view shows, for algorithms that walk all of it.
+//! A compressed in-memory copy of the graph of a view, for algorithms that read the whole graph.
 //!
-//! Vertices are numbered from 0 in the order of their keys. Each direction is one array of starts
-//! and one of neighbours, so an edge takes 4 bytes a direction, and 8 more for a weight. Edges with
-//! an end that does not exist are left out. Neighbours come by the number of the other end.
+//! Vertices are numbered from 0 in the order of their keys. Each direction is an array of starts
+//! and an array of neighbours: an edge takes 4 bytes in each direction, and 8 more if edges have
+//! weights. Edges with an end that is not copied are left out. A vertex's neighbours are sorted by
+//! number.
 
 mod build;
 mod collect;
@@ -16,46 +17,46 @@ use crate::TraversalError;
 
 pub use vertices::Vertices;
 
-/// Number of a vertex in a projection.
+/// The number of a vertex in a projection.
 pub type Node = u32;
 
-/// What of a graph is copied.
+/// The part of a graph to copy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProjectionAsk<'a> {
-    /// Edge labels; a parent label stands for its sub labels. Empty = all.
+    /// Edge labels; a parent label includes its sub labels. Empty = all.
     pub labels: &'a [EdgeLabelId],
-    /// Labels of the vertices that are copied, with the edges between them. Empty = all.
+    /// Labels of the vertices to copy, with the edges between them. Empty = all.
     pub vertex_labels: &'a [VertexLabelId],
-    /// Which way the edges are walked from a vertex; `None` = both ways.
+    /// The direction in which edges are walked; `None` = both.
     pub direction: Option<Direction>,
-    /// The property with an edge's weight; an edge without it weighs 1.
+    /// The property with an edge's weight; an edge without it has weight 1.
     pub weight: Option<PropertyKeyId>,
 }
 
-/// Edges of all vertices in one direction.
+/// The edges of all vertices in one direction, as a compressed sparse row structure.
 #[derive(Debug, Clone, Default)]
 pub struct Adjacency {
-    /// Where the neighbours of each vertex begin; one more for the end.
+    /// The index of each vertex's first neighbour, and one more entry for the end.
     pub(crate) starts: Vec<u32>,
     pub(crate) others: Vec<Node>,
-    /// The edges' weights beside `others`; empty = each weighs 1.
+    /// The weights of the edges, parallel to `others`; empty = each edge has weight 1.
     pub(crate) weights: Vec<f64>,
 }
 
-/// The copy.
+/// A copied graph.
 #[derive(Debug)]
 pub struct Projection {
     vertices: Vertices,
     direction: Option<Direction>,
-    /// The edges in the direction asked for; OUT if both were.
+    /// The edges in the requested direction; OUT if both were requested.
     first: Adjacency,
-    /// The edges from their targets, if both directions were asked for.
+    /// The edges from their targets, if both directions were requested.
     second: Option<Adjacency>,
     bytes: usize,
 }
 
 impl Adjacency {
-    /// Edges as (from, to, weight), of a graph with so many vertices. For tests and tools.
+    /// An adjacency of edges (from, to, weight) between `vertices` vertices. For tests and tools.
     #[must_use]
     pub fn of(vertices: usize, edges: &[(Node, Node, f64)]) -> Self {
         let mut sorted = edges.to_vec();
@@ -74,32 +75,32 @@ impl Adjacency {
         }
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     #[must_use]
     pub fn len(&self) -> usize {
         self.others.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no edges.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.others.is_empty()
     }
 
-    /// How many edges a vertex has.
+    /// The number of edges of a vertex.
     #[must_use]
     pub fn degree(&self, node: Node) -> u32 {
         let at = node as usize;
         self.starts[at + 1] - self.starts[at]
     }
 
-    /// The other ends of a vertex's edges, ascending; one for each edge.
+    /// The neighbours of a vertex, ascending, once for each edge.
     #[must_use]
     pub fn of_node(&self, node: Node) -> &[Node] {
         &self.others[self.range(node)]
     }
 
-    /// The weights of the same edges; empty when edges have none.
+    /// The weights of the same edges; empty if the projection has no weights.
     #[must_use]
     pub fn weights_of(&self, node: Node) -> &[f64] {
         match self.weights.is_empty() {
@@ -108,14 +109,14 @@ impl Adjacency {
         }
     }
 
-    /// The other ends and weights of a vertex's edges.
+    /// The neighbours of a vertex with the weights of the edges.
     pub fn weighted(&self, node: Node) -> impl Iterator<Item = (Node, f64)> + '_ {
         let weights = self.weights_of(node);
         let others = self.of_node(node).iter().enumerate();
         others.map(|(at, other)| (*other, weights.get(at).copied().unwrap_or(1.0)))
     }
 
-    /// The edges from a to b for which `wanted(a, b)` holds, without weights.
+    /// The edges (a, b) for which `wanted(a, b)` holds, without weights.
     pub(crate) fn filtered(
         &self,
         wanted: &dyn Fn(Node, Node) -> bool,
@@ -140,10 +141,11 @@ impl Adjacency {
 }
 
 impl Projection {
-    /// Copies what a view shows.
+    /// Copies the graph of a view.
     ///
     /// # Errors
-    /// As the view's reads; over the bytes of the meter; and for a weight that is none.
+    ///
+    /// Those of the view, an exceeded memory limit of the meter, and invalid weights.
     pub fn new(
         view: &dyn GraphView,
         ask: &ProjectionAsk<'_>,
@@ -152,8 +154,8 @@ impl Projection {
         build::projection(view, ask, meter)
     }
 
-    /// A projection of these edges, both ways. Vertices have their numbers as ids. For tests and
-    /// tools.
+    /// A projection of these edges in both directions. The vertex keys are the vertex numbers. For
+    /// tests and tools.
     #[must_use]
     pub fn of_edges(vertices: usize, edges: &[(Node, Node, f64)]) -> Self {
         let reversed: Vec<_> = edges.iter().map(|(a, b, w)| (*b, *a, *w)).collect();
@@ -166,7 +168,7 @@ impl Projection {
         }
     }
 
-    /// A projection of these edges without weights, both ways, as [`Projection::of_edges`].
+    /// [`Projection::of_edges`] without weights.
     #[must_use]
     pub fn unweighted(vertices: usize, mut edges: Vec<(Node, Node)>) -> Self {
         let mut side = || {
@@ -197,31 +199,31 @@ impl Projection {
         }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     #[must_use]
     pub fn len(&self) -> usize {
         self.vertices.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no vertices.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.vertices.len() == 0
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     #[must_use]
     pub fn edges(&self) -> usize {
         self.first.len()
     }
 
-    /// How many bytes it takes.
+    /// The size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// All vertices.
+    /// The numbers of all vertices.
     pub fn nodes(&self) -> std::ops::Range<Node> {
         0..Node::try_from(self.len()).unwrap_or(Node::MAX)
     }
@@ -243,16 +245,18 @@ impl Projection {
     /// The id of a vertex.
     ///
     /// # Errors
-    /// When the view does not know its key.
+    ///
+    /// If the view cannot decode its key.
     pub fn id(&self, view: &dyn GraphView, node: Node) -> Result<VertexId, ViewError> {
         view.vertex_id(self.vertices.key(node))
     }
 
-    /// The simple graph: for each vertex the different other vertices that its edges lead to, in
-    /// the directions that were asked for.
+    /// The simple graph: for each vertex the distinct other vertices that its edges lead to, in the
+    /// projection's directions.
     ///
     /// # Errors
-    /// Over the bytes of the meter.
+    ///
+    /// If the memory limit of the meter is exceeded.
     pub fn simple(&self, meter: &Meter) -> Result<Adjacency, ViewError> {
         let mut simple = Adjacency::default();
         simple.starts.push(0);
@@ -278,19 +282,20 @@ impl Projection {
         Ok(simple)
     }
 
-    /// The edges in the directions that were asked for, OUT first.
+    /// The edges in each of the projection's directions, OUT first.
     #[must_use]
     pub fn sides(&self) -> Vec<&Adjacency> {
         std::iter::once(&self.first).chain(&self.second).collect()
     }
 
-    /// Every edge once: from its source, or from its target if only that direction was asked for.
+    /// Every edge once: from its source, or from its target if the projection has only that
+    /// direction.
     #[must_use]
     pub const fn first(&self) -> &Adjacency {
         &self.first
     }
 
-    /// The edges from their targets, if they were asked for.
+    /// The edges from their targets, if the projection has that direction.
     #[must_use]
     pub const fn back(&self) -> Option<&Adjacency> {
         match self.direction {

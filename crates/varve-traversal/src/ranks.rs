@@ -1,4 +1,4 @@
-//! Which vertices a random walk from a vertex comes to, step by step or after some rounds.
+//! Ranks of vertices by random walks from a vertex: by steps, or after some rounds.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use varve_model::Direction;
@@ -7,25 +7,24 @@ use varve_view::Meter;
 use crate::walks::Nexts;
 use crate::{Capacity, Search, Step, TraversalError, VertexNumber};
 
-/// Bytes that the rank of a vertex takes.
 const RANK_BYTES: usize = 2 * size_of::<(VertexNumber, Ranked)>();
 
-/// Paths to a vertex beyond this count as this: their shares are the same to the last bit.
+/// The largest number of paths counted to one vertex. Beyond it, the shares do not change in f64.
 const PATHS_MAX: f64 = 1e300;
 
-/// Vertices with their ranks, in the order in which they are answered.
+/// Vertices with their ranks, in the order of the answer.
 pub type Ranks = Vec<(VertexNumber, f64)>;
 
 /// A step of a neighbour rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankStep {
-    /// Where it leads.
+    /// The edges and vertices of the step.
     pub step: Step,
-    /// How many vertices of its layer are answered, the highest ranks.
+    /// The number of vertices of its layer that are returned, highest ranks first.
     pub top: usize,
 }
 
-/// A rank, and over how many paths its vertex was reached.
+/// The rank of a vertex, and the number of paths by which it was reached.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ranked {
     rank: f64,
@@ -61,18 +60,18 @@ impl Layer {
     }
 }
 
-/// What the vertices of the last layer give.
+/// The rank that the vertices of the last layer give to others.
 struct Given {
-    /// To their own layer: vertex and rank.
+    /// To vertices of the same layer: vertex and rank.
     same: Vec<(VertexNumber, f64)>,
-    /// To layers before: which, vertex and rank.
+    /// To vertices of earlier layers: layer, vertex and rank.
     earlier: Vec<(usize, VertexNumber, f64)>,
-    /// The part of its rank that a vertex gives to each edge.
+    /// The share of its rank that each vertex gives to each edge.
     parts: FxHashMap<VertexNumber, f64>,
 }
 
 impl Given {
-    /// `made` counts the partial paths to new vertices.
+    /// Computes the shares. `made` counts the partial paths to new vertices.
     fn of(
         layers: &[Layer],
         nexts: &Nexts,
@@ -104,7 +103,7 @@ impl Given {
                     None => {
                         degree += own.paths;
                         *made += own.paths;
-                        // A number of paths beyond u64 is beyond any capacity.
+                        // The cast saturates: a number beyond u64 exceeds any capacity.
                         capacity.check(*made as u64, "neighbor rank")?;
                     }
                 }
@@ -129,15 +128,15 @@ impl Given {
     }
 }
 
-/// Ranks of the vertices that each step leads to, first the source's own, 1. Each vertex gives
-/// `alpha` of its rank, in equal parts, to the edges that lead to new vertices (each once for each
-/// path that leads to it), to its neighbours in its own layer and to those in layers before, but
-/// for the source's. What a layer gives itself is passed on with the rest; what it gives back is
-/// not.
+/// The ranks of the vertices that each step leads to; first the source's own, 1. Each vertex gives
+/// `alpha` of its rank away in equal parts: to each edge to a new vertex (once for each path by
+/// which the giving vertex was reached), to each neighbour in its own layer, and to each neighbour
+/// in an earlier layer but the source's. Rank given within a layer is passed on in the same step;
+/// rank given to an earlier layer is not.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when more partial paths are made than may be, and failures of the
-/// view.
+///
+/// [`TraversalError::Capacity`] if the partial paths exceed the capacity, and those of the view.
 pub fn neighbour_rank(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -184,7 +183,7 @@ pub fn neighbour_rank(
         .collect())
 }
 
-/// The layer that a vertex is in, the last if in several.
+/// The layer of a vertex; if it is in several, the last.
 fn layer_of(layers: &[Layer], vertex: VertexNumber) -> Option<usize> {
     layers
         .iter()
@@ -197,12 +196,12 @@ fn highest(mut ranks: Ranks, top: usize) -> Ranks {
     ranks
 }
 
-/// Which vertices a personal rank answers.
+/// The labels of the vertices that a personal rank returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithLabel {
-    /// Those of the source's label.
+    /// The source's label.
     Same,
-    /// Those of the label at the other end of its edges.
+    /// The label at the other end of its edges.
     Other,
     /// Both.
     Both,
@@ -213,25 +212,27 @@ pub enum WithLabel {
 pub struct PersonalRank {
     /// The direction in which edges leave the source.
     pub direction: Direction,
-    /// The part of its rank that a vertex passes on.
+    /// The share of its rank that a vertex passes on.
     pub alpha: f64,
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: u64,
-    /// Which vertices are answered.
+    /// The labels of the vertices to return.
     pub with_label: WithLabel,
-    /// Whether the highest ranks come first, else as they are met.
+    /// Whether the highest ranks come first; otherwise vertices come in the order in which they are
+    /// met.
     pub sorted: bool,
-    /// Most vertices.
+    /// The most vertices returned.
     pub limit: usize,
 }
 
-/// Ranks of the vertices around a source after some rounds of a random walk that returns to it,
-/// over edges between two different labels. In a round each vertex passes `alpha` of its rank on in
-/// equal parts over its edges, one without edges keeps it, and the source is given `1 - alpha`. The
-/// source and its neighbours are not answered.
+/// Ranks of the vertices around a source, after some rounds of a random walk with restarts, over
+/// edges between two different labels. In each round, a vertex passes on `alpha` of its rank in
+/// equal parts over its edges; a vertex without edges keeps its rank; the source gets `1 - alpha`.
+/// The source and its neighbours are not returned.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn personal_rank(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -243,7 +244,8 @@ pub fn personal_rank(
         direction: Some(direction),
         ..step.clone()
     };
-    // The source's side and the other one: the vertices met, and where their edges lead.
+    // The source's side and the other side: the vertices met, and their neighbours on the opposite
+    // side.
     let mut sides = [ask.direction, ask.direction.opposite()].map(|direction| {
         (
             Layer::default(),

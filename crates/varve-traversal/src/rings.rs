@@ -1,4 +1,4 @@
-//! Rings and rays: how walks from a vertex end.
+//! Rings and rays: walks that close, and walks that cannot continue.
 
 use rustc_hash::FxHashSet;
 
@@ -9,30 +9,31 @@ use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 /// A request for rings or rays.
 #[derive(Debug, Clone, Copy)]
 pub struct Rings {
-    /// Most edges of a walk, at least 1.
+    /// The most edges of a walk, at least 1.
     pub depth: u64,
-    /// Whether rings close at the source; otherwise at any vertex of the walk. Rays do not look at
-    /// it.
+    /// Whether rings close at the source only; otherwise at any vertex of the walk. Ignored for
+    /// rays.
     pub source_in_ring: bool,
-    /// Distinct vertices that may be met.
+    /// The most distinct vertices that may be met.
     pub capacity: Capacity,
-    /// Most paths of the answer.
+    /// The most paths returned.
     pub limit: u64,
 }
 
-/// Whether the walk would go back by the edge it came by: a step both ways sees each edge from both
-/// its ends. With an edge each way there are two to choose from.
+/// Whether the walk would return along the edge by which it came: a step in both directions sees
+/// each edge from both ends. If there is an edge in each direction, the walk may return along the
+/// other one.
 fn goes_back(step: &Step, walks: &Walks, place: usize, both_ways: bool) -> bool {
     step.direction.is_none() && place + 1 == walks.edges() && !both_ways
 }
 
-/// Walks of up to `depth` edges from `source` that visit no vertex twice, but for the last, which
-/// is the source or, if asked, any vertex of the walk. Shorter ones first, of equal length in
-/// storage order. A ring and the same ring walked the other way round are one: the first that is
-/// met.
+/// Walks of up to `depth` edges from `source` that visit no vertex twice, except that the last
+/// vertex is the source or, if requested, any vertex of the walk. Shorter rings come first, rings
+/// of equal length in storage order. A ring and its reverse count as one; the first one met is
+/// returned.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn rings(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -83,7 +84,7 @@ pub fn rings(
     Ok(found)
 }
 
-/// A walk that closes at its vertex `place`, written the same whichever way round it goes.
+/// The normal form of a walk that closes at its vertex `place`: equal for both orientations.
 fn either_way(walk: &[VertexNumber], place: usize) -> Vec<VertexNumber> {
     let (way_there, ring) = walk.split_at(place);
     let mirrored: Vec<VertexNumber> = ring.iter().rev().copied().collect();
@@ -91,10 +92,10 @@ fn either_way(walk: &[VertexNumber], place: usize) -> Vec<VertexNumber> {
     [way_there, ring].concat()
 }
 
-/// Walks of `depth` edges from `source` that visit no vertex twice, and shorter ones from whose
-/// last vertex no edge leads on: in a step both ways none but the one that the walk came by. Walks
-/// whose every edge leads back to one of their vertices are rings, not rays. Shorter ones first, of
-/// equal length in storage order.
+/// Walks of `depth` edges from `source` that visit no vertex twice, and shorter ones whose last
+/// vertex has no further edge. With a step in both directions, the edge by which the walk came does
+/// not count as further. A walk that can only return to one of its own vertices is a ring, not a
+/// ray. Shorter rays come first, rays of equal length in storage order.
 ///
 /// # Errors
 /// As [`rings`].
@@ -122,7 +123,7 @@ pub fn rays(
                     Some(_) => {}
                     None => {
                         met.meet(next.to)?;
-                        // Those of the last round follow those that end in it.
+                        // Walks of the last round are returned after those that end in it.
                         if left > 0 || (longer.len() as u64) < ask.limit {
                             longer.add(walk, next.to, (), meter)?;
                         }

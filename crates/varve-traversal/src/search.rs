@@ -1,4 +1,4 @@
-//! One traversal's state: the vertices it has met, and its way of reading.
+//! The state of one traversal: the vertices that it has met, and its reads of the view.
 
 use varve_model::{
     Direction, EdgeLabelId, Properties, PropertyKeyId, Value, VertexId, VertexLabelId,
@@ -11,34 +11,34 @@ use crate::{Step, TraversalError, VertexFilter};
 /// The dense number of a vertex within one search.
 pub type VertexNumber = u32;
 
-/// Vertices whose edges are asked for with one call.
+/// Vertices expanded with one call of the view.
 const CHUNK: usize = 256;
 
 /// An edge that was followed.
 #[derive(Debug, Clone, Copy)]
 pub struct Hop<'a> {
-    /// Where from.
+    /// The vertex from which the edge was followed.
     pub from: VertexNumber,
-    /// Where to.
+    /// The vertex at its other end.
     pub to: VertexNumber,
-    /// Which way the edge was walked.
+    /// The direction in which the edge was walked.
     pub direction: Direction,
     /// The edge's label.
     pub label: EdgeLabelId,
-    /// The label of `to`, as the edge knows it.
+    /// The label of `to`, as stored with the edge.
     pub to_label: VertexLabelId,
-    /// The edge's key at `from`.
+    /// The edge's key relative to `from`.
     pub edge: &'a [u8],
-    /// Those of the properties that the step looks at which the edge has.
+    /// The edge's properties, limited to the keys that the step reads.
     pub properties: &'a Properties,
 }
 
-/// What a traversal has looked at.
+/// The effort of a traversal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measure {
-    /// Edges.
+    /// Edges read.
     pub edges: u64,
-    /// Vertices whose edges were asked for.
+    /// Vertices whose edges were read.
     pub vertices: u64,
 }
 
@@ -48,13 +48,13 @@ pub struct Search<'v> {
     meter: &'v Meter,
     keys: Keys,
     measure: Measure,
-    /// Whether a vertex passes `filters`, by number.
+    /// Whether each vertex passes `filters`, by number; `None` = not checked yet.
     passes: Vec<Option<bool>>,
     /// The vertex filters of the last step.
     filters: Vec<VertexFilter>,
 }
 
-/// A hop that waits until its end was checked.
+/// A hop whose far end must still be checked.
 struct Pending {
     from: VertexNumber,
     to: VertexNumber,
@@ -66,7 +66,7 @@ struct Pending {
 }
 
 impl<'v> Search<'v> {
-    /// A search that has met nothing yet.
+    /// A search that has not met any vertex.
     #[must_use]
     pub fn new(view: &'v dyn GraphView, meter: &'v Meter) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl<'v> Search<'v> {
         }
     }
 
-    /// The view below.
+    /// The view that the search reads.
     #[must_use]
     pub fn view(&self) -> &'v dyn GraphView {
         self.view
@@ -91,28 +91,29 @@ impl<'v> Search<'v> {
         self.meter
     }
 
-    /// What was looked at so far.
+    /// The effort so far.
     #[must_use]
     pub fn measure(&self) -> Measure {
         self.measure
     }
 
-    /// Takes back what was looked at since: reads that only fetch what an answer shows do not
+    /// Resets the effort to an earlier value: reads that only fetch content of the answer do not
     /// count.
     pub fn restore(&mut self, measure: Measure) {
         self.measure = measure;
     }
 
-    /// How many vertices were met; numbers are below this.
+    /// The number of vertices met. All vertex numbers are below it.
     #[must_use]
     pub fn vertices_met(&self) -> usize {
         self.keys.len()
     }
 
-    /// The number of a vertex, whether or not it exists.
+    /// The number of a vertex, which need not exist.
     ///
     /// # Errors
-    /// Over the meter's memory.
+    ///
+    /// If the meter's memory limit is exceeded.
     pub fn number(&mut self, id: &VertexId) -> Result<VertexNumber, TraversalError> {
         let mut key = Vec::new();
         self.view.put_vertex_key(id, &mut key);
@@ -122,7 +123,8 @@ impl<'v> Search<'v> {
     /// The id of a vertex that was met.
     ///
     /// # Errors
-    /// When the store is damaged.
+    ///
+    /// If the stored key is damaged.
     pub fn id(&self, number: VertexNumber) -> Result<VertexId, TraversalError> {
         Ok(self.view.vertex_id(self.keys.get(number))?)
     }
@@ -136,15 +138,15 @@ impl<'v> Search<'v> {
     /// Whether a vertex exists.
     ///
     /// # Errors
-    /// As the view.
+    /// Those of the view.
     pub fn exists(&self, number: VertexNumber) -> Result<bool, TraversalError> {
         Ok(self.existing(&[number])? == [number])
     }
 
-    /// Those of the vertices that exist, in the order given.
+    /// The vertices among these that exist, in the order given.
     ///
     /// # Errors
-    /// As the view.
+    /// Those of the view.
     pub fn existing(&self, numbers: &[VertexNumber]) -> Result<Vec<VertexNumber>, TraversalError> {
         let mut exist = vec![false; numbers.len()];
         let keys: Vec<&[u8]> = numbers
@@ -161,7 +163,7 @@ impl<'v> Search<'v> {
     /// The label of a vertex, if it exists.
     ///
     /// # Errors
-    /// As the view.
+    /// Those of the view.
     pub fn label(&self, number: VertexNumber) -> Result<Option<VertexLabelId>, TraversalError> {
         let (mut label, key) = (None, self.keys.get(number));
         let found = &mut |_, own, _| label = Some(own);
@@ -169,10 +171,12 @@ impl<'v> Search<'v> {
         Ok(label)
     }
 
-    /// A property of each of these vertices that has it, in the order given.
+    /// The value of a property of each of these vertices, in the order given; `None` if it has
+    /// none.
     ///
     /// # Errors
-    /// As the view.
+    ///
+    /// Those of the view.
     pub(crate) fn values(
         &self,
         numbers: &[VertexNumber],
@@ -190,11 +194,12 @@ impl<'v> Search<'v> {
         Ok(values)
     }
 
-    /// Follows a step from each vertex in turn, each with its edges in storage order. A break ends
-    /// it.
+    /// Follows a step from each vertex in turn, along its edges in storage order. A break from
+    /// `visit` ends the traversal.
     ///
     /// # Errors
-    /// As the view; and what `visit` returns.
+    ///
+    /// Those of the view and of `visit`.
     pub fn expand(
         &mut self,
         from: &[VertexNumber],
@@ -214,10 +219,12 @@ impl<'v> Search<'v> {
         Ok(())
     }
 
-    /// How many edges a step follows from these vertices, of which some may stand several times.
+    /// The number of edges that a step follows from these vertices. A repeated vertex counts
+    /// repeatedly.
     ///
     /// # Errors
-    /// As the view.
+    ///
+    /// Those of the view.
     pub(crate) fn count_edges(
         &mut self,
         from: &[VertexNumber],
@@ -242,7 +249,8 @@ impl<'v> Search<'v> {
         Ok(counted.map(|degree| degree.min(most)).sum())
     }
 
-    /// Those of the vertices that a step leaves: they pass its filters and are not too large.
+    /// The vertices among these that a step leaves: they pass its filters and have fewer edges than
+    /// `skip_degree`.
     fn leavable(
         &mut self,
         from: &[VertexNumber],
@@ -314,7 +322,7 @@ impl<'v> Search<'v> {
         ended
     }
 
-    /// [`Search::follow`], with the far ends checked before they are shown.
+    /// [`Search::follow`] with a check of the far ends before `visit` gets them.
     fn follow_filtered(
         &mut self,
         from: &[VertexNumber],
@@ -375,7 +383,7 @@ impl<'v> Search<'v> {
         Ok(flow)
     }
 
-    /// Reads those of the vertices that were not checked against the step's filters yet.
+    /// Checks the vertices that have not been checked against the step's filters yet.
     fn check_vertices(
         &mut self,
         numbers: &[VertexNumber],
@@ -413,7 +421,7 @@ impl<'v> Search<'v> {
         Ok(())
     }
 
-    /// The keys of vertices, one after the other, and where each ends.
+    /// The concatenated keys of vertices, and the end of each.
     fn copied(&self, numbers: &[VertexNumber]) -> (Vec<u8>, Vec<usize>) {
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(numbers.len()));
         for number in numbers {

@@ -8,21 +8,21 @@ use varve_view::{Flow, Meter};
 use crate::path::path_bytes;
 use crate::{Capacity, Hop, Path, Search, Step, TraversalError, VertexNumber};
 
-/// What HugeGraph's texts call these searches.
+/// The name of these searches in HugeGraph's messages.
 const WHAT: &str = "shortest path";
-/// Vertices of a layer whose edges are read together at first, where they may suffice.
+/// Vertices of a layer that are expanded first, if one path is wanted.
 const FIRST: usize = 16;
-/// How many times more are read each time that they did not.
+/// The factor by which the next batch grows if the previous one did not suffice.
 const GROWTH: usize = 4;
 
-/// One side of a search: its layers, with every edge between neighbouring layers.
+/// One side of a search: its layers, and the edges between consecutive layers.
 #[derive(Debug)]
 struct Side {
     frontier: Vec<VertexNumber>,
-    /// The layer of a vertex, by number; `u32::MAX` = not reached.
+    /// The layer of each vertex, by number; `u32::MAX` = not reached.
     depth: Vec<u32>,
-    /// Vertices of each layer after the first, with one they were reached from. A vertex stands
-    /// once for each such vertex, or once in all if only one path is wanted.
+    /// For each layer after the first, pairs of a vertex and a vertex of the layer before from
+    /// which it was reached: all such pairs, or one per vertex if only one path is wanted.
     parents: Vec<Vec<(VertexNumber, VertexNumber)>>,
 }
 
@@ -39,7 +39,7 @@ impl Side {
         side
     }
 
-    /// The number of its last layer.
+    /// The number of the last layer.
     fn layer(&self) -> u32 {
         u32::try_from(self.parents.len()).unwrap_or(UNREACHED - 1)
     }
@@ -60,7 +60,8 @@ impl Side {
         self.depth[at] = depth;
     }
 
-    /// Reaches the next layer. Ends early at a vertex that `is_met` if one path is enough.
+    /// Adds the next layer. If one path is wanted, stops at the first vertex for which `is_met`
+    /// holds.
     fn grow(
         &mut self,
         search: &mut Search<'_>,
@@ -78,7 +79,7 @@ impl Side {
         let mut reach = |hop: &Hop<'_>| {
             let known = self.depth(hop.to);
             let pair = (hop.to, hop.from);
-            // Parallel edges come one after the other or in another direction; a pair counts once.
+            // Parallel edges follow each other, or come in another direction. A pair counts once.
             if known == UNREACHED {
                 self.set_depth(hop.to, depth);
                 charge()?;
@@ -97,7 +98,7 @@ impl Side {
                 false => Flow::Continue(()),
             })
         };
-        // Where one path is enough, the first vertices may do: few are read at first.
+        // If one path is wanted, few vertices are expanded at first: they may suffice.
         let (mut rest, mut count) = (from.as_slice(), if all { from.len() } else { FIRST });
         while !rest.is_empty() && !met.get() {
             let piece;
@@ -107,7 +108,7 @@ impl Side {
         }
         parents.sort_by_key(|(vertex, _)| *vertex);
         if all {
-            // Stable, so of equal pairs the first in storage order stays.
+            // The sort was stable, so of equal pairs the first in storage order remains.
             let mut seen = FxHashSet::default();
             parents.retain(|pair| seen.insert(*pair));
         }
@@ -116,7 +117,7 @@ impl Side {
         Ok(())
     }
 
-    /// All ways from a vertex of a layer to this side's end: each begins behind the vertex.
+    /// All paths from a vertex of a layer to this side's end, without the vertex itself.
     fn ways(
         &self,
         vertex: VertexNumber,
@@ -137,7 +138,7 @@ impl Side {
                 let mut way = way;
                 while let Some(parent) = own.next() {
                     meter.row()?;
-                    // The last one goes on from the way itself, the others from copies.
+                    // The last parent takes over the path; the others get copies.
                     let mut longer_way = match own.peek() {
                         Some(_) => {
                             meter.hold(size_of_val(&way) + size_of_val(&way[..]))?;
@@ -163,19 +164,20 @@ impl Side {
 /// A request for shortest paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Shortest {
-    /// Most edges of a path.
+    /// The most edges of a path.
     pub depth: u64,
-    /// Vertices that may be reached from both ends, and paths that may be found.
+    /// The most vertices reached from both ends, and the most paths.
     pub capacity: Capacity,
-    /// Whether all shortest paths are wanted, or one.
+    /// Whether all shortest paths are returned, or one.
     pub all: bool,
 }
 
-/// Paths with as few edges as possible from `source` to `target`, as lists of vertices; none if the
-/// target is further than `depth`. From a vertex to itself: that vertex.
+/// The shortest paths from `source` to `target`; none if the target is further than `depth`. From a
+/// vertex to itself: the path of that vertex alone.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn shortest_paths(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -210,8 +212,8 @@ pub fn shortest_paths(
     Ok(Vec::new())
 }
 
-/// One shortest path for each pair of these vertices that has one, from the earlier to the later of
-/// the list. The capacity holds for each pair.
+/// One shortest path for each connected pair of these vertices, from the earlier to the later in
+/// the list. The capacity applies to each pair.
 ///
 /// # Errors
 /// As [`shortest_paths`].
@@ -241,7 +243,7 @@ fn joined(
     let (ahead, behind) = (near.parents.len(), far.parents.len());
     let meets = |vertex: &&VertexNumber| far.depth(**vertex) == far.layer();
     let meeting = near.frontier.iter().filter(meets);
-    // One more than may be, so that too many are noticed.
+    // One more than the capacity, so that an excess is detected.
     let most = |found: usize| match ask.all {
         true => ask.capacity.left(found as u64),
         false => 1,

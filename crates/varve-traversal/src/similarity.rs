@@ -1,4 +1,4 @@
-//! How alike the neighbourhoods of two vertices are.
+//! Similarity of the neighbourhoods of two vertices.
 //!
 //! Adamic and Adar, "Friends and neighbors on the Web" (2003); Zhou, Lü and Zhang, "Predicting
 //! missing links via local information" (2009); Jaccard's index.
@@ -9,13 +9,14 @@ use varve_view::{Expand, Flow};
 use crate::neighbourhood::neighbours;
 use crate::{Capacity, Search, Step, TraversalError, Tree, VertexNumber};
 
-/// Edges of a common neighbour that count for its degree, as in HugeGraph.
+/// The largest degree of a common neighbour that is counted, as in HugeGraph.
 const DEGREE_MAX: u64 = 10_000;
 
-/// The common neighbours of all these vertices, in the order in which the first one has them.
+/// The common neighbours of all these vertices, in the storage order of the first.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn same_neighbours(
     search: &mut Search<'_>,
     vertices: &[VertexNumber],
@@ -35,10 +36,12 @@ pub fn same_neighbours(
     Ok(common)
 }
 
-/// Jaccard's index of two vertices' neighbours: common ones by all; 0 if neither has any.
+/// Jaccard's index of the neighbours of two vertices: the size of the intersection divided by that
+/// of the union; 0 if neither vertex has neighbours.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn jaccard(
     search: &mut Search<'_>,
     vertex: VertexNumber,
@@ -60,12 +63,13 @@ pub fn jaccard(
     })
 }
 
-/// Jaccard's index of a vertex and each vertex that is one or two steps away, highest first; of
-/// equals the nearer, then in storage order. At most `top`.
+/// Jaccard's index of a vertex with each vertex one or two steps away. The highest come first; of
+/// equal ones the nearer, then in storage order. At most `top`.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when more vertices are reached than may be, and failures of the
-/// view.
+///
+/// [`TraversalError::Capacity`] if more vertices are reached than the capacity allows, and those of
+/// the view.
 pub fn jaccard_of_near(
     search: &mut Search<'_>,
     vertex: VertexNumber,
@@ -110,21 +114,22 @@ pub fn jaccard_of_near(
     Ok(scores)
 }
 
-/// Which weight a common neighbour has.
+/// The weight of a common neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// One by the logarithm of its degree (Adamic and Adar); infinite for degree 1.
+    /// 1 / ln(degree) (Adamic and Adar); infinite for degree 1.
     InverseLogDegree,
-    /// One by its degree (resource allocation).
+    /// 1 / degree (resource allocation).
     InverseDegree,
 }
 
-/// The sum of the weights of two vertices' common neighbours, of which `limit` count at most. The
-/// degree of one is that of the step's direction and labels, up to 10,000; one without edges adds
-/// nothing.
+/// The sum of the weights of the common neighbours of two vertices; at most `limit` of them count.
+/// The degree is counted in the step's direction and labels, up to 10,000; a neighbour of degree 0
+/// adds nothing.
 ///
 /// # Errors
-/// Failures of the view.
+///
+/// Those of the view.
 pub fn link_prediction(
     search: &mut Search<'_>,
     vertex: VertexNumber,
@@ -149,6 +154,6 @@ pub fn link_prediction(
         Weight::InverseLogDegree => 1.0 / (degree as f64).ln(),
         Weight::InverseDegree => 1.0 / degree as f64,
     };
-    // Of no numbers `sum` gives -0.0.
+    // A fold from 0.0, since `sum` of no numbers is -0.0.
     Ok(weights.map(weight).fold(0.0, |sum, weight| sum + weight))
 }

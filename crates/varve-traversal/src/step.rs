@@ -1,46 +1,47 @@
-//! Which edges a traversal follows, and which vertices it enters.
+//! Steps: the edges that a traversal follows, and the vertices that it enters.
 
 use varve_model::{Condition, Direction, EdgeLabelId, PropertyKeyId, VertexLabelId};
 
-/// Edges that a step follows.
+/// A filter of edges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeFilter {
     /// Only edges of this label; `None` = any.
     pub label: Option<EdgeLabelId>,
-    /// What their properties must satisfy.
+    /// Conditions on the edge's properties.
     pub conditions: Vec<Condition>,
 }
 
-/// Vertices that a step enters and leaves.
+/// A filter of vertices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VertexFilter {
     /// Only vertices of this label; `None` = any.
     pub label: Option<VertexLabelId>,
-    /// What their properties must satisfy.
+    /// Conditions on the vertex's properties.
     pub conditions: Vec<Condition>,
 }
 
-/// How one step goes from a vertex to its neighbours.
+/// One step from a vertex to its neighbours.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Step {
-    /// Which way; `None` = both.
+    /// The direction of the edges; `None` = both.
     pub direction: Option<Direction>,
     /// Edge labels; empty = all.
     pub labels: Vec<EdgeLabelId>,
-    /// Edges looked at for each vertex, in storage order; `None` = all. Filters come after it.
+    /// The most edges read for each vertex, in storage order; `None` = all. Filters apply
+    /// afterwards.
     pub max_degree: Option<u64>,
-    /// A vertex with so many edges or more is not left at all; `None` = off.
+    /// A vertex with at least this many edges is not left at all; `None` = no bound.
     pub skip_degree: Option<u64>,
-    /// Properties of edges that the traversal looks at itself.
+    /// Properties of edges that the traversal itself reads.
     pub reads: Vec<PropertyKeyId>,
-    /// An edge must pass one of these; empty = every edge passes.
+    /// Edge filters, of which an edge must pass at least one; empty = every edge passes.
     pub edges: Vec<EdgeFilter>,
-    /// Both ends must pass one of these; empty = every vertex passes.
+    /// Vertex filters, of which both ends must pass at least one; empty = every vertex passes.
     pub vertices: Vec<VertexFilter>,
 }
 
 impl Step {
-    /// The same step walked from its other end.
+    /// The same step in the opposite direction.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -49,19 +50,19 @@ impl Step {
         }
     }
 
-    /// Whether the vertex filters look at more than labels, which edges know of their ends.
+    /// Whether vertex filters need properties. Labels of the ends are stored with the edges.
     pub(crate) fn reads_vertices(&self) -> bool {
         let mut filters = self.vertices.iter();
         filters.any(|filter| !filter.conditions.is_empty())
     }
 
-    /// Whether a filter names this vertex label, or any.
+    /// Whether a vertex filter accepts this label.
     pub(crate) fn enters(&self, label: VertexLabelId) -> bool {
         let mut filters = self.vertices.iter();
         filters.any(|filter| filter.label.is_none_or(|wanted| wanted == label))
     }
 
-    /// Properties of edges that are looked at, ascending.
+    /// The keys of edge properties that the step reads, ascending.
     pub(crate) fn edge_keys(&self) -> Vec<PropertyKeyId> {
         let filtered = self.edges.iter().flat_map(|filter| &filter.conditions);
         keys(
@@ -71,7 +72,7 @@ impl Step {
         )
     }
 
-    /// Properties of vertices that the filters look at, ascending.
+    /// The keys of vertex properties that the filters read, ascending.
     pub(crate) fn vertex_keys(&self) -> Vec<PropertyKeyId> {
         let filtered = self.vertices.iter().flat_map(|filter| &filter.conditions);
         keys(filtered.map(|condition| condition.key))

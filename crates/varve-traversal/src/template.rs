@@ -7,15 +7,15 @@ use crate::path::path_bytes;
 use crate::walks::{Longer, Nexts, Walks};
 use crate::{Capacity, Search, Step, Stepped, TraversalError, VertexNumber};
 
-/// What HugeGraph's texts call this search.
+/// The name of this search in HugeGraph's messages.
 const WHAT: &str = "template paths";
 
-/// A step that is walked any number of times up to a bound.
+/// A step that may be walked several times in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepeatedStep {
-    /// Where it leads.
+    /// The edges and vertices of the step.
     pub step: Step,
-    /// How many times it may be walked, at least 1.
+    /// The most times in a row, at least 1.
     pub max_times: u64,
 }
 
@@ -24,13 +24,14 @@ pub struct RepeatedStep {
 pub struct Template {
     /// Whether a path may visit a vertex again.
     pub with_ring: bool,
-    /// Partial paths that may be made.
+    /// The most partial paths.
     pub capacity: Capacity,
-    /// Most paths.
+    /// The most paths.
     pub limit: u64,
 }
 
-/// How far a walk has come in the template: the step of its last edge, and how many times in a row.
+/// A walk's position in the template: the step of its last edge, and how often it was walked in a
+/// row.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     step: usize,
@@ -38,11 +39,13 @@ struct Progress {
 }
 
 /// The paths of at least one edge from a source to a target that walk each step 0 to `max_times`
-/// times, one step after the other. Shorter ones first, of equal length in storage order. A path
-/// that fits the template in several ways is one, walked by the earliest steps.
+/// times, in the order of the steps. Shorter paths come first, paths of equal length in storage
+/// order. A path that matches the template in several ways is returned once, with the earliest
+/// possible steps.
 ///
 /// # Errors
-/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+///
+/// [`TraversalError::Capacity`] if the capacity is exceeded, and those of the view.
 pub fn template_paths(
     search: &mut Search<'_>,
     sources: &[VertexNumber],
@@ -78,7 +81,7 @@ pub fn template_paths(
                 }
                 let again = number == progress.step;
                 let times = if again { progress.times + 1 } else { 1 };
-                // What lies ahead of a walk that has used up this step begins with the next one.
+                // A walk that has used up this step continues with the next one.
                 let ahead = number + usize::from(times == steps[number].max_times);
                 for next in nexts[number].of(end) {
                     meter.row()?;
@@ -109,13 +112,13 @@ pub fn template_paths(
     Ok(found)
 }
 
-/// Whether a walk that has come so far may go on by this step.
+/// Whether a walk at this position may continue by this step.
 fn may_walk(progress: Progress, step: usize, steps: &[RepeatedStep]) -> bool {
     step > progress.step || (step == progress.step && progress.times < steps[step].max_times)
 }
 
-/// For each position in the template, the vertices from which a target can be reached by the steps
-/// from there on; last the targets.
+/// For each position in the template, the vertices from which the steps from there on may lead to a
+/// target. The last entry is the targets.
 fn leading_to(
     search: &mut Search<'_>,
     targets: &[VertexNumber],
@@ -124,7 +127,8 @@ fn leading_to(
     let mut leading = vec![FxHashSet::from_iter(targets.iter().copied())];
     let meter = search.meter();
     for step in steps.iter().rev() {
-        // From behind every edge counts, or a way over a vertex of many edges would be missed.
+        // Backwards there is no degree limit, which would hide paths through vertices with many
+        // edges.
         let back = Step {
             max_degree: None,
             skip_degree: None,

@@ -1,12 +1,12 @@
-//! Breadth-first layers.
+//! Breadth-first search in layers.
 
 use varve_view::Flow;
 
 use crate::{Path, Search, Step, TraversalError, VertexNumber};
 
-/// Bytes that one reached vertex takes.
+/// Bytes of a reached vertex.
 const REACHED_BYTES: usize = size_of::<Reached>();
-/// Bytes that a layer takes besides: its own, and the room that a list has at first.
+/// Bytes of a layer without its vertices: its header, and the initial capacity of its list.
 const LAYER_BYTES: usize = size_of::<Vec<Reached>>() + 4 * REACHED_BYTES;
 
 /// A vertex of a layer.
@@ -14,22 +14,23 @@ const LAYER_BYTES: usize = size_of::<Vec<Reached>>() + 4 * REACHED_BYTES;
 pub struct Reached {
     /// The vertex.
     pub vertex: VertexNumber,
-    /// The position in the layer before of the vertex it was reached from.
+    /// The position in the previous layer of the vertex from which it was reached.
     pub parent: u32,
 }
 
-/// The layers of a breadth-first search: first the source, then what is one step away, and so on.
+/// The layers of a breadth-first search. The first is the source, the second its neighbours, and so
+/// on.
 #[derive(Debug)]
 pub struct Tree {
-    /// The layers, the source's first.
+    /// The layers, beginning with the source's.
     pub layers: Vec<Vec<Reached>>,
     source: VertexNumber,
-    /// Whether a vertex is in a layer, by number.
+    /// Whether each vertex is in a layer, by number.
     seen: Vec<bool>,
 }
 
 impl Tree {
-    /// A tree that has only its source.
+    /// A tree of the source only.
     #[must_use]
     pub fn new(source: VertexNumber) -> Self {
         let root = Reached {
@@ -51,7 +52,7 @@ impl Tree {
         self.seen.get(vertex as usize).copied().unwrap_or(false)
     }
 
-    /// Marks a vertex; false if it was marked already.
+    /// Marks a vertex. Returns false if it was marked already.
     fn mark(&mut self, vertex: VertexNumber) -> bool {
         let at = vertex as usize;
         if self.seen.len() <= at {
@@ -66,14 +67,13 @@ impl Tree {
         self.layers.last().map_or(&[], Vec::as_slice)
     }
 
-    /// The vertices of all layers but the source's, nearest first.
+    /// The vertices of all layers but the first, nearest first.
     pub fn reached(&self) -> impl Iterator<Item = VertexNumber> {
         let layers = self.layers.iter().skip(1);
         layers.flatten().map(|reached| reached.vertex)
     }
 
-    /// Adds the layer of what is one step further and was not reached before, up to `most`
-    /// vertices.
+    /// Adds the next layer: vertices one step further that were not reached before, at most `most`.
     ///
     /// # Errors
     /// As [`Search::expand`].
@@ -88,8 +88,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Adds the layer of what is one step further but the source, whether or not it was reached
-    /// before, up to `most` vertices.
+    /// Adds the next layer with vertices one step further that may have been reached before, except
+    /// the source; at most `most`.
     ///
     /// # Errors
     /// As [`Search::expand`].
@@ -124,7 +124,7 @@ impl Tree {
         }
         let mut parent = 0;
         search.expand(&from, step, &mut |hop| {
-            // Vertices come in the order given, but some may be left out.
+            // Hops come in the order of `from`, but some vertices have none.
             while from[parent] != hop.from {
                 parent += 1;
             }

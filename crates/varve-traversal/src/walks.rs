@@ -69,13 +69,13 @@ impl Nexts {
         }
     }
 
-    /// The neighbours of a vertex that was read.
+    /// The neighbours of a vertex that has been read.
     pub(crate) fn of(&self, vertex: VertexNumber) -> &[Next] {
         let range = self.of.get(&vertex);
         range.map_or(&[], |range| &self.all[range.clone()])
     }
 
-    /// Reads those of the vertices that were not read before.
+    /// Reads the neighbours of the vertices that have not been read yet.
     pub(crate) fn read(
         &mut self,
         search: &mut Search<'_>,
@@ -165,7 +165,7 @@ impl<T: Copy + Default> Walks<T> {
         self.layers.last().map_or(&[], Vec::as_slice)
     }
 
-    /// How many walks there are.
+    /// The number of walks.
     pub(crate) fn len(&self) -> usize {
         self.last().len()
     }
@@ -184,7 +184,7 @@ impl<T: Copy + Default> Walks<T> {
         self.last()[walk].note
     }
 
-    /// How many edges each walk has.
+    /// The number of edges of each walk.
     pub(crate) fn edges(&self) -> usize {
         self.layers.len() - 1
     }
@@ -200,7 +200,7 @@ impl<T: Copy + Default> Walks<T> {
         })
     }
 
-    /// How many vertices of a walk come before its first visit of this one; `None` = not visited.
+    /// The number of vertices before the walk's first visit of `vertex`; `None` = not visited.
     pub(crate) fn place(&self, walk: usize, vertex: VertexNumber) -> Option<usize> {
         let visits = self.back(walk).enumerate();
         let visits = visits.filter(|(_, end)| end.vertex == vertex);

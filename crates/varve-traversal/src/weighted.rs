@@ -11,7 +11,7 @@ use varve_view::Flow;
 use crate::path::{Pairs, path_bytes};
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
-/// What HugeGraph's texts call these searches.
+/// The name of these searches in HugeGraph's messages.
 const WHAT: &str = "shortest path";
 /// The weight of an edge without the property.
 const DEFAULT_WEIGHT: f64 = 1.0;
@@ -19,26 +19,26 @@ const DEFAULT_WEIGHT: f64 = 1.0;
 /// A request for lightest paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Lightest {
-    /// The property that holds an edge's weight; `None`: every edge weighs 1.
+    /// The property with an edge's weight; `None`: every edge has weight 1.
     pub weight: Option<PropertyKeyId>,
-    /// Vertices that may be settled.
+    /// The most vertices that may be settled.
     pub capacity: Capacity,
     /// Ends the search once this vertex is settled.
     pub target: Option<VertexNumber>,
-    /// Ends the search once so many vertices beside the source are settled.
+    /// Ends the search once this many vertices other than the source are settled.
     pub limit: u64,
 }
 
 /// A path and the sum of its edges' weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedPath {
-    /// The path, from the source on.
+    /// The path, beginning at the source.
     pub path: Path,
-    /// Its weight.
+    /// The sum of the weights.
     pub weight: f64,
 }
 
-/// A vertex that waits to be settled: the lightest first, of equals the one that was met first.
+/// A vertex in the queue: the lightest first; of equal weights, the one that was queued first.
 #[derive(Debug, PartialEq)]
 struct Waiting {
     weight: f64,
@@ -57,19 +57,20 @@ impl PartialOrd for Waiting {
 
 impl Ord for Waiting {
     fn cmp(&self, other: &Self) -> Ordering {
-        // A heap gives its greatest.
+        // Reversed: the heap pops its greatest entry.
         let by_weight = other.weight.total_cmp(&self.weight);
         by_weight.then(other.turn.cmp(&self.turn))
     }
 }
 
-/// The lightest path to each vertex that is reached, lightest first, the source left out. With a
-/// target only the path to it, if there is one.
+/// The lightest path to each reachable vertex but the source, lightest first. With a target, only
+/// the path to it, if there is one.
 ///
 /// # Errors
-/// [`TraversalError::Weight`] for an edge whose weight is negative or no number,
-/// [`TraversalError::Capacity`] when more vertices are settled than may be, and failures of the
-/// view.
+///
+/// [`TraversalError::Weight`] for an edge whose weight is negative or not a number,
+/// [`TraversalError::Capacity`] if more vertices are settled than the capacity allows, and those of
+/// the view.
 pub fn lightest_paths(
     search: &mut Search<'_>,
     source: VertexNumber,
@@ -87,7 +88,7 @@ pub fn lightest_paths(
         vertex: source,
         parent: source,
     }]);
-    // Each settled vertex, with the one before it on its path.
+    // Each settled vertex, with its predecessor on the path.
     let mut settled: FxHashMap<VertexNumber, VertexNumber> = FxHashMap::default();
     let mut best: FxHashMap<VertexNumber, f64> = FxHashMap::from_iter([(source, 0.0)]);
     let mut turn = 0;
@@ -159,8 +160,8 @@ fn path_to(
     Path { vertices }
 }
 
-/// The lightest edge of each pair of consecutive vertices of the paths, each pair once; of equals
-/// the last in storage order.
+/// The lightest edge for each pair of consecutive vertices of the paths. Repeated pairs give one
+/// edge; of equal weights, the last in storage order.
 ///
 /// # Errors
 /// As [`lightest_paths`].

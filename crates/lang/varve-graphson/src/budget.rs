@@ -1,30 +1,30 @@
-//! What reading one message may take.
+//! Limits on reading one message.
 
 use crate::error::{Result, WireError};
 
-/// The most levels of values inside each other.
+/// The most nested levels of values.
 pub const NESTING_MAX: usize = 256;
-/// The most values of one message. Each takes some 40 bytes when read.
+/// The most values of one message. Each takes some 40 bytes when it has been read.
 pub const VALUES_MAX: usize = 2_000_000;
 
-/// Bytes that reading takes for each value, about: its node of JSON, the value, and what lists have
-/// to spare.
+/// Approximate bytes for reading a value: its JSON node, the value, and the spare capacity of
+/// lists.
 pub const VALUE_BYTES: usize = 128;
 
-/// The most levels of JSON. A nested traversal takes four of them in GraphSON.
+/// The most nested levels of JSON. In GraphSON a nested traversal takes four of them.
 pub(crate) const JSON_NESTING_MAX: usize = 4 * NESTING_MAX;
 
-/// Counts levels and values.
+/// Counts nested levels and values.
 #[derive(Debug)]
 pub(crate) struct Budget {
     nesting_max: usize,
     depth: usize,
-    /// Values that may still come.
+    /// The number of further values allowed.
     left: usize,
 }
 
 impl Budget {
-    /// Allows so many levels, and so many values but no more than [`VALUES_MAX`].
+    /// Allows `nesting_max` levels, and `values_max` values but no more than [`VALUES_MAX`].
     pub(crate) fn new(nesting_max: usize, values_max: usize) -> Budget {
         Budget {
             nesting_max,
@@ -33,12 +33,12 @@ impl Budget {
         }
     }
 
-    /// Values that have come of so many that might.
+    /// The number of values read so far. `values_max`: as in [`Budget::new`].
     pub(crate) fn used(&self, values_max: usize) -> usize {
         values_max.min(VALUES_MAX).saturating_sub(self.left)
     }
 
-    /// A value begins.
+    /// Begins a value.
     pub(crate) fn enter(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth > self.nesting_max {
@@ -48,7 +48,7 @@ impl Budget {
         Ok(())
     }
 
-    /// The value ends.
+    /// Ends a value.
     pub(crate) fn leave(&mut self) {
         self.depth -= 1;
     }

@@ -1,33 +1,33 @@
-//! Why bytes are no value or no message.
+//! Errors of reading values and messages.
 
 use thiserror::Error;
 
 /// The result of reading.
 pub type Result<T> = std::result::Result<T, WireError>;
 
-/// What is wrong with bytes that should be GraphSON or GraphBinary.
+/// An error in GraphSON or GraphBinary.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WireError {
     /// The bytes end inside a value.
     #[error("the message ends inside {0}")]
     Short(&'static str),
-    /// The bytes follow no rule of the format.
+    /// The bytes do not follow the format.
     #[error("byte {place}: {message}")]
     Malformed {
         /// The offset of the byte.
         place: usize,
-        /// What is wrong there.
+        /// The error.
         message: String,
     },
-    /// A type that is not known, or that cannot be sent to a server.
+    /// A type that is unknown, or that a server does not accept.
     #[error("the type {0} is not supported here")]
     Unsupported(String),
-    /// A value does not have the parts that its type asks for.
+    /// A value does not have the parts that its type requires.
     #[error("a value of the type {kind} is wrong: {message}")]
     Value {
         /// The type.
         kind: String,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
     /// Nested deeper than [`NESTING_MAX`](crate::NESTING_MAX).
@@ -52,7 +52,7 @@ impl WireError {
         }
     }
 
-    /// A value of a type is wrong.
+    /// An error in a value of a type.
     pub(crate) fn value(kind: &str, message: impl Into<String>) -> WireError {
         WireError::Value {
             kind: kind.to_owned(),

@@ -1,4 +1,5 @@
-//! Results as HugeGraph's REST interface has them: plain JSON, elements with their properties flat.
+//! Results in the form of HugeGraph's REST interface: plain JSON, with the properties of elements
+//! flat.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,7 +12,7 @@ use crate::value::{Edge, Metrics, Path, Property, Tree, Value, Vertex, VertexPro
 /// Appends a value. Dates are written in UTC.
 ///
 /// # Errors
-/// If a map has a null key, which JSON has no form for, or a value is one that only requests have.
+/// If a map has a null key, which JSON cannot represent, or a value has a type of requests only.
 pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -75,7 +76,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The text of a value that is a string in JSON; such a value can also be the name of a member.
+/// The text of a value that is a JSON string. Such a value may also be a member's name.
 fn text(value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(text) | Value::Class(text) => text.to_string(),
@@ -111,7 +112,7 @@ fn java_float(value: f64) -> String {
     }
 }
 
-/// `2016-01-10 00:00:00.000`.
+/// A date as `2016-01-10 00:00:00.000`.
 fn date_text(milliseconds: i64) -> String {
     let instant = Timestamp::from_millisecond(milliseconds);
     match instant {
@@ -163,7 +164,7 @@ fn object(entries: &[(Value, Value)], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The name of a member. For a value that has no text it is the value's JSON.
+/// Writes a key as a member's name. A value without a text becomes its JSON as a string.
 fn write_key(key: &Value, out: &mut Vec<u8>) -> Result<()> {
     match key {
         Value::Null => {
@@ -172,7 +173,7 @@ fn write_key(key: &Value, out: &mut Vec<u8>) -> Result<()> {
                 "Null key for a Map not allowed in JSON (use a converting NullKeySerializer?)",
             ));
         }
-        // Elements are named by their ids.
+        // The name of an element is its id.
         Value::Vertex(vertex) => return write_key(&vertex.id, out),
         Value::Edge(edge) => return write_key(&edge.id, out),
         Value::VertexProperty(property) => return write_key(&property.id, out),
@@ -195,7 +196,7 @@ fn write_vertex(vertex: &Vertex, out: &mut Vec<u8>) -> Result<()> {
     out.extend_from_slice(b",\"label\":");
     write_string(&vertex.label, out);
     out.extend_from_slice(b",\"type\":\"vertex\",\"properties\":{");
-    // Several values of one key are a list.
+    // Several values of one key become an array.
     let groups = vertex
         .properties
         .chunk_by(|one, next| one.label == next.label);

@@ -13,10 +13,11 @@ pub(crate) use read::Reader;
 pub use write::write;
 pub(crate) use write::{put_i32, put_list_start, put_map, put_string};
 
-/// Reads bytes that are one fully qualified value.
+/// Reads one fully qualified value, which must be all of the bytes.
 ///
 /// # Errors
-/// If the bytes are no GraphBinary, name an unknown type, or exceed a limit.
+///
+/// If the bytes are not GraphBinary, contain an unknown type, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Value> {
     let mut reader = Reader::new(bytes, VALUES_MAX);
     let value = reader.value()?;
@@ -24,7 +25,7 @@ pub fn read(bytes: &[u8]) -> Result<Value> {
     Ok(value)
 }
 
-/// Type codes that have no value type of their own name elsewhere.
+/// Type codes. Those of enum tokens are in `TokenClass`.
 mod code {
     pub(super) const INT: u8 = 0x01;
     pub(super) const LONG: u8 = 0x02;
@@ -80,7 +81,7 @@ mod code {
     pub(super) const UNSPECIFIED: u8 = 0xFE;
 }
 
-/// The flag of a value that is there.
+/// The flag of a value that is not null.
 const PRESENT: u8 = 0;
 /// The flag of null.
 const NULL: u8 = 1;

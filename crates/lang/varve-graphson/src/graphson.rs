@@ -1,4 +1,4 @@
-//! GraphSON 3.0: JSON whose values have types.
+//! GraphSON 3.0: JSON with typed values.
 
 mod elements;
 mod read;
@@ -14,16 +14,17 @@ pub(crate) use elements::path;
 pub(crate) use read::Reader;
 pub use write::write;
 
-/// Reads one value. Plain JSON is a value too: objects are maps, whole numbers `Int` or wider.
+/// Reads one value. Plain JSON is accepted too: objects become maps, whole numbers `Int` or wider.
 ///
 /// # Errors
-/// If the bytes are no GraphSON, name an unknown type, or exceed a limit.
+///
+/// If the bytes are not GraphSON, contain an unknown type, or exceed a limit.
 pub fn read(bytes: &[u8]) -> Result<Value> {
     let json = json::read(bytes, VALUES_MAX)?;
     reader(VALUES_MAX).value(json)
 }
 
-/// What stands in quotes for a value of these types.
+/// The string of a value in GraphSON, for these types.
 pub(crate) fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Binary(bytes) => Some(temporal::bytes_text(bytes)),

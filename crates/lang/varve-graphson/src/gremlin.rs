@@ -1,4 +1,4 @@
-//! Values as what the language takes: arguments of bytecode.
+//! Conversion of values to arguments of bytecode.
 
 use varve_gremlin::bytecode;
 use varve_gremlin::tree::{Argument, ElementLiteral};
@@ -7,10 +7,11 @@ use crate::error::{Result, WireError};
 use crate::value::{Bytecode, DateTime, Instruction, Temporal, Value};
 
 impl Bytecode {
-    /// The bytecode as the language takes it.
+    /// Converts to the bytecode of `varve_gremlin`.
     ///
     /// # Errors
-    /// If a value has a type that no argument has, such as a path.
+    ///
+    /// If a value has a type that arguments do not have, such as a path.
     pub fn into_gremlin(self) -> Result<bytecode::Bytecode> {
         let instructions = |instructions: Vec<Instruction>| {
             let instruction = |instruction: Instruction| {
@@ -36,10 +37,11 @@ fn all(values: Vec<Value>) -> Result<Vec<bytecode::Value>> {
 }
 
 impl Value {
-    /// The value as an argument of bytecode.
+    /// Converts to an argument of bytecode.
     ///
     /// # Errors
-    /// If no argument has such a type.
+    ///
+    /// If arguments do not have this type.
     pub fn into_gremlin(self) -> Result<bytecode::Value> {
         use bytecode::Value as To;
         Ok(match self {
@@ -81,7 +83,7 @@ impl Value {
     }
 }
 
-/// A value without parts, as an argument.
+/// Converts a value without parts.
 fn plain(value: Value) -> Result<Argument> {
     Ok(match value {
         Value::Null => Argument::Null,
@@ -139,7 +141,7 @@ fn element(element: ElementLiteral) -> Argument {
     Argument::Element(Box::new(element))
 }
 
-/// What messages call a value that is no argument.
+/// The name, in messages, of the type of a value that cannot be an argument.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Path(_) => "Path",

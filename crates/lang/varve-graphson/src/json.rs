@@ -1,4 +1,4 @@
-//! JSON as GraphSON needs it: bounded, and with the errors of the wire.
+//! Reads JSON within GraphSON's limits, with the errors of this crate.
 
 use varve_json::{Fault, JsonError, Limits};
 pub(crate) use varve_json::{Json, write_string};
@@ -6,7 +6,7 @@ pub(crate) use varve_json::{Json, write_string};
 use crate::budget::{JSON_NESTING_MAX, VALUES_MAX};
 use crate::error::{Result, WireError};
 
-/// Reads a text that is one JSON value of at most so many.
+/// Reads a text that is one JSON value, with at most `values_max` values in it.
 pub(crate) fn read(text: &[u8], values_max: usize) -> Result<Json<'_>> {
     let limits = Limits {
         bytes: usize::MAX,

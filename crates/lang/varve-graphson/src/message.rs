@@ -10,14 +10,14 @@ use crate::{graphbinary, graphson};
 /// The formats of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// GraphSON 3.0, or JSON without types, which it includes.
+    /// GraphSON 3.0. It includes JSON without types.
     GraphSon,
     /// GraphBinary 1.0.
     GraphBinary,
 }
 
 impl Format {
-    /// The format that a mime type names, its parameters left out.
+    /// The format of a mime type. Its parameters are ignored.
     #[must_use]
     pub fn from_mime(mime: &str) -> Option<Format> {
         match mime.split(';').next().unwrap_or(mime).trim() {
@@ -48,14 +48,14 @@ impl Format {
     }
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The UUID that answers name.
+    /// The UUID that responses repeat.
     pub id: u128,
-    /// What to do: `eval`, `bytecode`, `authentication`, `close`.
+    /// The operation: `eval`, `bytecode`, `authentication`, `close`.
     pub op: Text,
-    /// Who does it: ``, `traversal`, `session`.
+    /// The processor of the operation: ``, `traversal`, `session`.
     pub processor: Text,
     /// Arguments by name, in order.
     pub arguments: Vec<(Text, Value)>,
@@ -70,25 +70,27 @@ impl Request {
     }
 }
 
-/// Part of an answer: a status, and results if there are any.
+/// A response, or a part of one: a status and results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
     /// The id of the request; absent if it could not be read.
     pub id: Option<u128>,
-    /// 200, 204, 206, or the number of an error.
+    /// The status code: 200, 204, 206, or that of an error.
     pub code: i32,
-    /// What went wrong; empty if nothing did.
+    /// The error message; empty if there is no error.
     pub message: Text,
-    /// Attributes of the status.
+    /// The attributes of the status.
     pub attributes: Vec<(Text, Value)>,
-    /// The results; null without.
+    /// The results; null if there are none.
     pub data: Value,
 }
 
-/// Takes the mime type off a binary frame: its length in one byte, itself, and the message.
+/// Splits a binary frame into the mime type (its length in one byte, then the text) and the
+/// message.
 ///
 /// # Errors
-/// If the frame is shorter than it says, or the type is not known.
+///
+/// If the frame is too short, or the mime type is unknown.
 pub fn split_frame(frame: &[u8]) -> Result<(Format, &[u8])> {
     let (length, rest) = frame
         .split_first()
@@ -102,19 +104,21 @@ pub fn split_frame(frame: &[u8]) -> Result<(Format, &[u8])> {
     Ok((known.ok_or_else(unknown)?, message))
 }
 
-/// Reads a request of at most so many values. Reading takes some
-/// [`VALUE_BYTES`](crate::VALUE_BYTES) for each, and the bytes once more.
+/// Reads a request of at most `values_max` values. Reading takes some
+/// [`VALUE_BYTES`](crate::VALUE_BYTES) for each value, and the bytes once more.
 ///
 /// # Errors
-/// If the bytes are none, or are more than so many.
+///
+/// If the bytes are not a request, or have more values.
 pub fn read_request(format: Format, bytes: &[u8], values_max: usize) -> Result<Request> {
     count_request(format, bytes, values_max).map(|(request, _)| request)
 }
 
-/// As [`read_request`], with the number of values that the request has.
+/// As [`read_request`], and returns the number of values in the request.
 ///
 /// # Errors
-/// If the bytes are none, or are more than so many.
+///
+/// If the bytes are not a request, or have more values.
 pub fn count_request(format: Format, bytes: &[u8], values_max: usize) -> Result<(Request, usize)> {
     match format {
         Format::GraphSon => request_from_json(bytes, values_max),
@@ -122,7 +126,8 @@ pub fn count_request(format: Format, bytes: &[u8], values_max: usize) -> Result<
     }
 }
 
-/// The id of a request that may be no request otherwise, so that its sender learns what is wrong.
+/// Finds the id of a request that may be invalid otherwise, so that the error can be sent to its
+/// client.
 #[must_use]
 pub fn request_id(format: Format, bytes: &[u8]) -> Option<u128> {
     match format {
@@ -141,7 +146,7 @@ pub fn request_id(format: Format, bytes: &[u8]) -> Option<u128> {
     }
 }
 
-/// Bytes behind the name within which the id of a request is looked for.
+/// The id is searched for within this many bytes after its name.
 const ID_WITHIN_BYTES: usize = 128;
 
 const REQUEST: &str = "request";
@@ -215,7 +220,7 @@ fn version(reader: &mut graphbinary::Reader<'_>) -> Result<()> {
     }
 }
 
-/// Appends a request, as drivers do; tests of the server are drivers.
+/// Appends a request, as drivers do; for tests of the server.
 pub fn write_request(format: Format, request: &Request, out: &mut Vec<u8>) {
     match format {
         Format::GraphSon => {
@@ -259,7 +264,7 @@ pub fn write_response(format: Format, response: &Response, out: &mut Vec<u8>) {
     );
 }
 
-/// Results of a response, written one by one, so that their bytes are known while they grow.
+/// Results of a response, written one by one, so that their size is known before they are complete.
 #[derive(Debug)]
 pub struct Items {
     format: Format,
@@ -268,7 +273,7 @@ pub struct Items {
 }
 
 impl Items {
-    /// None yet.
+    /// A list of no results.
     #[must_use]
     pub const fn new(format: Format) -> Items {
         Items {
@@ -278,7 +283,7 @@ impl Items {
         }
     }
 
-    /// Appends one.
+    /// Appends a result.
     pub fn push(&mut self, value: &Value) {
         if self.count > 0 && self.format == Format::GraphSon {
             self.bytes.push(b',');
@@ -287,19 +292,19 @@ impl Items {
         self.count += 1;
     }
 
-    /// How many there are.
+    /// The number of results.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// How many bytes they have.
+    /// The size of the results in bytes.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Appends the response whose data is the list of these. Its own data is not looked at.
+    /// Appends a response with the list of these results as its data. `response.data` is ignored.
     pub fn write_response(&self, response: &Response, out: &mut Vec<u8>) {
         let data = |out: &mut Vec<u8>| match self.format {
             Format::GraphSon => {
@@ -365,7 +370,8 @@ const RESPONSE: &str = "response";
 /// Reads a response, as drivers do.
 ///
 /// # Errors
-/// If the bytes are none.
+///
+/// If the bytes are not a response.
 pub fn read_response(format: Format, bytes: &[u8]) -> Result<Response> {
     match format {
         Format::GraphSon => response_from_json(bytes),

@@ -1,16 +1,16 @@
-//! Bounds of numbers of any size, and UUIDs as text.
+//! Limits of big numbers, and UUIDs as text.
 
 use bigdecimal::BigDecimal;
 use varve_gremlin::{DECIMAL_SCALE_MAX, NUMBER_DIGITS_MAX};
 
 use crate::error::{Result, WireError};
 
-/// The most bytes of a BigInteger: those of a number with the most digits that a text may have.
+/// The most bytes of a BigInteger: enough for a number with the most digits of a text.
 pub(crate) const BIG_BYTES_MAX: usize = NUMBER_DIGITS_MAX * 5 / 12;
 
-/// The text of a number, if it is not too long.
+/// Checks that the text of a number is not too long.
 pub(crate) fn checked_big<'t>(kind: &str, text: &'t str) -> Result<&'t str> {
-    // A sign, a point and an exponent come on top.
+    // The 12 further bytes are for a sign, a point and an exponent.
     if text.len() > NUMBER_DIGITS_MAX + 12 {
         let message = format!("it has more than {NUMBER_DIGITS_MAX} digits");
         return Err(WireError::value(kind, message));
@@ -18,7 +18,7 @@ pub(crate) fn checked_big<'t>(kind: &str, text: &'t str) -> Result<&'t str> {
     Ok(text)
 }
 
-/// The number, if its scale is within bounds.
+/// Checks that the scale of a number is within the limit.
 pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<BigDecimal> {
     if value.fractional_digit_count().abs() > DECIMAL_SCALE_MAX {
         let message = format!("its scale is beyond {DECIMAL_SCALE_MAX}");
@@ -27,7 +27,7 @@ pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<BigDecima
     Ok(value)
 }
 
-/// The UUID of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// Parses a UUID: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 pub(crate) fn uuid(text: &str) -> Option<u128> {
     let bytes = text.as_bytes();
     let mut value = 0;
@@ -44,7 +44,6 @@ pub(crate) fn uuid(text: &str) -> Option<u128> {
     (bytes.len() == 36).then_some(value)
 }
 
-/// A UUID as text.
 pub(crate) fn uuid_text(value: u128) -> String {
     let digits = format!("{value:032x}");
     let groups = [

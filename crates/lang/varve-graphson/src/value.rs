@@ -1,4 +1,4 @@
-//! Every value that TinkerPop's formats have.
+//! The values of TinkerPop's formats.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ pub use varve_gremlin::tree::{DateTime, Duration};
 /// A short text that usually needs no allocation.
 pub type Text = CompactString;
 
-/// A value as it goes over the wire.
+/// A value of GraphSON or GraphBinary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
     /// null
@@ -63,7 +63,7 @@ pub enum Value {
     Set(Vec<Value>),
     /// `g:Map`, in order; keys of any type.
     Map(Vec<(Value, Value)>),
-    /// `g:BulkSet`: members with their number.
+    /// `g:BulkSet`: members with their counts.
     BulkSet(Vec<(Value, i64)>),
     /// `g:Vertex`.
     Vertex(Box<Vertex>),
@@ -99,10 +99,10 @@ pub enum Value {
     Binding {
         /// The name.
         key: Text,
-        /// What it stands for.
+        /// The value.
         value: Box<Value>,
     },
-    /// `g:Lambda`. It is read so that it can be refused by name.
+    /// `g:Lambda`, which is read only to be refused by name.
     Lambda {
         /// Its language.
         language: Text,
@@ -118,9 +118,9 @@ pub enum Value {
         /// Its configuration.
         configuration: Vec<(Text, Value)>,
     },
-    /// `g:Traverser`: a value that stands for this many.
+    /// `g:Traverser`: a value with a count.
     Traverser {
-        /// How many.
+        /// The count.
         bulk: i64,
         /// The value.
         value: Box<Value>,
@@ -129,9 +129,9 @@ pub enum Value {
     Metrics(Box<Metrics>),
     /// `g:TraversalMetrics`.
     TraversalMetrics {
-        /// Nanoseconds in all.
+        /// The total time in nanoseconds.
         nanoseconds: i64,
-        /// One of each step.
+        /// The metrics of each step.
         metrics: Vec<Metrics>,
     },
 }
@@ -157,7 +157,7 @@ pub enum Temporal {
     Year(i32),
     /// `gx:YearMonth`.
     YearMonth(i32, i8),
-    /// `gx:ZonedDateTime`, with the offset that its zone had.
+    /// `gx:ZonedDateTime`, with the offset of its zone at this time.
     ZonedDateTime(DateTime),
     /// `gx:ZoneOffset`: seconds east of UTC.
     ZoneOffset(i32),
@@ -170,7 +170,7 @@ pub struct Vertex {
     pub id: Value,
     /// Its label.
     pub label: Text,
-    /// Its properties; those of one key are neighbours.
+    /// Its properties. Those of one key are adjacent.
     pub properties: Vec<VertexProperty>,
 }
 
@@ -245,7 +245,7 @@ pub struct Graph {
 pub struct Bytecode {
     /// The steps.
     pub steps: Vec<Instruction>,
-    /// What configures the source.
+    /// Instructions that configure the source.
     pub source: Vec<Instruction>,
 }
 
@@ -258,26 +258,26 @@ pub struct Instruction {
     pub arguments: Vec<Value>,
 }
 
-/// What a step of a profiled traversal did.
+/// Metrics of a step of a profiled traversal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metrics {
     /// The step's id.
     pub id: Text,
     /// The step's text.
     pub name: Text,
-    /// Nanoseconds.
+    /// The time in nanoseconds.
     pub nanoseconds: i64,
     /// Counters, such as `traverserCount`.
     pub counts: Vec<(Text, i64)>,
-    /// Remarks, such as `percentDur`.
+    /// Annotations, such as `percentDur`.
     pub annotations: Vec<(Text, Value)>,
-    /// Those of its children.
+    /// The metrics of its children.
     pub nested: Vec<Metrics>,
 }
 
 macro_rules! token_classes {
     ($($variant:ident = $name:literal, $code:literal;)+) => {
-        /// The enums whose members are sent as tokens.
+        /// The enums whose members are tokens.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the names are those of the formats")]
         pub enum TokenClass { $($variant),+ }
@@ -286,7 +286,7 @@ macro_rules! token_classes {
             /// All of them.
             pub const ALL: &'static [TokenClass] = &[$(TokenClass::$variant),+];
 
-            /// The enum's name; behind `g:` its type in GraphSON.
+            /// The name of the enum. Its type in GraphSON is this name after `g:`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(TokenClass::$variant => $name),+ }
@@ -329,7 +329,7 @@ token_classes! {
     GType = "GType", 0x30;
 }
 
-/// Whether a predicate is one of `TextP`.
+/// Whether this is the name of a `TextP` predicate.
 #[must_use]
 pub fn is_text_predicate(name: &str) -> bool {
     matches!(
@@ -345,7 +345,7 @@ pub fn is_text_predicate(name: &str) -> bool {
     )
 }
 
-/// Entries of a map whose keys are all strings.
+/// The entries of a map with string keys; `None` if a key is not a string.
 pub(crate) fn named(entries: Vec<(Value, Value)>) -> Option<Vec<(Text, Value)>> {
     let entry = |(key, value)| match key {
         Value::String(key) => Some((key, value)),

@@ -1,9 +1,9 @@
-//! Damaged messages of drivers: bits turned, parts cut out, doubled and mixed. None makes a panic
-//! in the decoders or on the way to the language's tree, and what is still read is written and read
-//! again.
+//! Damaged messages of drivers: flipped bits, and parts removed, duplicated and mixed. No message
+//! makes the decoders or the conversion to the syntax tree panic. What can still be read is written
+//! and read again.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of messages, `VARVE_FUZZ_SEED` the seed; both are printed
-//! when it fails.
+//! `VARVE_FUZZ_ROUNDS` sets the number of messages, `VARVE_FUZZ_SEED` the seed. A failure prints
+//! both.
 
 use varve_graphson::{
     Format, VALUES_MAX, Value, graphbinary, graphson, read_request, read_response, split_frame,
@@ -12,7 +12,7 @@ use varve_gremlin::bytecode::from_bytecode;
 
 const FIXTURES: &str = include_str!("fixtures/gremlinpython.tsv");
 
-/// Enough for a run of a second.
+/// Takes about a second.
 const ROUNDS_DEFAULT: u64 = 20_000;
 
 /// SplitMix64.
@@ -63,7 +63,7 @@ impl Random {
     }
 }
 
-/// The messages of the fixtures, each with its format; the frames of requests without mime types.
+/// The messages of the fixtures with their formats. The mime type of request frames is removed.
 fn messages() -> Vec<(Format, Vec<u8>)> {
     let bytes = |digits: &str| -> Vec<u8> {
         let byte = |pair| {

@@ -1,4 +1,5 @@
-//! What drivers send: values and bytecode as gremlinpython 3.8.1 writes them (`fixtures/make.py`).
+//! Messages of drivers: values and bytecode as gremlinpython 3.8.1 writes them
+//! (`fixtures/make.py`).
 
 use varve_graphson::{
     Format, Request, Response, VALUES_MAX, Value, WireError, graphbinary, graphson, read_request,
@@ -53,7 +54,8 @@ fn both_formats_of_a_value_are_the_same_value() {
         let (Some(json), Some((_, binary))) = (json, binary) else {
             continue;
         };
-        // NaN equals nothing, and the driver's predicates differ in how they wrap a list.
+        // NaN is not equal to itself, and the driver encodes lists in predicates differently by
+        // format.
         if name == "nan" || name.starts_with("bytecode") {
             continue;
         }
@@ -69,7 +71,7 @@ fn what_is_written_is_what_the_driver_wrote() {
         if let Some((bytes, value)) = binary {
             let mut written = Vec::new();
             graphbinary::write(&value, &mut written);
-            // The driver does not write the shortest form of large numbers.
+            // The driver does not write large numbers in the shortest form.
             if name == "bigint" || name == "decimal" {
                 assert_eq!(graphbinary::read(&written), Ok(value));
             } else {
@@ -84,7 +86,7 @@ fn what_is_written_is_what_the_driver_wrote() {
     }
 }
 
-/// The texts of the fixtures' bytecode.
+/// The text of each fixture's bytecode.
 const TEXTS: &[(&str, &str)] = &[
     (
         "within",
@@ -201,7 +203,7 @@ fn a_type_that_no_argument_has_is_an_error() {
     );
 }
 
-/// The request of this name in both formats.
+/// The request with this name in both formats.
 fn requests(name: &str) -> [Request; 2] {
     let line = FIXTURES
         .lines()

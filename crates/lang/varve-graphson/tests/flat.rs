@@ -1,4 +1,4 @@
-//! Results in HugeGraph's plain JSON, as a HugeGraph 1.5.0 server answered.
+//! Results in HugeGraph's plain JSON, as a HugeGraph 1.5.0 server returned them.
 
 use varve_graphson::*;
 

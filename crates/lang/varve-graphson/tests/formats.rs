@@ -1,5 +1,5 @@
-//! Every value survives both formats, what is written has the reference's form, and nothing that
-//! is read makes a panic.
+//! Every value survives a round trip in both formats, the output has the reference's form, and no
+//! input makes a reader panic.
 
 #![expect(
     clippy::too_many_lines,
@@ -137,7 +137,7 @@ fn metrics() -> impl Strategy<Value = Metrics> {
         .prop_map(|(outer, nested)| Metrics { nested, ..outer })
 }
 
-/// Elements, and what is made of them or of other values.
+/// Elements, and values made of elements or of other values.
 fn structure(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     let vertex = (
         inner.clone(),
@@ -194,7 +194,7 @@ fn structure(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
         prop::collection::vec(edge.clone(), 0..2),
     )
         .prop_map(|(vertices, mut edges)| {
-            // GraphBinary leaves the labels of the ends out.
+            // GraphBinary omits the labels of the ends.
             for edge in &mut edges {
                 (edge.in_label, edge.out_label) = Default::default();
             }
@@ -222,7 +222,7 @@ fn structure(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
             .prop_map(|(name, operands)| {
                 Value::Predicate {
                     name: Text::from(name.as_str()),
-                    // One operand of `gt` may be anything; several are a list in GraphSON.
+                    // `gt` has one operand of any type. Several operands are a list in GraphSON.
                     operands: if name == "between" {
                         operands
                     } else {
@@ -284,7 +284,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Changes of bytes: where, and to what.
+/// Changes of bytes: a position and the new byte.
 fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
     prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)
 }
@@ -408,7 +408,7 @@ fn limits_hold_before_memory_is_taken() {
     };
     assert!(typed(NESTING_MAX - 1).is_ok());
     assert_eq!(typed(NESTING_MAX), Err(WireError::TooDeep));
-    // A list that says it has two thousand million members.
+    // A list with a length of 2^31 - 1.
     assert_eq!(
         graphbinary::read(&[9, 0, 0x7F, 0xFF, 0xFF, 0xFF]),
         Err(WireError::Short("a type code"))

@@ -1,4 +1,4 @@
-//! Binds a tree to a plan: which step does what, with which arguments.
+//! Binds a syntax tree to a query plan.
 
 mod arguments;
 mod branches;
@@ -24,25 +24,25 @@ use varve_query::{QueryError, QueryOptions, Value};
 
 use crate::tree::{Argument, Text, Traversal};
 
-/// The most steps of a traversal that runs: each takes room on the stack.
+/// The most steps of a traversal that runs: each needs space on the stack.
 pub const STEPS_MAX: usize = 1_000;
-/// The most members that all ranges of a traversal have together.
+/// The most members of all ranges of a traversal together.
 const RANGE_MEMBERS_MAX: u64 = 1_000_000;
 /// The most regular expressions of a traversal.
 const EXPRESSIONS_MAX: u32 = 100;
 
-/// What a traversal becomes.
+/// A bound traversal.
 #[derive(Debug, Default)]
 pub struct Bound {
     /// The plan.
     pub plan: Plan,
-    /// What it begins with.
+    /// The initial state of the query.
     pub options: QueryOptions,
-    /// What `with(key, value)` on the source says, in order.
+    /// The `with(key, value)` of the source, in order.
     pub with: Vec<(Text, Value)>,
 }
 
-/// Where variables have their values from.
+/// The values of variables.
 pub trait Variables {
     /// The value of a variable; `None` if there is no such variable.
     fn value(&self, name: &str) -> Option<Value>;
@@ -60,15 +60,17 @@ impl Variables for NoVariables {
 /// Binds a traversal that starts from a source.
 ///
 /// # Errors
-/// When a step is used in a way that makes no sense, or is not supported.
+///
+/// If a step is used wrongly, or is not supported.
 pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
     bound_by(&Binder::new(variables), traversal)
 }
 
-/// As [`bind`], without what takes much longer to bind than to parse.
+/// As [`bind`], without constructs that take much longer to bind than to parse.
 ///
 /// # Errors
-/// Also where the traversal has ranges or regular expressions.
+///
+/// Also if the traversal has ranges or regular expressions.
 pub fn bind_quickly(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
     let binder = Binder::new(variables);
     binder.members.set(0);
@@ -80,16 +82,18 @@ fn bound_by(binder: &Binder<'_>, traversal: &Traversal) -> Result<Bound, QueryEr
     let (mut bound, strategies) = binder.source(&traversal.source)?;
     strategies.verify(&traversal.steps)?;
     bound.plan = binder.plan(&traversal.steps)?;
-    // Strategies put steps behind others: many behind many would not be bound in time.
+    // Strategies add steps after other steps: unbounded, their number could grow too large to bind
+    // in time.
     counted(&bound.plan)?;
     strategies.apply(&mut bound.plan)?;
     Ok(bound)
 }
 
-/// How many steps a plan has.
+/// The number of steps of a plan.
 ///
 /// # Errors
-/// Above [`STEPS_MAX`].
+///
+/// If it exceeds [`STEPS_MAX`].
 fn counted(plan: &Plan) -> Result<usize, QueryError> {
     let mut steps = 0;
     plan.walk(&mut |_| steps += 1);
@@ -108,21 +112,22 @@ fn too_many_steps() -> QueryError {
 /// The value of an argument that computes nothing.
 ///
 /// # Errors
-/// When it is no value.
+///
+/// If the argument is not a value.
 pub fn value(argument: &Argument, variables: &dyn Variables) -> Result<Value, QueryError> {
     Binder::new(variables).value(argument)
 }
 
-/// Binds with the values of variables.
+/// The state of binding one traversal.
 struct Binder<'b> {
     variables: &'b dyn Variables,
-    /// Members that ranges may still have.
+    /// The number of members that further ranges may have.
     members: Cell<u64>,
-    /// Regular expressions that may still come.
+    /// The number of further regular expressions allowed.
     expressions: Cell<u32>,
-    /// Whether `and()` and `or()` without arguments join what stands on both sides of them.
+    /// Whether `and()` and `or()` without arguments join the steps on both sides of them.
     infix: Cell<bool>,
-    /// Labels that steps so far give.
+    /// Labels that the steps bound so far give.
     labels: RefCell<HashSet<Name>>,
 }
 

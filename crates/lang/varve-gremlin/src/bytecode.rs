@@ -1,6 +1,6 @@
-//! Bytecode as the same tree that a text becomes.
+//! Converts bytecode into the syntax tree of the equivalent text.
 //!
-//! Whoever decodes GraphSON or GraphBinary hands in a [`Bytecode`] of [`Value`]s.
+//! The decoders of GraphSON and GraphBinary build a [`Bytecode`] of [`Value`]s.
 
 use crate::calls;
 use crate::error::{ErrorCode, ParseError, Result};
@@ -14,7 +14,7 @@ use crate::tree::{
 /// The instructions of a traversal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bytecode {
-    /// What configures the source.
+    /// Instructions that configure the source.
     pub source: Vec<Instruction>,
     /// The steps.
     pub steps: Vec<Instruction>,
@@ -46,7 +46,7 @@ pub enum Value {
     Predicate {
         /// Its name.
         name: Text,
-        /// What it compares with; for `and`, `or` and `not` predicates.
+        /// Its operands; those of `and`, `or` and `not` are predicates.
         operands: Vec<Value>,
     },
     /// An enum token.
@@ -65,19 +65,20 @@ pub enum Value {
     },
     /// The name of a class, as in `withoutStrategies`.
     Class(Text),
-    /// A value under the name that it has in the client's program; only the value counts.
+    /// A value with the client's name for it, which is ignored.
     Binding(Box<Value>),
-    /// A lambda; it is refused.
+    /// A lambda, which is refused.
     Lambda,
 }
 
-/// The name under which `Cardinality.list(x)` is wrapped in bytecode.
+/// The bytecode name of `Cardinality.list(x)`.
 const CARDINALITY_VALUE: &str = "CardinalityValueTraversal";
 
-/// Makes the script that the bytecode is: one traversal from `g`, or `g.tx().commit()` and such.
+/// Converts bytecode into a script: one traversal from `g`, or a call such as `g.tx().commit()`.
 ///
 /// # Errors
-/// If it is no traversal, has a lambda, or exceeds a limit.
+///
+/// If it is not a traversal, has a lambda, or exceeds a limit.
 pub fn from_bytecode(bytecode: Bytecode) -> Result<Script> {
     let mut reader = Reader { depth: 0, steps: 0 };
     let expression = match transaction(&bytecode) {
@@ -95,15 +96,16 @@ pub fn from_bytecode(bytecode: Bytecode) -> Result<Script> {
     })
 }
 
-/// The value as an argument, as bytecode has it.
+/// Converts a value of bytecode into an argument.
 ///
 /// # Errors
-/// If it is a traversal, predicate or strategy that is none, or a lambda, or exceeds a limit.
+///
+/// If it is an invalid traversal, predicate or strategy, or a lambda, or exceeds a limit.
 pub fn argument(value: Value) -> Result<Argument> {
     Reader { depth: 0, steps: 0 }.argument(value)
 }
 
-/// `g.tx().commit()`, as the text has it, for the source instruction `tx`.
+/// The equivalent of `g.tx().commit()` for the source instruction `tx`.
 fn transaction(bytecode: &Bytecode) -> Option<Argument> {
     let [Instruction { name, arguments }] = bytecode.source.as_slice() else {
         return None;
@@ -158,7 +160,7 @@ impl Reader {
             };
             steps.push(Step::new(name, self.arguments(instruction.arguments)?)?);
         }
-        // Drivers send a nested traversal without steps for `__`, which is the identity.
+        // Drivers send `__`, the identity, as a nested traversal without steps.
         if steps.is_empty() && root == Root::Anonymous {
             steps.push(Step::new(StepName::Identity, Vec::new())?);
         }
@@ -236,7 +238,7 @@ impl Reader {
         }
     }
 
-    /// A nested traversal, or a value with a cardinality, which is sent as one.
+    /// Converts a nested traversal, or a value with a cardinality, which is encoded as one.
     fn nested(&mut self, mut bytecode: Bytecode) -> Result<Argument> {
         if bytecode.steps.is_empty()
             && let [Instruction { name, arguments }] = bytecode.source.as_mut_slice()
@@ -267,7 +269,7 @@ fn no_such_call<T>(class: &str, name: &str) -> Result<T> {
     )
 }
 
-/// A strategy by the last part of its class's name.
+/// A strategy, named by the last part of its class name.
 fn strategy(class: &str, configuration: Vec<(Text, Argument)>) -> Argument {
     let name = class.rsplit('.').next().unwrap_or(class);
     Argument::Strategy(Box::new(Strategy {
@@ -279,7 +281,7 @@ fn strategy(class: &str, configuration: Vec<(Text, Argument)>) -> Argument {
 
 fn predicate(name: &str, mut operands: Vec<Argument>) -> Result<Predicate> {
     if matches!(name, "and" | "or" | "not" | "negate") {
-        // GraphSON has the members of a connective in a list.
+        // In GraphSON, the members of a connective are in a list.
         if let [Argument::List(members)] = operands.as_mut_slice() {
             operands = std::mem::take(members);
         }

@@ -1,21 +1,21 @@
-//! Steps and source instructions, checked against the table of forms and brought into one form:
-//! texts, scripts and bytecode all make them here.
+//! Steps and source instructions of texts, scripts and bytecode: checked against the table of forms
+//! and normalized.
 
 use crate::error::{ErrorCode, ParseError, Result};
 use crate::signatures;
 use crate::tree::{Argument, SourceInstruction, SourceName, Span, Step, StepName};
 
-/// The class that errors name when a traversal has no such step.
+/// The class named in the error of an unknown step.
 pub(crate) const TRAVERSAL_CLASS: &str =
     "org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.DefaultGraphTraversal";
-/// The class that errors name when a source has no such instruction.
+/// The class named in the error of an unknown source instruction.
 pub(crate) const SOURCE_CLASS: &str =
     "org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource";
 
-/// The strategy whose entries are what `with()` sets.
+/// The strategy whose configuration is equivalent to `with()`.
 const OPTIONS_STRATEGY: &str = "OptionsStrategy";
 
-/// A step of this name, or why its arguments are wrong.
+/// A step, or an error message if its arguments are wrong.
 pub(crate) fn step(
     name: StepName,
     arguments: Vec<Argument>,
@@ -42,8 +42,8 @@ pub(crate) fn step(
     })
 }
 
-/// Adds a source instruction, or says why its arguments are wrong. `with(k)` is `with(k, true)`,
-/// and `OptionsStrategy(k: v)` is `with('k', v)`.
+/// Adds a source instruction, or returns an error message if its arguments are wrong. `with(k)`
+/// becomes `with(k, true)`, and `OptionsStrategy(k: v)` becomes `with('k', v)`.
 pub(crate) fn add_source(
     source: &mut Vec<SourceInstruction>,
     name: SourceName,
@@ -59,7 +59,7 @@ pub(crate) fn add_source(
         arguments.push(Argument::Bool(true));
     }
     if name == SourceName::WithoutStrategies {
-        // Drivers send whole strategies; only their names count.
+        // Drivers send strategies with their configuration; only the names are needed.
         for argument in &mut arguments {
             if let Argument::Strategy(strategy) = argument {
                 strategy.configuration.clear();
@@ -93,9 +93,10 @@ pub(crate) fn add_source(
 }
 
 impl Step {
-    /// A step that is not read from a text: the script layer adds it to a traversal.
+    /// A step that is not parsed from a text: the script layer adds it to a traversal.
     ///
     /// # Errors
+    ///
     /// If the step has no form for these arguments.
     pub fn new(name: StepName, arguments: Vec<Argument>) -> Result<Step> {
         step(name, arguments, Span::default())

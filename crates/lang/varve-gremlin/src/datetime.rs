@@ -1,4 +1,4 @@
-//! Dates and times as Gremlin writes them.
+//! Dates and times in Gremlin's notation.
 
 use std::fmt;
 
@@ -12,8 +12,9 @@ use crate::tree::DateTime;
 const OFFSET_SECONDS_MAX: i32 = 18 * 3600;
 
 impl DateTime {
-    /// Reads `2023-08-02T00:00:00.000Z` and its shorter forms: without a fraction, without seconds,
-    /// without a time, without a day. The offset is `Z`, `+01:00`, `+0100` or `+01`; UTC without.
+    /// Parses `2023-08-02T00:00:00.000Z` and its shorter forms: without a fraction, without
+    /// seconds, without a time, without a day. The offset is `Z`, `+01:00`, `+0100` or `+01`;
+    /// without one, UTC.
     #[must_use]
     pub fn from_text(text: &str) -> Option<DateTime> {
         let (date, time) = match text.find(['T', ' ']) {
@@ -37,7 +38,7 @@ impl DateTime {
         Some(DateTime::from_timestamp(instant, offset))
     }
 
-    /// The instant, written with an offset in seconds east of UTC.
+    /// The instant with an offset in seconds east of UTC.
     #[must_use]
     pub fn from_timestamp(instant: Timestamp, offset: i32) -> DateTime {
         DateTime {
@@ -47,8 +48,8 @@ impl DateTime {
         }
     }
 
-    /// The date and time that clocks at its offset show. Years are within -9999 and 9999: an
-    /// instant beyond them becomes the first or last.
+    /// The local date and time at the offset. An instant outside the years -9999 to 9999 becomes
+    /// the nearest one inside.
     #[must_use]
     pub fn local(&self) -> jiff::civil::DateTime {
         let nanoseconds = i32::try_from(self.nanoseconds).unwrap_or(0);
@@ -63,7 +64,7 @@ impl DateTime {
     }
 }
 
-/// `00:00`, `00:00:00` or `00:00:00.123`.
+/// Parses `00:00`, `00:00:00` or `00:00:00.123`.
 fn clock(text: &str) -> Option<Time> {
     let plain = text
         .bytes()
@@ -74,7 +75,7 @@ fn clock(text: &str) -> Option<Time> {
     text.parse().ok()
 }
 
-/// Seconds of `Z`, `+01:00`, `+0100`, `+01` or nothing.
+/// Parses `Z`, `+01:00`, `+0100`, `+01` or an empty text into seconds.
 fn offset(text: &str) -> Option<i32> {
     let sign = match text.as_bytes().first() {
         None | Some(b'Z') => return (text.len() <= 1).then_some(0),
@@ -96,7 +97,8 @@ fn offset(text: &str) -> Option<i32> {
     (valid && seconds <= OFFSET_SECONDS_MAX).then_some(sign * seconds)
 }
 
-/// As [`DateTime::from_text`] reads it; an instant beyond the years that have dates as `@seconds`.
+/// The form that [`DateTime::from_text`] reads, or `@seconds` for an instant outside the range of
+/// dates.
 impl fmt::Display for DateTime {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanoseconds = i32::try_from(self.nanoseconds).unwrap_or(0);

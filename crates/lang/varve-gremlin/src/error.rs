@@ -1,4 +1,4 @@
-//! What is wrong with a text or with bytecode, and where.
+//! Errors in a text or in bytecode, with their position.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ pub type Result<T> = std::result::Result<T, ParseError>;
 
 macro_rules! codes {
     ($($(#[$note:meta])* $variant:ident = $text:literal),+ $(,)?) => {
-        /// Why something is no Gremlin of ours. The texts are stable.
+        /// The kinds of errors. Their texts are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ErrorCode { $($(#[$note])* $variant),+ }
 
         impl ErrorCode {
-            /// The code as clients and logs see it.
+            /// The code in answers and logs.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $text),+ }
@@ -24,19 +24,19 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The text follows no rule of the grammar.
+    /// The text does not match the grammar.
     Syntax = "gremlin_syntax",
-    /// A literal has no value: a number out of range, a date that is none.
+    /// A literal is invalid: a number out of range, or a date that does not exist.
     Literal = "gremlin_literal",
     /// No step, terminal method or script method has this name.
     NoSuchMethod = "gremlin_no_such_method",
-    /// A step or predicate takes no arguments of these kinds.
+    /// A step or predicate does not take arguments of these types.
     WrongArguments = "gremlin_wrong_arguments",
     /// A closure or lambda.
     Closure = "gremlin_closure",
-    /// `new` of anything but a vertex or a strategy.
+    /// `new` of a class other than a vertex or a strategy.
     New = "gremlin_new",
-    /// A class, interface, enum or method of the client's own.
+    /// A definition of a class, interface, enum or method.
     Definition = "gremlin_definition",
     /// `import` or `package`.
     Import = "gremlin_import",
@@ -46,7 +46,7 @@ codes! {
     Static = "gremlin_static",
     /// `System.exit`.
     Exit = "gremlin_exit",
-    /// A keyword of Groovy that scripts here do not have.
+    /// A keyword of Groovy that is not supported.
     Keyword = "gremlin_keyword",
     /// The text is longer than [`SCRIPT_BYTES_MAX`](crate::SCRIPT_BYTES_MAX).
     TooLong = "gremlin_too_long",
@@ -54,12 +54,13 @@ codes! {
     TooDeep = "gremlin_too_deep",
     /// More steps than [`STEPS_MAX`](crate::STEPS_MAX).
     TooManySteps = "gremlin_too_many_steps",
-    /// Bytecode that is no traversal.
+    /// Bytecode that is not a traversal.
     Bytecode = "gremlin_bytecode",
 }
 
 impl ErrorCode {
-    /// The name of the exception that Groovy throws in this case. Clients of HugeGraph know some.
+    /// The name of the exception that Groovy throws in this case. Clients of HugeGraph recognize
+    /// some.
     #[must_use]
     pub const fn groovy_exception(self) -> &'static str {
         match self {
@@ -73,23 +74,23 @@ impl ErrorCode {
     }
 }
 
-/// What is wrong, and where.
+/// An error and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParseError {
-    /// Why.
+    /// The kind of error.
     pub code: ErrorCode,
-    /// The bytes of the text that are wrong.
+    /// The wrong part of the text.
     pub span: Span,
-    /// The line, from 1. 0 for what is no text, such as bytecode.
+    /// The line, from 1; 0 without a text, as for bytecode.
     pub line: u32,
-    /// Characters of the line before the place.
+    /// The number of characters before the error in its line.
     pub column: u32,
     /// What happened, and what to do.
     pub message: String,
 }
 
 impl ParseError {
-    /// An error in a text. The place is counted here.
+    /// An error in a text. Computes line and column from the span.
     pub(crate) fn at(
         text: &str,
         code: ErrorCode,
@@ -113,7 +114,7 @@ impl ParseError {
         }
     }
 
-    /// An error in what is no text: bytecode, or a step that a script makes.
+    /// An error outside a text: in bytecode, or in a step that a script makes.
     pub(crate) fn without_place(code: ErrorCode, message: impl Into<String>) -> ParseError {
         ParseError {
             code,

@@ -1,8 +1,8 @@
-//! Runs scripts: a walk over the tree of statements, on values of queries only.
+//! Runs scripts: interprets the tree of statements, on query values only.
 //!
-//! Nothing of a script is code of the host: what it can call is the closed list of methods in this
-//! folder, and traversals, which a [`Host`] runs. A script has a number of steps to spend, and what
-//! it makes counts as memory of its request.
+//! A script cannot run code of the host. It can only call the closed list of methods in this
+//! folder, and traversals, which a [`Host`] runs. The number of its steps is limited, and the
+//! values that it makes are charged to the memory of its request.
 
 mod arithmetic;
 mod collections;
@@ -31,22 +31,24 @@ pub use environment::{Environment, Item, Outcome};
 pub use errors::class_of as exception_class;
 pub use schema::{SchemaAction, SchemaKind, SchemaRequest};
 
-/// Results, each with how often it is there.
+/// Results, each with its count.
 pub type Results = Vec<(Value, u64)>;
 
-/// Steps that a script may take: nodes of its tree, and members of collections that it goes over.
+/// The most steps of a script: nodes of its tree that it evaluates, and members of collections that
+/// it visits.
 pub const SCRIPT_STEPS_MAX: u64 = 10_000_000;
 /// The longest text that a script may make, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Steps between two looks at the clock.
+/// Steps between two calls of [`Host::check`].
 const CHECK_EVERY: u64 = 1_024;
-/// How long a sleeping script does not look whether it is cancelled.
+/// The time between two checks of a sleeping script.
 const SLEEP_SLICE: Duration = Duration::from_millis(20);
 
-/// Waits, unless `check` fails, which is called every 20 ms.
+/// Sleeps. Calls `check` every 20 ms, and ends if it fails.
 ///
 /// # Errors
-/// As `check`.
+///
+/// Those of `check`.
 pub fn sleep(time: Duration, check: impl Fn() -> Result<(), QueryError>) -> Result<(), QueryError> {
     let until = Instant::now().checked_add(time);
     loop {
@@ -61,16 +63,16 @@ pub fn sleep(time: Duration, check: impl Fn() -> Result<(), QueryError>) -> Resu
     }
 }
 
-/// What a traversal starts from.
+/// The source of a traversal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A traversal source by its name: `g`.
+    /// A traversal source by name: `g`.
     Traversal(Text),
-    /// A graph by its name: `hugegraph.traversal()`.
+    /// A graph by name: `hugegraph.traversal()`.
     Graph(Text),
 }
 
-/// What a global name of the host stands for.
+/// The meaning of a global name of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     /// A traversal source.
@@ -79,21 +81,22 @@ pub enum Named {
     Graph,
 }
 
-/// How a script ends its transaction before the script ends.
+/// The end of a transaction that the script requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransactionEnd {
-    /// What was written becomes part of the graph.
+    /// The changes become part of the graph.
     Commit,
-    /// What was written is dropped.
+    /// The changes are dropped.
     Rollback,
 }
 
-/// What scripts work on.
+/// The environment in which scripts run: graphs, limits, time.
 pub trait Host {
-    /// Runs a traversal and returns at most `most` results.
+    /// Runs a traversal. Returns at most `most` results.
     ///
     /// # Errors
-    /// When there is no such source, and as the traversal says.
+    ///
+    /// If there is no such source, and those of the traversal.
     fn run(
         &mut self,
         source: &Source,
@@ -101,26 +104,29 @@ pub trait Host {
         most: Option<u64>,
     ) -> Result<Results, QueryError>;
 
-    /// Whether the script may go on: called before the first statement and every some steps.
+    /// Checks whether the script may continue. Called before the first statement, and regularly
+    /// afterwards.
     ///
     /// # Errors
-    /// When its time is over, or when it is cancelled.
+    ///
+    /// If its deadline has passed, or if it is cancelled.
     fn check(&self) -> Result<(), QueryError>;
 
-    /// Counts bytes that the script made.
+    /// Charges bytes that the script allocated.
     ///
     /// # Errors
-    /// Over the memory that it may have.
+    ///
+    /// If its memory limit is exceeded.
     fn hold(&self, _bytes: usize) -> Result<(), QueryError> {
         Ok(())
     }
 
-    /// Steps that the script may take.
+    /// The most steps that the script may take.
     fn steps_max(&self) -> u64 {
         SCRIPT_STEPS_MAX
     }
 
-    /// What a name means that no variable has.
+    /// The meaning of a name that no variable has.
     fn named(&self, name: &str) -> Option<Named> {
         match name {
             "g" => Some(Named::Source),
@@ -129,44 +135,50 @@ pub trait Host {
         }
     }
 
-    /// Waits, no longer than the script may run.
+    /// Sleeps, at most until the script's deadline.
     ///
     /// # Errors
-    /// As [`Host::check`].
+    ///
+    /// Those of [`Host::check`].
     fn sleep(&self, time: Duration) -> Result<(), QueryError> {
         sleep(time, || self.check())
     }
 
-    /// Ends the transaction of a source; the next write begins another one.
+    /// Ends the transaction of a source. The next write begins another one.
     ///
     /// # Errors
-    /// When what was written cannot become part of the graph.
+    ///
+    /// If the changes cannot be committed.
     fn end(&mut self, _source: &Source, _end: TransactionEnd) -> Result<(), QueryError> {
         Ok(())
     }
 
-    /// Reads or changes the schema of a graph: the element as its map of members, or a list.
+    /// Reads or changes the schema of a graph. Returns an element as a map of its members, or a
+    /// list.
     ///
     /// # Errors
-    /// As the schema's rules say.
+    ///
+    /// Those of the schema's rules.
     fn schema(&mut self, _graph: &str, _request: &SchemaRequest) -> Result<Value, QueryError> {
         Err(QueryError::Unsupported("The schema in a script".to_owned()))
     }
 
-    /// Says how far a job is.
+    /// Reports the progress of a job.
     ///
     /// # Errors
-    /// When the script is no job.
+    ///
+    /// If the script is not a job.
     fn progress(&mut self, _progress: u64) -> Result<(), QueryError> {
         Err(QueryError::Unbound("gremlinJob".to_owned()))
     }
 }
 
-/// Runs a script. The results are those of its last statement; a list gives its items, a map its
-/// entries.
+/// Runs a script. The results are those of its last statement: the items of a list, the entries of
+/// a map.
 ///
 /// # Errors
-/// As its statements say.
+///
+/// Those of its statements.
 pub fn execute(
     script: &Script,
     bindings: HashMap<Text, Value>,
@@ -176,11 +188,11 @@ pub fn execute(
     execute_in(script, &mut environment, host).map(Outcome::into_results)
 }
 
-/// Runs a script with these variables, which are as the script leaves them afterwards, also when it
-/// fails.
+/// Runs a script with these variables. The script changes them, even if it fails.
 ///
 /// # Errors
-/// As its statements say.
+///
+/// Those of its statements.
 pub fn execute_in(
     script: &Script,
     environment: &mut Environment,
@@ -207,14 +219,14 @@ pub fn execute_in(
 struct Run<'h> {
     environment: &'h mut Environment,
     host: &'h mut dyn Host,
-    /// Steps taken.
+    /// Steps taken so far.
     steps: u64,
-    /// What the last traversal started from: members of elements are read in the same way.
+    /// The source of the last traversal. Members of elements are read from the same source.
     reads: (Source, Vec<SourceInstruction>),
 }
 
 impl Run<'_> {
-    /// The last statement of the script. A traversal that needs nothing computed runs as it is.
+    /// Runs the last statement. A traversal without anything to compute runs as it is.
     fn last(&mut self, statement: &Statement) -> Result<Outcome, QueryError> {
         if let StatementKind::Expression(Argument::Traversal(traversal))
         | StatementKind::Return(Some(Argument::Traversal(traversal))) = &statement.kind
@@ -231,7 +243,7 @@ impl Run<'_> {
         self.outcome(flow.item())
     }
 
-    /// What a script comes to whose last value is this.
+    /// The outcome of a script whose last value is `item`.
     fn outcome(&mut self, item: Item) -> Result<Outcome, QueryError> {
         Ok(match item {
             Item::Traversal(lazy) => Outcome::Stream(self.run_lazy(&lazy, None)?),
@@ -244,7 +256,7 @@ impl Run<'_> {
         })
     }
 
-    /// Counts steps.
+    /// Counts steps, and calls [`Host::check`] regularly.
     fn step(&mut self, count: u64) -> Result<(), QueryError> {
         let checked = self.steps / CHECK_EVERY;
         self.steps = self.steps.saturating_add(count);
@@ -279,7 +291,7 @@ impl Run<'_> {
     }
 }
 
-/// Bytes of a value and of its own members, beyond the value itself.
+/// Heap bytes of a value and of its direct members.
 fn bytes_of(value: &Value) -> usize {
     let all = |items: &mut dyn Iterator<Item = &Value>| {
         items.fold(0, |sum, item| sum + size_of::<Value>() + heap(item))
@@ -292,7 +304,7 @@ fn bytes_of(value: &Value) -> usize {
     }
 }
 
-/// Bytes that copying this value costs.
+/// Heap bytes of a copy of this value.
 fn heap(value: &Value) -> usize {
     match value {
         Value::Text(text) if text.is_heap_allocated() => text.len(),

@@ -1,14 +1,13 @@
-//! Text as tokens, one at a time. Newlines are no tokens: a token knows whether one is before it.
+//! Splits a text into tokens. A newline is not a token, but a flag of the token after it.
 
 use crate::error::{ErrorCode, ParseError, Result};
 use crate::tree::Span;
 
-/// A kind of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     Word,
     Number,
-    /// Quoted; the content is between the quotes.
+    /// A quoted string; its bytes include the quotes.
     String,
     Dot,
     /// `..`
@@ -46,7 +45,7 @@ pub(crate) enum TokenKind {
     LessLess,
     AndAnd,
     OrOr,
-    /// `|`, between the classes that a `catch` names.
+    /// `|`, between the classes of a `catch`.
     Pipe,
     Question,
     Elvis,
@@ -57,7 +56,7 @@ pub(crate) enum TokenKind {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
-    /// Whether a line ends between the token before and this one.
+    /// Whether there is a newline between the previous token and this one.
     pub(crate) newline: bool,
     pub(crate) start: u32,
     pub(crate) end: u32,
@@ -72,14 +71,15 @@ impl Token {
     }
 }
 
-/// The place in a text behind the last token.
+/// A position in a text, after the last token.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'s> {
     text: &'s str,
     place: usize,
 }
 
-/// Operators and separators of two or three bytes, longest first where one begins another.
+/// Operators and separators of two or three bytes. One that begins with another one comes before
+/// it.
 const LONG: &[(&[u8], TokenKind)] = &[
     (b"**=", TokenKind::AssignWith),
     (b"<=>", TokenKind::Spaceship),
@@ -104,7 +104,7 @@ const LONG: &[(&[u8], TokenKind)] = &[
 ];
 
 impl<'s> Lexer<'s> {
-    /// At the beginning of a text of less than 4 GiB.
+    /// A lexer at the beginning of a text of less than 4 GiB.
     pub(crate) fn new(text: &'s str) -> Lexer<'s> {
         Lexer { text, place: 0 }
     }
@@ -125,7 +125,6 @@ impl<'s> Lexer<'s> {
         ParseError::at(self.text, code, span, message)
     }
 
-    /// The next token.
     pub(crate) fn next(&mut self) -> Result<Token> {
         let newline = self.skip_blank()?;
         let start = self.place;
@@ -146,7 +145,7 @@ impl<'s> Lexer<'s> {
         })
     }
 
-    /// Skips white space and comments; whether a line ended.
+    /// Skips white space and comments. Returns whether a newline was among them.
     fn skip_blank(&mut self) -> Result<bool> {
         let mut newline = false;
         loop {
@@ -204,8 +203,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Digits, letters and underscores, a point before a digit, and the sign of an exponent. What
-    /// they mean, and whether they mean anything, is decided when the literal is read.
+    /// Reads digits, letters and underscores, a point before a digit, and the sign of an exponent.
+    /// The parser decides whether they form a number.
     fn number(&mut self) -> TokenKind {
         let hexadecimal = self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X');
         let mut point = false;

@@ -8,15 +8,16 @@ use crate::tree::{Argument, Text};
 /// The most digits of a `BigInteger` or `BigDecimal` literal.
 pub const NUMBER_DIGITS_MAX: usize = 1_000;
 
-/// The largest scale of a `BigDecimal` literal, either way. It bounds what arithmetic can cost.
+/// The largest scale of a `BigDecimal` literal, positive or negative. It bounds the cost of
+/// arithmetic.
 pub const DECIMAL_SCALE_MAX: i64 = 1_000;
 
-/// Why a literal has no value.
+/// The error message of an invalid literal.
 pub(crate) type Wrong = String;
 
-/// The number that a token of digits, letters and points stands for.
+/// Parses a number token of digits, letters and points.
 pub(crate) fn number(text: &str, negative: bool) -> Result<Argument, Wrong> {
-    // The commonest case: a few plain digits.
+    // The most frequent case: a few plain digits.
     let bytes = text.as_bytes();
     if bytes.len() <= 9
         && bytes.iter().all(u8::is_ascii_digit)
@@ -37,7 +38,7 @@ pub(crate) fn number(text: &str, negative: bool) -> Result<Argument, Wrong> {
     }
 }
 
-/// The text's digits without underscores, behind a sign.
+/// The digits of a text without underscores, preceded by a sign if negative.
 fn digits(text: &str, negative: bool) -> Result<String, Wrong> {
     let mut digits = String::with_capacity(text.len() + 1);
     if negative {
@@ -117,7 +118,7 @@ fn decimal_number(text: &str, negative: bool) -> Result<Argument, Wrong> {
     })
 }
 
-/// A `BigDecimal` whose scale is within [`DECIMAL_SCALE_MAX`].
+/// Checks that the scale of a `BigDecimal` is within [`DECIMAL_SCALE_MAX`].
 pub(crate) fn checked_scale(value: BigDecimal) -> Result<BigDecimal, Wrong> {
     let scale = value.fractional_digit_count();
     if scale.abs() > DECIMAL_SCALE_MAX {
@@ -136,10 +137,10 @@ pub(crate) fn shortened(text: &str) -> &str {
     }
 }
 
-/// How much of a wrong text a message repeats.
+/// The most characters of a wrong text that a message repeats.
 const SHORTENED_CHARS: usize = 60;
 
-/// What a quoted string holds, its quotes included in `token`.
+/// The content of a string token, which includes the quotes.
 pub(crate) fn string(token: &str) -> Result<Text, Wrong> {
     let quote = &token[..1];
     let triple = token.len() >= 6 && token[1..].starts_with(quote) && token[2..].starts_with(quote);
@@ -190,7 +191,8 @@ fn unescaped(body: &str) -> Result<Text, Wrong> {
     Ok(text)
 }
 
-/// Reads `uXXXX`, and the second half of a surrogate pair with it; how many bytes that are.
+/// Reads `uXXXX`, and the second half of a surrogate pair with it. Returns the number of bytes
+/// read.
 fn unicode_escape(rest: &str, text: &mut Text) -> Result<usize, Wrong> {
     let (unit, length) = code_unit(rest)?;
     if (0xD800..0xDC00).contains(&unit) && rest[length..].starts_with("\\u") {
@@ -205,7 +207,7 @@ fn unicode_escape(rest: &str, text: &mut Text) -> Result<usize, Wrong> {
     Ok(length)
 }
 
-/// One UTF-16 code unit written as `u…uXXXX`, and the bytes that it takes.
+/// One UTF-16 code unit written as `u…uXXXX`, and the number of bytes read.
 fn code_unit(rest: &str) -> Result<(u32, usize), Wrong> {
     let start = rest.bytes().take_while(|byte| *byte == b'u').count();
     let digits = rest.get(start..start + 4);
@@ -216,7 +218,7 @@ fn code_unit(rest: &str) -> Result<(u32, usize), Wrong> {
     Ok((unit, start + 4))
 }
 
-/// The UUID of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// Parses a UUID: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 pub(crate) fn uuid(text: &str) -> Result<u128, Wrong> {
     let wrong = || format!("'{}' is not a UUID", shortened(text));
     let bytes = text.as_bytes();

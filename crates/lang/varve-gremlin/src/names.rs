@@ -1,4 +1,4 @@
-//! Closed sets of names, each with its text: steps, source instructions, predicates, enum tokens.
+//! Closed sets of names with their texts: steps, source instructions, predicates, enum tokens.
 
 /// Declares an enum of names with `text`, `from_text` and `ALL`.
 macro_rules! names {
@@ -16,13 +16,13 @@ macro_rules! names {
 
             const TEXTS: &'static [&'static str] = &[$($text),+];
 
-            /// The name as it is written.
+            /// The text of the name.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 Self::TEXTS[self as usize]
             }
 
-            /// The name that is written like this. Upper and lower case differ.
+            /// The name with this text, case-sensitive.
             #[must_use]
             pub fn from_text(text: &str) -> Option<$kind> {
                 static INDEX: crate::names::NameIndex = crate::names::NameIndex::new($kind::TEXTS);
@@ -40,15 +40,15 @@ macro_rules! names {
 
 pub(crate) use names;
 
-/// Slots of a [`NameIndex`]: more than twice the longest list, so that probes stay short.
+/// Slots of a [`NameIndex`]: more than twice the longest list, so that probe sequences stay short.
 const INDEX_SLOTS: usize = 512;
 
-/// An open-addressing hash table from texts to their places, built at compile time.
+/// An open-addressing hash table from texts to their indexes, built at compile time.
 pub(crate) struct NameIndex {
     slots: [u8; INDEX_SLOTS],
 }
 
-/// A slot that holds no place. The longest list has fewer names.
+/// An empty slot. No list has this many names.
 const VACANT: u8 = u8::MAX;
 
 impl NameIndex {
@@ -80,7 +80,7 @@ impl NameIndex {
     }
 }
 
-/// Names are short: length, first, middle and last bytes tell most of them apart.
+/// A hash of a name's length and its first, middle and last bytes, which distinguish most names.
 const fn name_hash(text: &[u8]) -> usize {
     let length = text.len();
     if length == 0 {
@@ -144,7 +144,7 @@ names! {
         StartingWith = "startingWith", NotStartingWith = "notStartingWith",
         EndingWith = "endingWith", NotEndingWith = "notEndingWith", Regex = "regex",
         NotRegex = "notRegex",
-        /// HugeGraph's `Text.contains`: the value holds this word.
+        /// HugeGraph's `Text.contains`: the value contains this word.
         TextContains = "textContains",
         /// HugeGraph's `ConditionP.contains`: the collection has this member.
         Contains = "contains",

@@ -1,8 +1,8 @@
 //! A recursive-descent parser of scripts and traversals.
 //!
-//! It looks one token ahead. Where Groovy needs more (a definition, a map's key) it tries and goes
-//! back to where it was. [`NESTING_MAX`] bounds both its own recursion and the height of the tree,
-//! so that whoever walks the tree may recurse.
+//! It looks one token ahead. Where Groovy needs more (a definition, a map's key), it backtracks.
+//! [`NESTING_MAX`] bounds both its own recursion and the height of the tree, so that code that
+//! walks the tree may recurse.
 
 mod argument;
 mod expression;
@@ -23,7 +23,7 @@ pub(crate) use words::class_member;
 
 /// The longest text that is parsed, in bytes.
 pub const SCRIPT_BYTES_MAX: usize = 1 << 20;
-/// The most levels of arguments, collections, operators and blocks inside each other.
+/// The most nested levels of arguments, collections, operators and blocks.
 pub const NESTING_MAX: u16 = 256;
 /// The most steps and source instructions of a text.
 pub const STEPS_MAX: usize = 10_000;
@@ -31,7 +31,8 @@ pub const STEPS_MAX: usize = 10_000;
 /// Parses a script: a traversal, or statements.
 ///
 /// # Errors
-/// If the text is no script of ours, or exceeds a limit.
+///
+/// If the text is not a supported script, or exceeds a limit.
 pub fn parse_script(text: &str) -> Result<Script> {
     let mut parser = Parser::new(text)?;
     Ok(Script {
@@ -42,7 +43,8 @@ pub fn parse_script(text: &str) -> Result<Script> {
 /// Parses a text that is one traversal from a source.
 ///
 /// # Errors
-/// If the text is no traversal, or is a script of more than that.
+///
+/// If the text is not a traversal, or contains more than one.
 pub fn parse_traversal(text: &str) -> Result<Traversal> {
     let mut statements = parse_script(text)?.statements;
     if let [Statement { kind, .. }] = statements.as_mut_slice()
@@ -68,23 +70,23 @@ pub(crate) struct Parser<'s> {
     lexer: Lexer<'s>,
     /// The next token.
     current: Token,
-    /// Levels of recursion now.
+    /// The current depth of recursion.
     depth: u16,
-    /// The height of the tree that was read last.
+    /// The height of the tree node that was read last.
     height: u16,
-    /// Steps so far.
+    /// The number of steps so far.
     steps: usize,
-    /// Open parentheses and brackets: in them a newline ends nothing.
+    /// The number of open parentheses and brackets. Inside them a newline does not end a statement.
     brackets: u16,
-    /// Variables that the script made: they hide enum tokens of the same name.
+    /// Variables declared by the script. They hide enum tokens of the same name.
     declared: HashSet<&'s str>,
-    /// Where the last token taken ends.
+    /// The end of the last token taken.
     last_end: u32,
-    /// Where the argument that is read now begins.
+    /// The start of the argument that is being read.
     argument_start: u32,
 }
 
-/// A state that a failed attempt returns to.
+/// A state to backtrack to.
 struct Mark<'s> {
     lexer: Lexer<'s>,
     current: Token,
@@ -127,7 +129,7 @@ impl<'s> Parser<'s> {
         Ok(std::mem::replace(&mut self.current, next))
     }
 
-    /// The token behind the next one.
+    /// The token after the next one.
     fn second(&self) -> Result<Token> {
         let mut lexer = self.lexer;
         lexer.next()
@@ -158,7 +160,7 @@ impl<'s> Parser<'s> {
         self.at(TokenKind::Word) && self.text_of(self.current) == word
     }
 
-    /// Whether the next token ends the statement because it stands on a new line.
+    /// Whether the next token is on a new line, which ends the statement.
     fn line_ends(&self) -> bool {
         self.current.newline && self.brackets == 0
     }
@@ -184,7 +186,7 @@ impl<'s> Parser<'s> {
         ParseError::at(self.text, code, span, message)
     }
 
-    /// The next token is none that may stand here.
+    /// The error of a next token that is not allowed here.
     fn unexpected(&self, expected: &str) -> ParseError {
         match self.current.kind {
             TokenKind::LeftBrace | TokenKind::Arrow => self.closure(self.current.span()),
@@ -209,7 +211,7 @@ impl<'s> Parser<'s> {
         )
     }
 
-    /// From `start` to the last token taken.
+    /// The span from `start` to the end of the last token taken.
     fn span_from(&self, start: u32) -> Span {
         Span {
             start,
@@ -217,7 +219,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Runs `read` one level deeper.
+    /// Calls `read` one level deeper.
     fn deeper<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         if self.depth >= NESTING_MAX {
             return Err(self.too_deep());
@@ -228,7 +230,7 @@ impl<'s> Parser<'s> {
         result
     }
 
-    /// A node is made whose highest child has this height.
+    /// Sets the height of a new node whose highest child has this height.
     fn node_above(&mut self, height: u16) -> Result<()> {
         if height >= NESTING_MAX {
             return Err(self.too_deep());
@@ -257,7 +259,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Runs `read` where newlines end nothing.
+    /// Calls `read` where newlines do not end statements.
     fn in_brackets<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         self.brackets += 1;
         let result = read(self);

@@ -1,5 +1,5 @@
-//! A tree as text. What a text can say is read again as an equal tree; nodes that only bytecode
-//! has (bytes, durations, edges) are printed in forms that the parser refuses.
+//! Prints a tree as text. The parser reads the text as an equal tree. Exceptions are nodes of
+//! bytecode only (bytes, durations, edges), whose text the parser refuses.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -201,7 +201,7 @@ impl Display for Predicate {
                     _ => "P",
                 };
                 write!(out, "{class}.")?;
-                // One collection as the only member would be read as the members.
+                // A single collection would be parsed as the members.
                 match (name, arguments.as_slice()) {
                     (
                         PredicateName::Within | PredicateName::Without,
@@ -227,7 +227,7 @@ fn joined(out: &mut Formatter<'_>, members: &[Predicate], name: &str) -> fmt::Re
     Ok(())
 }
 
-/// An operand: in parentheses if it has operators of its own.
+/// Prints an operand, in parentheses if it has operators of its own.
 fn operand(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
     let compound = match argument {
         Argument::Range(_) => true,
@@ -244,7 +244,8 @@ fn operand(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
     }
 }
 
-/// What a member, a call or an index is of. In parentheses a number keeps its sign to itself.
+/// Prints the receiver of a member, a call or an index. Parentheses keep the sign of a number with
+/// it.
 fn receiver(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
     match is_number(argument) {
         true => write!(out, "({argument})"),
@@ -266,7 +267,7 @@ fn is_number(argument: &Argument) -> bool {
     )
 }
 
-/// The name of a member: in quotes if it is no word.
+/// Prints a member's name, in quotes if it is not a word.
 fn member(out: &mut Formatter<'_>, name: &str) -> fmt::Result {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if name.bytes().all(is_part)
@@ -320,7 +321,7 @@ impl Display for Computed {
             }
             ComputedKind::Unary(operator, argument) => {
                 write!(out, "{operator}")?;
-                // In parentheses a number keeps its sign to itself.
+                // Parentheses keep the sign of a number with it.
                 if is_number(argument) {
                     write!(out, "({argument})")
                 } else {
@@ -363,7 +364,7 @@ impl Display for Argument {
             Argument::Long(value) => write!(out, "{value}L"),
             Argument::BigInt(value) => write!(out, "{value}n"),
             Argument::Float(value) if value.is_nan() => out.write_str("NaN"),
-            // A literal that is too large is what it was read as.
+            // The parser reads a literal that is out of range as infinity.
             Argument::Float(f32::INFINITY) => out.write_str("1e39f"),
             Argument::Float(f32::NEG_INFINITY) => out.write_str("-1e39f"),
             Argument::Float(value) => write!(out, "{value:?}f"),
@@ -512,7 +513,7 @@ fn uuid(out: &mut Formatter<'_>, value: u128) -> fmt::Result {
     write!(out, "UUID('{}')", parts.join("-"))
 }
 
-/// All digits; zero has one before the point, whatever its scale.
+/// All digits in plain notation, with no negative scale.
 fn plain(value: &bigdecimal::BigDecimal) -> String {
     let scale = value.fractional_digit_count().max(0);
     value.with_scale(scale).to_plain_string()

@@ -1,10 +1,10 @@
-//! What the script layer knows by name: the methods and members of its values. The list is closed:
-//! a script that calls anything else is refused before it runs.
+//! The methods and members of script values. The list is closed: a script that calls another method
+//! is refused before it runs.
 
 use crate::tree::{Argument, StepName};
 
-/// The methods of graphs, sources, transactions, elements, collections, strings and numbers:
-/// whoever runs scripts has exactly these, and the steps of traversals.
+/// The methods of graphs, sources, transactions, elements, collections, strings and numbers. The
+/// interpreter of scripts implements exactly these, and the steps of traversals.
 pub const SCRIPT_METHODS: &[&str] = &[
     // Graphs, sources, transactions.
     "traversal",
@@ -121,7 +121,7 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "hasVariable",
     "updateProgress",
     "getMessage",
-    // HugeGraph's schema: makers of elements.
+    // HugeGraph's schema: builders of elements.
     "propertyKey",
     "vertexLabel",
     "edgeLabel",
@@ -204,8 +204,8 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "getIndexLabel",
 ];
 
-/// Whether the script layer has this method for such a value. Kinds that show only at run time
-/// may have any of the methods, and any step: the value may be a traversal.
+/// Whether the receiver may have this method. The type of a variable or a computed value is known
+/// only at run time: it may have any method, and any step, since it may be a traversal.
 pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {
     match receiver {
         Argument::Variable(variable) if variable == "g" => {
@@ -218,8 +218,8 @@ pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {
     }
 }
 
-/// Whether this is a method of a graph or a source. The name of a graph may look like that of a
-/// class, so what is asked of it distinguishes them.
+/// Whether this is a method of a graph or a source. A graph's name may look like a class name, so
+/// the method distinguishes them.
 pub(crate) fn is_of_graph(name: &str) -> bool {
     matches!(
         name,
@@ -227,10 +227,10 @@ pub(crate) fn is_of_graph(name: &str) -> bool {
     ) || crate::parser::begins_traversal(name)
 }
 
-/// Members that reach into the host of a script engine, wherever they stand.
+/// Members that would expose the host of a script engine. They are refused on all values.
 const REFUSED_MEMBERS: &[&str] = &["class", "metaClass", "delegate", "owner", "thisObject"];
 
-/// What is wrong with reading this member, if anything.
+/// Refuses members that are not values.
 pub(crate) fn check_member(name: &str) -> Result<(), String> {
     if REFUSED_MEMBERS.contains(&name) {
         return Err(format!(

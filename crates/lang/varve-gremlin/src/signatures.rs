@@ -1,15 +1,16 @@
-//! Which arguments each step and each source instruction takes: one table for texts and bytecode.
+//! The arguments of steps, source instructions and predicates: one table for texts and bytecode.
 //!
-//! A form is a list of parameters, each a letter: see [`parameter_name`]. `*` behind the last one
-//! means any number of them, also none. Forms are separated by blanks; `-` is the form without
-//! arguments. Variables and computed values fit everywhere, since their kind shows at run time.
+//! A form is a list of parameters, each a letter: see [`parameter_name`]. `*` after the last letter
+//! means any number of such arguments, also none. Forms are separated by blanks; `-` is the form
+//! without arguments. Variables and computed values fit everywhere, since their type is known only
+//! at run time.
 
 use std::fmt::Write;
 
 use crate::literals::shortened;
 use crate::tree::{Argument, ElementLiteral, PredicateName, SourceName, StepName};
 
-/// What stands for a letter of a form, in messages.
+/// The name of a letter of a form in messages.
 const fn parameter_name(letter: u8) -> &'static str {
     match letter {
         b'S' | b's' => "String",
@@ -135,7 +136,7 @@ pub const fn predicate_forms(name: PredicateName) -> &'static str {
     }
 }
 
-/// Whether an argument may stand for a parameter.
+/// Whether an argument fits a parameter.
 fn fits(letter: u8, argument: &Argument) -> bool {
     use Argument as A;
     match argument {
@@ -186,7 +187,7 @@ fn fits(letter: u8, argument: &Argument) -> bool {
     }
 }
 
-/// Whether arguments are of one of the forms.
+/// Whether the arguments match one of the forms.
 pub(crate) fn match_forms(forms: &str, arguments: &[Argument]) -> bool {
     forms
         .split(' ')
@@ -214,7 +215,7 @@ fn match_form(form: &[u8], arguments: &[Argument]) -> bool {
             .all(|argument| repeated.is_some_and(|letter| fits(letter, argument)))
 }
 
-/// What is wrong with a call, in the words that Groovy has for it: clients look for them.
+/// The error message of a wrong call, in Groovy's words, which clients search for.
 pub(crate) fn no_such_call(class: &str, name: &str, arguments: &[Argument], forms: &str) -> String {
     let mut message =
         format!("No signature of method: {class}.{name}() is applicable for argument types: (");
@@ -256,7 +257,7 @@ fn write_form(form: &str, message: &mut String) {
     message.push(')');
 }
 
-/// The Java class that a client thinks of when it writes this.
+/// The Java class name of an argument, as clients know it.
 pub(crate) const fn kind_name(argument: &Argument) -> &'static str {
     use Argument as A;
     match argument {

@@ -1,7 +1,7 @@
-//! The tree that texts and bytecode become: scripts of statements, and traversals of steps.
+//! The syntax tree of texts and bytecode: scripts of statements, and traversals of steps.
 //!
-//! [`Argument`] is the one expression of the language: an argument of a step, and also what a
-//! script computes with. A tree refers to nothing but itself and keeps the width of every number.
+//! [`Argument`] is the one expression type of the language: an argument of a step, or an expression
+//! of a script. A tree owns all its data and keeps the width of every number.
 
 use bigdecimal::BigDecimal;
 use compact_str::CompactString;
@@ -16,68 +16,68 @@ pub use crate::names::{
 /// A short text that usually needs no allocation.
 pub type Text = CompactString;
 
-/// The bytes of the source text that a node was read from; empty for bytecode.
+/// A range of bytes of the source text; empty for bytecode.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
     /// The offset of the first byte.
     pub start: u32,
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
-/// Two trees are equal if they mean the same, so where a node stood does not count.
+/// Always true: two trees are equal if they mean the same, wherever they are in a text.
 impl PartialEq for Span {
     fn eq(&self, _: &Span) -> bool {
         true
     }
 }
 
-/// A script: statements in order. Its result is the value of the last one.
+/// A script: statements in order. Its result is the value of the last statement.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Script {
     /// The statements; none for an empty text.
     pub statements: Vec<Statement>,
 }
 
-/// A statement and where it stands.
+/// A statement and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// What it does.
+    /// The statement.
     pub kind: StatementKind,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatementKind {
     /// Computes a value.
     Expression(Argument),
-    /// `def x = e` or `Type x = e`: a variable of the block it stands in.
+    /// `def x = e` or `Type x = e`: a variable of the enclosing block.
     Define {
         /// The variable.
         name: Text,
-        /// Its first value; null without one.
+        /// Its initial value; null if absent.
         value: Option<Argument>,
     },
     /// `return e`: ends the script with this value, null without one.
     Return(Option<Argument>),
     /// `if (condition) then else otherwise`.
     If {
-        /// What decides.
+        /// The condition.
         condition: Argument,
-        /// What runs if it holds.
+        /// The statements that run if the condition holds.
         then: Vec<Statement>,
-        /// What runs if it does not.
+        /// The statements that run otherwise.
         otherwise: Vec<Statement>,
     },
     /// `for (first; condition; each) body`.
     For {
-        /// What runs once before the loop.
+        /// Runs once before the loop.
         first: Option<Box<Statement>>,
-        /// What lets the loop go on; absent = for ever.
+        /// The loop continues while this holds; absent = forever.
         condition: Option<Argument>,
-        /// What runs after each round.
+        /// Runs after each round.
         each: Option<Argument>,
         /// The body.
         body: Vec<Statement>,
@@ -93,18 +93,18 @@ pub enum StatementKind {
     },
     /// `while (condition) body`.
     While {
-        /// What lets the loop go on.
+        /// The loop continues while this holds.
         condition: Argument,
         /// The body.
         body: Vec<Statement>,
     },
     /// `try body catch (A | B name) … finally …`.
     Try {
-        /// What is tried.
+        /// The statements that may throw.
         body: Vec<Statement>,
-        /// What catches, in order.
+        /// The handlers, tried in order.
         catches: Vec<Catch>,
-        /// What runs in any case.
+        /// The statements that always run last.
         finally: Vec<Statement>,
     },
     /// `break`.
@@ -116,35 +116,35 @@ pub enum StatementKind {
 /// One `catch` of a `try`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catch {
-    /// The names of exception classes; none = any exception.
+    /// The names of exception classes; empty = any exception.
     pub classes: Vec<Text>,
-    /// The variable that holds the exception.
+    /// The variable for the exception.
     pub name: Text,
-    /// What runs.
+    /// The statements of the handler.
     pub body: Vec<Statement>,
 }
 
-/// A traversal: from a root, through steps, to its result.
+/// A traversal: a root, a source configuration, steps, and a terminal method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traversal {
-    /// What it starts from.
+    /// The start.
     pub root: Root,
-    /// How its source is configured, in order; empty for a nested traversal.
+    /// The instructions that configure its source, in order; empty for a nested traversal.
     pub source: Vec<SourceInstruction>,
-    /// The steps, modulators among them, in order.
+    /// The steps, including modulators, in order.
     pub steps: Vec<Step>,
-    /// How the result is asked for; absent in nested traversals and if the text ends without.
+    /// The terminal method; absent in nested traversals, and if the text has none.
     pub terminal: Option<Terminal>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
-/// What a traversal starts from.
+/// The start of a traversal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Root {
-    /// Nested: `__.out()`, `out()`. It starts from what its parent hands in.
+    /// Nested: `__.out()`, `out()`. Starts from a value of its parent.
     Anonymous,
-    /// A traversal source by its name: `g`, an alias, or a variable of the script.
+    /// A traversal source by name: `g`, an alias, or a variable of the script.
     Source(Text),
     /// A source that the script computes: `graph.traversal()`.
     Computed(Box<Argument>),
@@ -155,9 +155,9 @@ pub enum Root {
 pub struct SourceInstruction {
     /// Its name.
     pub name: SourceName,
-    /// Its arguments, of one of the forms that `signatures` lists.
+    /// Its arguments, in one of the forms that `signatures` lists.
     pub arguments: Vec<Argument>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -166,20 +166,20 @@ pub struct SourceInstruction {
 pub struct Step {
     /// Its name.
     pub name: StepName,
-    /// Its arguments, of one of the forms that `signatures` lists.
+    /// Its arguments, in one of the forms that `signatures` lists.
     pub arguments: Vec<Argument>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
-/// How the result of a traversal is asked for.
+/// The terminal method of a traversal: which results it returns.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Terminal {
     /// `next()`: the next result; an error if there is none.
     Next,
     /// `next(n)`: up to n results as a list.
     NextMany(Box<Argument>),
-    /// `tryNext()`: the next result or nothing.
+    /// `tryNext()`: the next result, or an empty optional.
     TryNext,
     /// `hasNext()`.
     HasNext,
@@ -189,16 +189,16 @@ pub enum Terminal {
     ToSet,
     /// `toBulkSet()`.
     ToBulkSet,
-    /// `iterate()`: runs for its side effects.
+    /// `iterate()`: runs the traversal and returns no results.
     Iterate,
     /// `explain()`.
     Explain,
 }
 
-/// A value or what computes one.
+/// A value, or an expression that computes one.
 ///
 /// The constants of `WithOptions`, `IO`, `ShortestPath`, `PageRank`, `PeerPressure` and
-/// `ConnectedComponent` are the strings and integers that they stand for, as in bytecode.
+/// `ConnectedComponent` are replaced by their strings and integers, as in bytecode.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// `null`.
@@ -211,9 +211,9 @@ pub enum Argument {
     Short(i16),
     /// `1`, `1i`.
     Int(i32),
-    /// `1l`, or a bare integer that needs 64 bits.
+    /// `1l`, or an integer without suffix that needs 64 bits.
     Long(i64),
-    /// `1n`, or a bare integer that needs more.
+    /// `1n`, or an integer without suffix that needs more.
     BigInt(Box<BigInt>),
     /// `1.0f`.
     Float(f32),
@@ -233,7 +233,7 @@ pub enum Argument {
     Duration(Duration),
     /// `UUID('…')`.
     Uuid(u128),
-    /// `UUID()`: a new random one.
+    /// `UUID()`: a new random UUID.
     RandomUuid,
     /// Bytes; from bytecode only.
     Binary(Box<[u8]>),
@@ -245,7 +245,7 @@ pub enum Argument {
     Map(Vec<(Argument, Argument)>),
     /// `a..b`, both ends included; integers or strings.
     Range(Box<(Argument, Argument)>),
-    /// A binding, or a variable of the script.
+    /// The name of a binding or of a variable of the script.
     Variable(Text),
     /// A nested traversal, or a whole one: `g.V().next()`.
     Traversal(Box<Traversal>),
@@ -279,30 +279,30 @@ pub enum Argument {
     Dt(Dt),
     /// `GType.INT`.
     GType(GType),
-    /// A strategy with its configuration, or in `withoutStrategies` its name alone.
+    /// A strategy with its configuration, or in `withoutStrategies` only its name.
     Strategy(Box<Strategy>),
-    /// A vertex, edge or property that is named, not read: `new Vertex(1, 'person')`.
+    /// A reference to a vertex, edge or property, which is not read: `new Vertex(1, 'person')`.
     Element(Box<ElementLiteral>),
-    /// What a script computes.
+    /// An expression of a script.
     Computed(Box<Computed>),
-    /// A value that a script has computed. No text is read as one.
+    /// A value computed by a script. No text is parsed into it.
     Value(Value),
 }
 
-/// A predicate. `and` and `or` have at least two members, none of their own kind.
+/// A predicate. `and` and `or` have at least two members, none of the same connective.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Predicate {
-    /// A test with its operands. Those of `within` and `without` are the members of the
-    /// collection; a sole variable among them may stand for the whole collection.
+    /// A test with its operands. The operands of `within` and `without` are the members of the
+    /// collection; a single variable may be the whole collection.
     Test {
-        /// Which test.
+        /// The test's name.
         name: PredicateName,
-        /// What it compares with.
+        /// Its operands.
         arguments: Vec<Argument>,
     },
     /// All of these hold.
     And(Vec<Predicate>),
-    /// One of these holds.
+    /// At least one of these holds.
     Or(Vec<Predicate>),
     /// This does not hold: `not(p)`, `p.negate()`.
     Not(Box<Predicate>),
@@ -315,11 +315,11 @@ pub struct Strategy {
     pub name: Text,
     /// Configuration by key, in order.
     pub configuration: Vec<(Text, Argument)>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
-/// An element that an argument names by its id.
+/// A reference to an element, as an argument.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ElementLiteral {
     /// A vertex.
@@ -354,21 +354,21 @@ pub enum ElementLiteral {
     },
 }
 
-/// Something that a script computes, and where it stands.
+/// An expression of a script and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computed {
-    /// How.
+    /// The expression.
     pub kind: ComputedKind,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
-/// How a script computes a value.
+/// The kinds of expressions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ComputedKind {
     /// `receiver.name(arguments)`. Without a receiver a function: `sleep(200)`.
     Call {
-        /// Whose method.
+        /// The object; `None` for a function.
         receiver: Option<Argument>,
         /// The method.
         name: Text,
@@ -377,7 +377,7 @@ pub enum ComputedKind {
     },
     /// `receiver.name`.
     Member {
-        /// Whose member.
+        /// The object.
         receiver: Argument,
         /// The member.
         name: Text,
@@ -389,13 +389,13 @@ pub enum ComputedKind {
         /// A position, key or range.
         index: Argument,
     },
-    /// `target = value`. A target is a variable, member or index.
+    /// `target = value`. The target is a variable, member or index.
     Assign {
-        /// What is set.
+        /// The target.
         target: Argument,
         /// `+` of `+=`.
         operator: Option<BinaryOperator>,
-        /// To what.
+        /// The new value, or the right operand.
         value: Argument,
     },
     /// `x++`, `--x`.
@@ -404,7 +404,7 @@ pub enum ComputedKind {
         target: Argument,
         /// +1 or -1.
         by: i8,
-        /// Whether the result is the value before.
+        /// Whether the expression's value is the one before the step.
         before: bool,
     },
     /// `-x`, `!x`.
@@ -413,27 +413,27 @@ pub enum ComputedKind {
     Binary(BinaryOperator, Argument, Argument),
     /// `condition ? then : otherwise`; `a ?: b` has no `then`.
     Ternary {
-        /// What decides.
+        /// The condition.
         condition: Argument,
-        /// The value if it holds; the condition's own value if absent.
+        /// The value if the condition holds; absent = the condition's own value.
         then: Option<Argument>,
-        /// The value if it does not.
+        /// The value otherwise.
         otherwise: Argument,
     },
 }
 
 crate::names::names! {
-    /// An operator before its operand.
+    /// A prefix operator.
     UnaryOperator { Minus = "-", Plus = "+", Not = "!" }
 }
 
 crate::names::names! {
-    /// An operator between two operands.
+    /// An infix operator.
     BinaryOperator {
         Add = "+", Subtract = "-", Multiply = "*", Divide = "/", Remainder = "%", Power = "**",
         Equal = "==", NotEqual = "!=", Less = "<", LessOrEqual = "<=", Greater = ">",
         GreaterOrEqual = ">=", And = "&&", Or = "||", In = "in",
-        /// The operator that gives -1, 0 or 1.
+        /// Comparison with the result -1, 0 or 1.
         Compare = "<=>",
         /// Appends to a list.
         Append = "<<",
@@ -456,6 +456,6 @@ pub struct DateTime {
 pub struct Duration {
     /// Whole seconds, rounded down.
     pub seconds: i64,
-    /// Nanoseconds beyond them, below 1,000,000,000.
+    /// Nanoseconds in addition, below 1,000,000,000.
     pub nanoseconds: u32,
 }

@@ -1,4 +1,4 @@
-//! Bytecode becomes the tree that the same traversal as a text becomes.
+//! Bytecode is converted to the same tree as the text of the traversal.
 
 #[path = "support/encode.rs"]
 mod encode;

@@ -1,9 +1,9 @@
-//! Bounds of the parser: named errors instead of long work, and never a panic.
+//! Limits of the parser: errors with codes instead of long work, and never a panic.
 
 use proptest::prelude::*;
 use varve_gremlin::{ErrorCode, NESTING_MAX, SCRIPT_BYTES_MAX, STEPS_MAX, parse_script};
 
-/// The stack of the threads that parse hostile texts: half of what a thread has by default.
+/// The stack size of the threads that parse hostile texts: half of Rust's default for threads.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Parses, prints, compares, clones and drops on a small stack.
@@ -34,7 +34,7 @@ fn a_text_has_at_most_ten_thousand_steps() {
     assert_eq!(exercise(text(STEPS_MAX + 1)), Err(ErrorCode::TooManySteps));
 }
 
-/// Ways to nest: what opens a level, what stands in the middle, what closes the level.
+/// Nested constructs: the opening, the innermost part, and the closing.
 const NESTINGS: &[(&str, &str, &str)] = &[
     ("__.map(", "__.id()", ")"),
     ("map(", "id()", ")"),
@@ -109,13 +109,13 @@ fn two_ways_to_nest_make_no_tree_that_is_higher() {
     }) {
         for levels in [100, 300] {
             let text = format!("{}1{}", open.repeat(levels), close.repeat(levels));
-            // Whether it is read depends on the two; that it ends without a panic does not.
+            // Whether the text is valid depends on the pair. It must not panic.
             let _ = exercise(text);
         }
     }
 }
 
-/// Work that grew with the square of these texts would take hours.
+/// Work quadratic in the length of these texts would take hours.
 #[test]
 fn a_mebibyte_of_any_one_part_ends_without_a_panic() {
     let fill = |part: &str| part.repeat(SCRIPT_BYTES_MAX / part.len());
@@ -145,7 +145,7 @@ fn a_mebibyte_of_any_one_part_ends_without_a_panic() {
     }
 }
 
-/// Parts of texts, so that random sequences of them go deep into the grammar.
+/// Parts of texts, of which random sequences reach deep into the grammar.
 const PARTS: &[&str] = &[
     "g",
     ".",

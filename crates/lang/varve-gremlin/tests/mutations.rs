@@ -1,8 +1,8 @@
-//! Damaged texts: parts of real ones cut out, doubled, swapped and mixed. None makes the parser
-//! panic, and what it still reads prints to a text that is read as an equal tree.
+//! Damaged texts: parts of valid ones removed, duplicated, swapped and mixed. No text makes the
+//! parser panic. What it still accepts is printed as a text that is parsed into an equal tree.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of texts, `VARVE_FUZZ_SEED` the seed; both are printed when
-//! it fails. With `VARVE_GREMLIN_FEATURES` the texts of TinkerPop's scenarios are damaged too.
+//! `VARVE_FUZZ_ROUNDS` sets the number of texts, `VARVE_FUZZ_SEED` the seed. A failure prints both.
+//! With `VARVE_GREMLIN_FEATURES`, the texts of TinkerPop's scenarios are damaged too.
 
 #[path = "support/encode.rs"]
 mod encode;
@@ -13,7 +13,7 @@ use varve_gremlin::bytecode::from_bytecode;
 use varve_gremlin::tree::{Argument, StatementKind};
 use varve_gremlin::{ParseError, parse_script};
 
-/// Enough for a run of a second or two.
+/// Takes a second or two.
 const ROUNDS_DEFAULT: u64 = 50_000;
 
 /// Texts that use every rule of the grammar.
@@ -28,7 +28,7 @@ const TEXTS: &[&str] = &[
     "schema = graph.schema(); schema.vertexLabel('p').properties('a', 'b').primaryKeys('a').create(); x = list[0].size() ?: m['k']++",
 ];
 
-/// Pieces that damage puts in.
+/// Fragments to insert.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -86,7 +86,7 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// A place between two characters.
+    /// A random position between two characters.
     fn place(&mut self, text: &str) -> usize {
         let mut place = self.below(text.len() + 1);
         while !text.is_char_boundary(place) {
@@ -95,7 +95,7 @@ impl Random {
         place
     }
 
-    /// A part of a text, most often a short one.
+    /// A random part of a text, usually a short one.
     fn part(&mut self, text: &str) -> (usize, usize) {
         let start = self.place(text);
         let length = if self.below(4) == 0 { text.len() } else { 12 };
@@ -125,7 +125,7 @@ impl Random {
     }
 }
 
-/// Reads the text; what is read is printed, read again and, if it may be, sent as bytecode.
+/// Parses the text. A valid one is printed, parsed again and, if possible, sent as bytecode.
 fn check(text: &str) {
     let tree = match parse_script(text) {
         Ok(tree) => tree,

@@ -9,7 +9,7 @@ use features::{Scenario, scenarios};
 use varve_gremlin::bytecode::from_bytecode;
 use varve_gremlin::{parse_script, parse_traversal};
 
-/// The scenarios of gremlin-test 3.8.1.
+/// The number of scenarios in gremlin-test 3.8.1.
 const SCENARIOS: usize = 2_061;
 
 #[test]
@@ -30,7 +30,7 @@ fn all_texts_are_parsed_and_what_is_printed_is_the_same_tree() {
             };
             let printed = tree.to_string();
             match parse_script(&printed) {
-                // NaN equals nothing, so its trees are compared as they are printed.
+                // NaN is not equal to itself, so trees that contain it are compared as text.
                 Ok(again)
                     if again == tree || printed.contains("NaN") && again.to_string() == printed => {
                 }

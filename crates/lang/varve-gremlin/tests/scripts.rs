@@ -1,4 +1,4 @@
-//! Scripts: what clients of HugeGraph send is read, what would run code of the client is refused.
+//! Scripts: those of HugeGraph's clients are accepted, and attempts to run code are refused.
 
 use varve_gremlin::tree::{Argument, ComputedKind, Root, StatementKind};
 use varve_gremlin::{ErrorCode, parse_script};
@@ -69,7 +69,7 @@ fn what_real_clients_send_is_read_and_printed_to_the_same_tree() {
     }
 }
 
-/// Texts that fuzzing has found.
+/// Texts that were found by fuzzing.
 #[test]
 fn what_is_printed_is_read_as_the_same_tree() {
     for text in [
@@ -84,7 +84,7 @@ fn what_is_printed_is_read_as_the_same_tree() {
     }
 }
 
-/// The script and the code of the error that refuses it.
+/// Checks that a script is refused with this code. Returns the message.
 fn refused(text: &str, code: ErrorCode) -> String {
     match parse_script(text) {
         Ok(tree) => panic!("{text} is read as {tree}"),
@@ -165,8 +165,8 @@ fn what_reaches_for_the_host_is_refused_by_name() {
     );
 }
 
-/// The two texts published for CVE-2024-27348: both rename the thread by reflection, so that
-/// HugeGraph's security manager takes it for one of its own, and then start a process.
+/// The two scripts published for CVE-2024-27348. Both rename the thread by reflection, so that
+/// HugeGraph's security manager trusts it, and then start a process.
 const EXPLOITS: &[&str] = &[
     "Thread thread = Thread.currentThread();Class clz = Class.forName(\"java.lang.Thread\");\
      java.lang.reflect.Field field = clz.getDeclaredField(\"name\");field.setAccessible(true);\
@@ -187,7 +187,7 @@ fn the_published_exploits_end_in_the_parser() {
     for text in EXPLOITS {
         refused(text, ErrorCode::Static);
     }
-    // Nor does any one of their statements pass, but for plain definitions.
+    // Their statements are also refused one by one, except plain definitions.
     for text in EXPLOITS.iter().flat_map(|text| text.split(';')) {
         let harmless =
             ["def result = \"\"", "", "\nreturn result"].contains(&text) || text.contains("catch");

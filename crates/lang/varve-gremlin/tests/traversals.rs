@@ -1,4 +1,4 @@
-//! Traversals of gremlin-lang, in its newest and its older forms, become the tree that they mean.
+//! Traversals of gremlin-lang, in its current and older syntax, and the expected trees.
 
 use varve_gremlin::tree::{
     Argument, Cardinality, Direction, ElementLiteral, GType, Merge, Order, Predicate,
@@ -10,7 +10,7 @@ fn traversal(text: &str) -> Traversal {
     parse_traversal(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The last step of `g.` and the text.
+/// The last step of `g.` followed by the text.
 fn last(text: &str) -> Step {
     traversal(&format!("g.{text}")).steps.pop().expect("a step")
 }
@@ -30,7 +30,7 @@ fn string(text: &str) -> Argument {
     Argument::String(text.into())
 }
 
-/// The code of the error that a text gives.
+/// The code of the error in a text.
 fn code(text: &str) -> ErrorCode {
     match parse_script(text) {
         Ok(tree) => panic!("{text} is read as {tree}"),
@@ -308,7 +308,7 @@ fn forms_of_older_versions_are_read() {
     );
     let made = traversal("g.withStrategies(new SubgraphStrategy(vertices: __.hasLabel('a'))).V()");
     assert_eq!(built, made);
-    // Options are what with() sets, and none of them is nothing.
+    // Options are equivalent to with(). Without options the strategy has no effect.
     let source = |text: &str| parse_script(text).map(|script| script.to_string());
     assert_eq!(
         source("g.withStrategies(OptionsStrategy(a: 1)).V()"),

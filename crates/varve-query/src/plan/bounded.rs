@@ -1,12 +1,12 @@
-//! Which plans a meter bounds.
+//! Which plans the meter can stop soon after a limit is reached.
 
 use super::{Op, Plan, Repeat};
 
 impl Plan {
-    /// Whether the time that this plan takes follows the rows that it reads and makes. Then a limit
-    /// of rows and a deadline end it soon after they are reached. Steps that a plan may have but
-    /// that are not named here can take long at once: functions of texts, calculations, sacks, side
-    /// effects, and whatever changes the graph.
+    /// Whether this plan's running time is proportional to the rows that it reads and makes. Then a
+    /// limit of rows and a deadline end it soon after they are reached. Other steps can take long
+    /// without a row: functions of texts, calculations, sacks, side effects, and all changes of the
+    /// graph.
     #[must_use]
     pub fn follows_rows(&self) -> bool {
         let mut follows = true;
@@ -69,7 +69,7 @@ impl Op {
 }
 
 impl Repeat {
-    /// Whether every round reads: a body that only passes values on could go round without end.
+    /// Whether every round reads the graph: a body that only passes values on could loop forever.
     fn reads_each_round(&self) -> bool {
         matches!(self.body.ops.first(), Some(Op::Expand { .. }))
     }

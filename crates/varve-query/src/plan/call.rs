@@ -3,26 +3,26 @@
 use super::{Name, Plan};
 use crate::value::ValueMap;
 
-/// What can be called.
+/// The services that a query can call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
-    /// The names of all services, or a map for each.
+    /// The names of all services, or a map that describes each.
     List,
     /// The versions of an element, newest first.
     History,
     /// An element at another point of both times.
     AsOf,
-    /// How many edges a vertex has.
+    /// The number of edges of a vertex.
     Degree,
-    /// Properties whose value is a text with another one in it.
+    /// Properties whose value is a text that contains the given one.
     Search,
 }
 
 impl Service {
-    /// All that [`Service::List`] lists, in its order.
+    /// All services that [`Service::List`] lists, in this order.
     pub const LISTED: [Self; 4] = [Self::Search, Self::Degree, Self::AsOf, Self::History];
 
-    /// The name that it is called by.
+    /// The service's name in queries.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,13 +41,13 @@ impl Service {
         all.find(|service| service.name() == name)
     }
 
-    /// Whether it begins a query; the others take what comes in.
+    /// Whether the service begins a query; the others process the input of the step.
     #[must_use]
     pub const fn is_source(self) -> bool {
         matches!(self, Self::List | Self::Search)
     }
 
-    /// Its parameters, and what each is for.
+    /// The names of the parameters, each with a description.
     #[must_use]
     pub const fn parameters(self) -> &'static [(&'static str, &'static str)] {
         match self {
@@ -72,16 +72,15 @@ impl Service {
     }
 }
 
-/// A call. What is said later replaces what is said before: the given map, the computed one, and
-/// the parameters one by one.
+/// A call. A parameter in `computed` replaces the same one in `given`; one in `with` replaces both.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What is called.
+    /// The service.
     pub service: Service,
     /// Parameters by name.
     pub given: ValueMap,
     /// A child whose first result is a map of parameters.
     pub computed: Option<Plan>,
-    /// Children whose first results are parameters.
+    /// Children whose first results are the values of parameters, by name.
     pub with: Vec<(Name, Plan)>,
 }

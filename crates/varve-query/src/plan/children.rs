@@ -1,4 +1,4 @@
-//! The children of steps, to be read or to be replaced.
+//! The children of steps, for reading and for replacing.
 
 use super::{By, Choice, Fused, LoopTest, Name, Op, Plan};
 
@@ -19,7 +19,7 @@ impl By {
         }
     }
 
-    /// The property that is read.
+    /// The name of the property that this reads, if it reads one.
     pub(crate) fn key(&self) -> Option<&Name> {
         match self {
             Self::Key(key) => Some(key),
@@ -29,10 +29,10 @@ impl By {
     }
 }
 
-/// Two methods that are the same for shared and for mutable references.
+/// Two methods, each for shared and for mutable references.
 macro_rules! children {
     ($readers:ident, $children:ident, $child:ident, $iter:ident $(, $mut:ident)?) => {
-        /// What this step reads by `by(…)`.
+        /// The `by(…)` of this step.
         pub fn $readers(&$($mut)? self) -> Vec<&$($mut)? By> {
             match self {
                 Self::WhereLabels { by, .. }

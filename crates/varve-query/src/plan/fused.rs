@@ -1,16 +1,16 @@
-//! Steps that only rules make: several steps of a language in one.
+//! Fused steps, which only rules create: several steps of a language in one.
 
 use super::{ElementKind, Expanded, Name, Plan, Repeat};
 use crate::Value;
 use crate::predicate::Predicate;
 use varve_model::Direction;
 
-/// What [`Fused::Counts`] counts.
+/// The elements that [`Fused::Counts`] counts.
 #[derive(Debug, Clone)]
 pub enum Counted {
-    /// All that a source gives which begins a query: [`Op::Source`](super::Op::Source).
+    /// All elements of a source that begins a query: [`Op::Source`](super::Op::Source).
     Source(Box<super::Op>),
-    /// The other ends of the edges of the vertices that come in.
+    /// The neighbours of the input vertices, once for each edge.
     Neighbours {
         /// Which way the edges are walked; `None` = both.
         direction: Option<Direction>,
@@ -22,26 +22,27 @@ pub enum Counted {
 /// Several steps in one.
 #[derive(Debug, Clone)]
 pub enum Fused {
-    /// As [`Op::Expand`](super::Op::Expand), where nobody needs more than `most` of each vertex.
+    /// As [`Op::Expand`](super::Op::Expand), where later steps need at most `most` results for each
+    /// vertex.
     Few {
         /// Which way the edges are walked; `None` = both.
         direction: Option<Direction>,
         /// Edge labels. Empty = all.
         labels: Vec<Name>,
-        /// What it gives.
+        /// Edges or vertices.
         to: Expanded,
-        /// How many of each vertex, at least one.
+        /// The number of results for each vertex, at least 1.
         most: u64,
     },
-    /// An expansion and the count of what it gives. A vertex counts up to `most`.
+    /// An expansion and the count of its results; at most `most` are counted for each vertex.
     Degrees {
         /// Which way the edges are walked; `None` = both.
         direction: Option<Direction>,
         /// Edge labels. Empty = all.
         labels: Vec<Name>,
-        /// How many of each vertex are counted.
+        /// The largest number counted for each vertex.
         most: u64,
-        /// The direction and labels of an expansion to vertices before it that is part of the step.
+        /// The direction and labels of a preceding expansion to vertices that is part of the step.
         through: Option<(Option<Direction>, Vec<Name>)>,
     },
     /// A source that begins a query, and the count of its elements.
@@ -67,14 +68,14 @@ pub enum Fused {
         /// The property or the label.
         by: super::By,
     },
-    /// Elements, and how many of them have each value of a property, as a map.
+    /// A map from each value of a property to the number of elements that have it.
     Counts {
-        /// Which elements.
+        /// The elements.
         of: Counted,
-        /// The property, of which an element's first value counts.
+        /// The property; only the first value of each element counts.
         key: Name,
     },
-    /// An expansion to vertices, and one property of each that has it.
+    /// An expansion to vertices, and one property of each vertex that has it.
     NeighbourValues {
         /// Which way the edges are walked; `None` = both.
         direction: Option<Direction>,
@@ -83,15 +84,15 @@ pub enum Fused {
         /// The property, which has one value.
         key: Name,
     },
-    /// A loop along simple paths until vertices with given ids.
+    /// A loop along simple paths that ends at vertices with given ids.
     Towards {
         /// Which way the edges are walked; `None` = both.
         direction: Option<Direction>,
         /// Edge labels. Empty = all.
         labels: Vec<Name>,
-        /// The ids that may be meant, each once.
+        /// The possible ids of the targets, without repeats.
         targets: Vec<Value>,
-        /// What the ids must satisfy.
+        /// The predicate that the ids must satisfy.
         predicate: Predicate,
         /// The loop.
         repeat: Box<Repeat>,

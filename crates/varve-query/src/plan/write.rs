@@ -6,36 +6,36 @@ use super::{Name, Plan};
 use crate::Value;
 use crate::value::Token;
 
-/// A value that is given, or the first result of a child.
+/// A constant, or the first result of a child.
 #[derive(Debug, Clone)]
 pub enum Given {
     /// This value.
     Value(Value),
-    /// What a child makes of the value that comes in.
+    /// The first result of a child for the input value.
     Child(Plan),
 }
 
-/// What a property is written under.
+/// The name of a property that is written.
 #[derive(Debug, Clone)]
 pub enum PropertyName {
     /// A key.
     Key(Name),
     /// The id or the label of an element that is added.
     Token(Token),
-    /// What a child names.
+    /// The key that a child's first result names.
     Child(Plan),
 }
 
 /// A property that is written.
 #[derive(Debug, Clone)]
 pub struct Property {
-    /// How it joins what is there; `None` = as the graph says.
+    /// How the value joins existing ones; `None` = as the graph defines for the key.
     pub cardinality: Option<Cardinality>,
     /// Its key.
     pub name: PropertyName,
     /// Its value; null removes the property.
     pub value: Given,
-    /// Properties of the property.
+    /// Its meta-properties.
     pub meta: Vec<(Name, Given)>,
 }
 
@@ -48,24 +48,24 @@ pub enum EdgeEnd {
     Given(Given),
 }
 
-/// Finds elements, or adds one.
+/// Finds elements, or adds one: `mergeV` and `mergeE`.
 #[derive(Debug, Clone)]
 pub struct Merge {
-    /// What is looked for: a map; `None` = the value that comes in.
+    /// The map to search for; `None` = the input value.
     pub search: Option<Given>,
-    /// Properties that are looked for beside that, and that an element which is added has.
+    /// More properties to search for; a new element gets them too.
     pub also: Vec<(Name, Value)>,
-    /// What an element that is added has beside that.
+    /// What a new element gets, in addition to the search map.
     pub on_create: Option<Given>,
-    /// What an element that is found gets.
+    /// Properties that a found element gets.
     pub on_match: Option<Given>,
-    /// The source, where the map says `Merge.outV`.
+    /// The source vertex, where the map has `Merge.outV`.
     pub source: Option<Given>,
-    /// The target, where the map says `Merge.inV`.
+    /// The target vertex, where the map has `Merge.inV`.
     pub target: Option<Given>,
 }
 
-/// One change for each value that comes in.
+/// A change, made once for each input value.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "fields are described with their types")]
 pub enum Write {
@@ -74,16 +74,16 @@ pub enum Write {
         label: Option<Given>,
         properties: Vec<Property>,
     },
-    /// Adds an edge; an end that is not named is the value that comes in.
+    /// Adds an edge. A missing end is the input value.
     AddEdge {
         label: Given,
         source: Option<EdgeEnd>,
         target: Option<EdgeEnd>,
         properties: Vec<Property>,
     },
-    /// Writes properties of the element that comes in.
+    /// Writes properties of the input element.
     Set(Vec<Property>),
-    /// Removes the element or property that comes in.
+    /// Removes the input element or property.
     Drop,
     /// Finds or adds vertices.
     MergeVertex(Merge),
@@ -91,7 +91,7 @@ pub enum Write {
     MergeEdge(Merge),
 }
 
-/// Two methods that are the same for shared and for mutable references.
+/// Two methods, each for shared and for mutable references.
 macro_rules! children {
     ($given:ident, $properties:ident, $children:ident, $iter:ident $(, $mut:ident)?) => {
         fn $given(given: &$($mut)? Given) -> Option<&$($mut)? Plan> {

@@ -1,5 +1,5 @@
-//! Rules that make one step of several: counts without elements, limits within expansions, orders
-//! that an index has.
+//! Rules that fuse several steps into one: counts without elements, limits within expansions,
+//! orders that an index provides.
 
 use varve_model::{Cardinality, DataType};
 use varve_view::SchemaView;
@@ -9,7 +9,7 @@ use crate::plan::{By, Counted, End, Expanded, Fused, Name, Op, Ordering, Plan, R
 use crate::predicate::{Predicate, Test};
 use crate::value::Token;
 
-/// Applies the rules to the steps of one plan, whose children are rewritten already.
+/// Applies the rules to the steps of one plan. Its children are already rewritten.
 pub(super) fn fuse(ops: &mut Vec<Op>) {
     for op in ops.iter_mut() {
         match op {
@@ -22,7 +22,7 @@ pub(super) fn fuse(ops: &mut Vec<Op>) {
     limits(ops);
 }
 
-/// Applies the rules that look at the beginning of a query.
+/// Applies the rules for the beginning of a query.
 pub(super) fn fuse_beginning(ops: &mut Vec<Op>, schema: &dyn SchemaView, paths: bool) {
     count_of_source(ops);
     if !paths {
@@ -58,7 +58,7 @@ fn counts(ops: &mut Vec<Op>) {
     }
 }
 
-/// `out().limit(n)` needs no more than n of each vertex.
+/// `out().limit(n)` needs at most n results for each vertex.
 fn limits(ops: &mut [Op]) {
     for at in 0..ops.len() {
         let Op::Range {
@@ -69,7 +69,7 @@ fn limits(ops: &mut [Op]) {
         else {
             continue;
         };
-        // Steps between them that give one value for each.
+        // The steps in between give one value for each input value.
         if let Some(before) = ops[..at].iter().rposition(|op| !gives_one(op)) {
             at_most(&mut ops[before], high);
         }
@@ -103,20 +103,21 @@ fn at_most(op: &mut Op, most: u64) {
     }
 }
 
-/// The last expansion of a child of which only matters whether it gives something.
+/// Limits the last expansion of a child to one result, where only the existence of a result
+/// matters.
 fn first_only(child: &mut Plan) {
     if let Some(last) = child.ops.last_mut() {
         at_most(last, 1);
     }
 }
 
-/// What a predicate over a count asks.
+/// The part of a count that a predicate depends on.
 enum Asked {
     /// Whether it is zero.
     None,
     /// Whether it is not zero.
     Some,
-    /// Nothing about numbers over this.
+    /// The count, up to this number.
     UpTo(u64),
 }
 
@@ -138,8 +139,8 @@ fn asked(predicate: &Predicate) -> Option<Asked> {
     })
 }
 
-/// Rewrites a child of which only matters whether it gives something. Returns whether that has
-/// become the contrary: `out().count().is(0)` is that `out()` gives nothing.
+/// Rewrites a child of which only the existence of a result matters. Returns whether the condition
+/// is now negated: `out().count().is(0)` means that `out()` has no result.
 fn existence(child: &mut Plan) -> bool {
     let mut contrary = false;
     if let [.., count, Op::Is(predicate)] = child.ops.as_mut_slice()
@@ -170,8 +171,8 @@ fn existence(child: &mut Plan) -> bool {
     contrary
 }
 
-/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours. Only
-/// in a query itself: what asks whether a child gives something looks at steps of one expansion.
+/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours.
+/// Applies to the query itself only: [`existence`] of a child recognizes a single expansion.
 fn degrees_of_neighbours(ops: &mut Vec<Op>) {
     for at in 1..ops.len() {
         if let [
@@ -215,7 +216,7 @@ fn is_single(schema: &dyn SchemaView, key: &Name) -> bool {
     key.is_some_and(|key| key.cardinality == Cardinality::Single)
 }
 
-/// The property that a step reads of each element, which has one value of it.
+/// The key of the property that a step reads from each element, if the key has a single value.
 fn values_of<'o>(op: &'o Op, schema: &dyn SchemaView) -> Option<&'o Name> {
     match op {
         Op::Values(keys) => match keys.as_slice() {
@@ -226,7 +227,7 @@ fn values_of<'o>(op: &'o Op, schema: &dyn SchemaView) -> Option<&'o Name> {
     }
 }
 
-/// The property by which a step counts elements.
+/// The key of the property by which a step counts elements, if the key has a single value.
 fn counts_by<'o>(op: &'o Op, schema: &dyn SchemaView) -> Option<&'o Name> {
     match op {
         Op::GroupCount {
@@ -289,7 +290,7 @@ fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
         let by = By::Token(Token::Label);
         match step {
             Op::Label => (Fused::Column { source, by }, 2),
-            // `groupCount` stays and counts the labels.
+            // `groupCount` remains and counts the labels.
             Op::GroupCount { key, into: None } if by_label(key) => {
                 *key = By::Identity;
                 (Fused::Column { source, by }, 1)
@@ -300,8 +301,8 @@ fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     ops.splice(..read, [Op::Fused(fused)]);
 }
 
-/// An order by a property that is all a source is filtered by, of which not all is needed: an index
-/// may have it. Where none has, the rows are sorted.
+/// Fuses a source, filters on one property, and an order by the same property, if a limit follows:
+/// an index may have the order. If none has, the operator sorts the rows.
 fn ordered_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let Some(Op::Source {
         ids: None,
@@ -349,7 +350,7 @@ fn ordered_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     }
 }
 
-/// Types whose values have one order here and in an index.
+/// Types whose order in queries is that of an index.
 const fn is_ordered(data_type: DataType) -> bool {
     matches!(
         data_type,

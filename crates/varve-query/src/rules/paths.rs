@@ -1,4 +1,5 @@
-//! The rule for paths to given vertices: loops whose first result a search from both ends finds.
+//! The rule for paths to given vertices: a search from both ends finds the first result of the
+//! loop.
 
 use crate::Value;
 use crate::plan::{Expanded, Fused, LoopTest, Op, Repeat};
@@ -16,8 +17,8 @@ pub(super) fn towards(ops: &mut [Op]) {
     }
 }
 
-/// The loops that fit: the body walks one kind of edges along simple paths and does nothing else,
-/// nothing leaves on its way, and whatever leaves has one of the given ids.
+/// Fuses a loop whose body is an expansion to vertices along simple paths and nothing else, which
+/// emits nothing, and which ends at vertices with given ids.
 fn fused(repeat: &Repeat) -> Option<Fused> {
     let [
         Op::Expand {
@@ -59,7 +60,7 @@ fn fused(repeat: &Repeat) -> Option<Fused> {
     })
 }
 
-/// The ids that may be meant; `None` where others may be meant too.
+/// The possible ids of the targets; `None` if the predicate may accept other ids.
 fn targets(predicate: &Predicate) -> Option<Vec<Value>> {
     let ids = super::ids_of(predicate)?;
     let known = |id: &Value| {

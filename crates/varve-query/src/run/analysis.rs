@@ -1,4 +1,4 @@
-//! What a plan needs: paths, properties, labels.
+//! What a plan needs at run time: paths, properties, labels.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::source::Wanted;
 use crate::Value;
 use crate::plan::{By, ElementKind, FormatPart, Fused, Name, Op, Plan, Reduce};
 
-/// How much of their way rows must remember.
+/// The part of their path that rows must record.
 pub(crate) fn track(plan: &Plan) -> Track {
     let mut track = Track::Nothing;
     plan.walk(&mut |op| {
@@ -33,7 +33,7 @@ pub(crate) fn track(plan: &Plan) -> Track {
     track
 }
 
-/// The properties that any step reads, or that the results show; ascending.
+/// The keys of all properties that a step reads or the results contain, ascending.
 pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKeyId> {
     let mut all = gives_elements(&plan.ops);
     let mut names: Vec<Name> = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKe
     ids
 }
 
-/// Whether the results may be elements, or hold some.
+/// Whether the results may be elements or contain elements.
 fn gives_elements(ops: &[Op]) -> bool {
     for op in ops.iter().rev() {
         match op {
@@ -125,7 +125,7 @@ fn gives_elements(ops: &[Op]) -> bool {
     true
 }
 
-/// What a source gives.
+/// Resolves the labels and ids of a source.
 pub(crate) fn wanted(
     schema: &dyn SchemaView,
     kind: ElementKind,
@@ -175,7 +175,7 @@ fn edge_id(value: &Value) -> Option<EdgeId> {
     }
 }
 
-/// The edge labels with these names; `None` where there are names and the schema has none of them.
+/// The edge labels with these names; `None` if names are given and the schema has none of them.
 pub(crate) fn edge_labels(schema: &dyn SchemaView, names: &[Name]) -> Option<Vec<EdgeLabelId>> {
     let found = names
         .iter()
@@ -184,7 +184,7 @@ pub(crate) fn edge_labels(schema: &dyn SchemaView, names: &[Name]) -> Option<Vec
     (names.is_empty() || !ids.is_empty()).then_some(ids)
 }
 
-/// The side effects that steps will add to, empty.
+/// The side effects of the steps, with empty values.
 pub(crate) fn effects(plan: &Plan) -> IndexMap<Name, Effect> {
     let mut effects = IndexMap::new();
     plan.walk(&mut |op| {

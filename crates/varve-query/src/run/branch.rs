@@ -26,7 +26,7 @@ pub(crate) fn flat_map(
         let parent = &rows[row.segment as usize];
         if !local {
             cx.hold_place(&row.value)?;
-            // As its path, the sack of a result is its parent's.
+            // The result takes the parent's path and sack.
             row = Row {
                 bulk: row.bulk,
                 ..parent.at(row.value, cx.track)
@@ -39,7 +39,8 @@ pub(crate) fn flat_map(
     Ok(out)
 }
 
-/// The results of the first child that has some for a row.
+/// For each row, the results of the first child that has any; with `or_self`, the row itself if
+/// none has.
 pub(crate) fn coalesce(
     cx: &mut Context<'_>,
     children: &mut [Child],
@@ -78,13 +79,14 @@ pub(crate) fn coalesce(
     Ok(out)
 }
 
-/// Which children a row goes to.
+/// Selects the children that a row goes to.
 pub(crate) enum Router {
-    /// To all.
+    /// All children.
     All,
-    /// To the first if a child has a result, else to the second.
+    /// The first child if the condition has a result, else the second.
     Exists(Child),
-    /// To those whose choice what is read meets; `first`: to the first of them.
+    /// The children whose choice the value that `reader` reads meets; `first`: only the first of
+    /// them.
     Read {
         reader: Reader,
         choices: Vec<Pick>,
@@ -92,29 +94,29 @@ pub(crate) enum Router {
     },
 }
 
-/// What a branch's result is compared with.
+/// The condition for an option of a branch.
 pub(crate) enum Pick {
     Value(Value),
     Predicate(Predicate),
     Child(Child),
-    /// There is a result, and it meets no other choice.
+    /// The branch has a result, and it meets no other choice.
     None,
-    /// There is no result.
+    /// The branch has no result.
     Unproductive,
     Any,
 }
 
-/// Sends rows to children that see the stream as a whole.
+/// Sends rows to children that process the stream as a whole.
 pub(crate) struct Union {
     pub(crate) input: BoxedOperator,
     pub(crate) router: Router,
     pub(crate) children: Vec<Child>,
-    /// Whether rows that go to no child go on.
+    /// Whether rows that go to no child pass unchanged.
     pub(crate) passes: bool,
-    /// Whether a child must see all rows before it gives any.
+    /// Whether a child must see its whole input before it gives output.
     pub(crate) gathers: bool,
     pub(crate) segments: SharedSegments,
-    /// The child that is asked next.
+    /// The child to pull from next.
     pub(crate) current: usize,
     pub(crate) ended: bool,
 }
@@ -228,7 +230,7 @@ impl Operator for Union {
                     self.ended = true;
                     drain(self.input.as_mut(), cx)?
                 }
-                // A feed that is empty now may be filled again.
+                // An empty feed of a loop may be filled again, so the input has not ended for good.
                 false => match self.input.next(cx, demand.min(BATCH_MAX))? {
                     Some(rows) => rows,
                     None => return Ok((!out.is_empty()).then_some(out)),

@@ -1,4 +1,4 @@
-//! Makes operators from a plan.
+//! Builds operators from a plan.
 
 mod branching;
 mod filtering;
@@ -20,23 +20,23 @@ use super::{BoxedOperator, call, map, math};
 use crate::plan::{Expanded, Fused, Name, Op, Plan, Reduce};
 use crate::{QueryError, Value};
 
-/// What operators are made with.
+/// The context in which operators are built.
 #[derive(Clone)]
 pub(crate) struct Builder<'b> {
     pub(crate) schema: &'b dyn varve_view::SchemaView,
     pub(crate) segments: SharedSegments,
     pub(crate) track: Track,
-    /// What rows carry at first.
+    /// The initial sack of rows.
     pub(crate) sack: Option<Box<Value>>,
-    /// Whether operators hand on one row at a time, and make no equal rows one.
+    /// Whether operators pass one row at a time and do not merge equal rows.
     one_by_one: bool,
-    /// Whether the plan that is built begins the query.
+    /// Whether the plan being built begins the query.
     first: bool,
-    /// Whether the step that is built begins a child.
+    /// Whether the step being built begins a child.
     begins: bool,
-    /// Loops around the plan that is built, innermost last.
+    /// Loops that enclose the plan being built, innermost last.
     loops: Vec<(Option<Name>, Rounds)>,
-    /// Where the steps of the plan that is built are measured, if they are.
+    /// Collects metrics of the steps of the plan being built, if `profile()` needs them.
     pub(crate) measures: Option<Measures>,
 }
 
@@ -60,12 +60,12 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// Whether equal rows may become one.
+    /// Whether equal rows may be merged.
     pub(crate) fn may_merge(&self) -> bool {
         self.track != Track::Path && !self.one_by_one
     }
 
-    /// For a child with these segments.
+    /// A builder for a child with these segments.
     pub(crate) fn within(&self, segments: &SharedSegments) -> Self {
         Self {
             segments: Rc::clone(segments),
@@ -74,14 +74,14 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// For the body and the tests of a loop.
+    /// A builder for the body and the tests of a loop.
     pub(crate) fn in_loop(&self, name: Option<Name>, rounds: &Rounds) -> Self {
         let mut within = self.clone();
         within.loops.push((name, Rc::clone(rounds)));
         within
     }
 
-    /// A property key by its name.
+    /// Resolves a property key by its name.
     pub(crate) fn key(&self, name: &Name) -> Key {
         let key = self.schema.property_key_named(name);
         Key::new(name.clone(), key.map(|key| (key.id, key.data_type)))
@@ -96,7 +96,7 @@ impl<'b> Builder<'b> {
     }
 }
 
-/// The operators of a query.
+/// Builds the operators of a query.
 pub(crate) fn query(plan: &Plan, builder: &Builder<'_>) -> Result<BoxedOperator, QueryError> {
     let input: BoxedOperator = match plan.ops.first() {
         Some(Op::Inject(_)) => Box::new(Nothing),
@@ -105,7 +105,7 @@ pub(crate) fn query(plan: &Plan, builder: &Builder<'_>) -> Result<BoxedOperator,
     chain(plan, input, builder)
 }
 
-/// The operators of a plan behind others.
+/// Builds the operators of a plan, with `input` as their input.
 pub(crate) fn chain(
     plan: &Plan,
     mut input: BoxedOperator,
@@ -116,7 +116,7 @@ pub(crate) fn chain(
     later.begins = false;
     for (at, op) in plan.ops.iter().enumerate() {
         let rest = &plan.ops[at + 1..];
-        // A union that begins a query hands its children nothing that is a value.
+        // The children of a union that begins a query get an input without values.
         let begins = at == 0 && matches!(op, Op::Union(_) | Op::Inject(_));
         let own = if begins { builder } else { &later };
         input = match &own.measures {
@@ -209,7 +209,7 @@ fn operator(
     })
 }
 
-/// A step that makes each row into any number of rows.
+/// A step that makes any number of rows from each row.
 pub(crate) fn each<F>(input: BoxedOperator, fetch: bool, make: F) -> BoxedOperator
 where
     F: FnMut(&mut super::Context<'_>, Row, &mut Vec<Row>) -> Result<(), QueryError> + 'static,
@@ -223,7 +223,7 @@ where
     })
 }
 
-/// A step that lets rows pass.
+/// A step that filters rows.
 fn passing<F>(input: BoxedOperator, fetch: bool, mut passes: F) -> BoxedOperator
 where
     F: FnMut(&mut super::Context<'_>, &Row) -> Result<bool, QueryError> + 'static,
@@ -236,7 +236,7 @@ where
     })
 }
 
-/// A step over batches.
+/// A step that processes whole batches.
 pub(crate) fn batch<F>(input: BoxedOperator, make: F) -> BoxedOperator
 where
     F: FnMut(&mut super::Context<'_>, Vec<Row>) -> Result<Vec<Row>, QueryError> + 'static,
@@ -283,8 +283,8 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
     }
 }
 
-/// Whether it pays to make one row of the equal ones that an expansion gives: where something is
-/// read or looked up for each of them. Only rows that remember nothing can be one.
+/// Whether an expansion should merge equal rows: if a later step reads or looks up something for
+/// each row. Only rows without a path can be merged.
 fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
     let pays = |op: &Op| {
         matches!(
@@ -314,7 +314,7 @@ fn merges(rest: &[Op], builder: &Builder<'_>) -> bool {
 }
 
 impl Builder<'_> {
-    /// The rounds of the loop with this name, or of the innermost one.
+    /// The round counter of the loop with this name, or of the innermost loop.
     pub(crate) fn rounds(&self, name: Option<&Name>) -> Option<Rounds> {
         let mut inwards = self.loops.iter().rev();
         let found = match name {
@@ -325,7 +325,7 @@ impl Builder<'_> {
     }
 }
 
-/// The calculation of `math()`.
+/// The operator of `math()`.
 pub(crate) fn calculation(
     input: BoxedOperator,
     expression: crate::plan::Math,

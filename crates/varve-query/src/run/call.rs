@@ -1,4 +1,4 @@
-//! Services: what `call()` gives.
+//! The services of `call()`.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::value::Walked;
 use crate::value::{DateTime, EdgeHandle, NewerEdge, Token, ValueMap, VertexContent, VertexHandle};
 use crate::{QueryError, Value};
 
-/// Versions of a history unless another number is asked for.
+/// The number of versions in a history, if the call has no `limit`.
 const HISTORY_LIMIT: usize = 100;
-/// The most versions of a history.
+/// The largest `limit` of a history.
 const HISTORY_LIMIT_MAX: usize = 10_000;
-/// Bytes of the map that a version is, beside its element.
+/// Bytes charged for the map of a version, without its element.
 const VERSION_BYTES: usize = 1_024;
 
-/// A step that calls a service for each value.
+/// A step that calls a service for each row.
 pub(super) fn operator(
     call: &Call,
     input: BoxedOperator,
@@ -53,7 +53,7 @@ pub(super) fn operator(
     }))
 }
 
-/// What a call says, ready to run.
+/// The parameters of a call step, before they are computed for a row.
 struct Parameters {
     given: ValueMap,
     computed: Option<Child>,
@@ -100,7 +100,7 @@ fn first(child: &mut Child, cx: &mut Context<'_>, row: &Row) -> Result<Option<Va
     Ok(firsts.into_iter().next().flatten().map(|row| row.value))
 }
 
-/// The parameters of one call.
+/// The computed parameters of one call.
 struct CallParameters {
     service: Service,
     values: ValueMap,
@@ -179,7 +179,7 @@ fn element_id(value: &Value, service: Service) -> Result<ElementId, QueryError> 
     }
 }
 
-/// An element as it is or was, by itself.
+/// An element at another point of both times, detached from the query's view.
 fn detached(cx: &Context<'_>, element: Element) -> Value {
     match element {
         Element::Vertex(vertex) => Value::Vertex(Arc::new(VertexHandle::detached(
@@ -236,7 +236,7 @@ fn history(
     Ok(versions)
 }
 
-/// The element of a version, and the map that shows the version.
+/// The element of a version, and the map that represents the version.
 fn version_map(cx: &Context<'_>, past: PastVersion) -> (Value, Value) {
     let instant = |at: Instant| match at {
         Instant::MIN | Instant::FOREVER => Value::Null,
@@ -318,7 +318,7 @@ fn degree(
     Ok(Value::count(degrees.into_iter().sum()))
 }
 
-/// Properties whose value is a text that has the one asked for in it.
+/// Properties whose value is a text that contains the text to search for.
 fn search(cx: &mut Context<'_>, parameters: &CallParameters) -> Result<Vec<Value>, QueryError> {
     let Some(wanted) = parameters.text("search")? else {
         return Err(QueryError::invalid(
@@ -369,7 +369,7 @@ fn contains(value: &Value, wanted: &str) -> bool {
     matches!(value, Value::Text(text) if text.contains(wanted))
 }
 
-/// Shows all elements of a kind, with all their properties.
+/// Calls `look` for all elements of a kind, with all their properties.
 fn each(
     cx: &Context<'_>,
     elements: Elements<'_>,

@@ -1,4 +1,4 @@
-//! Children: plans that a step runs for its values, a whole batch at once.
+//! Children: plans that a step runs on its input, a whole batch at once.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use crate::{QueryError, Value};
 
 type Queue = Rc<RefCell<VecDeque<Row>>>;
 
-/// The source of a child's chain: gives the rows that the parent has handed over.
+/// The input of a child's chain: gives the rows that the parent has queued.
 struct Feed {
     queue: Queue,
     segments: SharedSegments,
@@ -47,23 +47,23 @@ impl Operator for Feed {
     }
 }
 
-/// A plan that is run again and again.
+/// The plan of a child, run repeatedly.
 pub(crate) struct Child {
     queue: Queue,
     chain: BoxedOperator,
     segments: SharedSegments,
-    /// Whether the plan writes or has side effects. Then each row passes alone, so that it sees the
-    /// effects of the rows before it.
+    /// Whether the plan writes or has side effects. Then rows run one at a time, so that each sees
+    /// the effects of the rows before it.
     alone: bool,
 }
 
 impl Child {
-    /// A child that sees each value alone.
+    /// A child that processes each row as a segment of its own.
     pub(crate) fn local(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
         Self::with_segments(plan, builder, Rc::new(Segments::default()))
     }
 
-    /// A child that sees a part of the stream of its parent: only segments with a row count.
+    /// A child that processes a part of its parent's stream. Only segments with a row count.
     pub(crate) fn routed(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
         Self::with_segments(plan, builder, Rc::new(Segments::default()))
     }
@@ -73,13 +73,13 @@ impl Child {
         self.segments.begin_touched(count);
     }
 
-    /// Hands over a part of the parent's stream.
+    /// Queues a row of the parent's stream.
     pub(crate) fn route(&self, row: Row) {
         self.segments.touch(row.segment);
         self.queue.borrow_mut().push_back(row);
     }
 
-    /// A child that sees the whole stream of its parent.
+    /// A child that processes the whole stream of its parent.
     pub(crate) fn global(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
         Self::with_segments(plan, builder, Rc::clone(&builder.segments))
     }
@@ -103,12 +103,12 @@ impl Child {
         })
     }
 
-    /// Hands over rows of the parent's stream; [`Child::pull`] gives what becomes of them.
+    /// Queues rows of the parent's stream; [`Child::pull`] gives their results.
     pub(crate) fn feed(&self, rows: impl IntoIterator<Item = Row>) {
         self.queue.borrow_mut().extend(rows);
     }
 
-    /// The next results of what was handed over.
+    /// The next results of the queued rows.
     pub(crate) fn pull(
         &mut self,
         cx: &mut Context<'_>,
@@ -117,12 +117,12 @@ impl Child {
         self.chain.next(cx, demand)
     }
 
-    /// Forgets everything, so that the child begins anew.
+    /// Resets all steps of the child.
     pub(crate) fn reset(&mut self, how: Reset) {
         self.chain.reset(how);
     }
 
-    /// Begins anew with each of these rows as a segment of its own.
+    /// Resets the child and queues these rows, each as a segment of its own.
     pub(crate) fn begin(&mut self, rows: &[Row]) {
         self.chain.reset(Reset::All);
         #[allow(clippy::cast_possible_truncation, reason = "batches are small")]
@@ -136,8 +136,8 @@ impl Child {
         self.queue.borrow_mut().extend(alone);
     }
 
-    /// The results for each row, each with the position of its row as its segment. Those of one row
-    /// keep their order.
+    /// The results for each row. The segment of a result is the index of its row; results of one
+    /// row keep their order.
     pub(crate) fn results(
         &mut self,
         cx: &mut Context<'_>,
@@ -175,7 +175,7 @@ impl Child {
         Ok(results)
     }
 
-    /// The results over groups of rows, each group as one segment.
+    /// The results for groups of rows, each group as one segment.
     pub(crate) fn over_groups(
         &mut self,
         cx: &mut Context<'_>,
@@ -221,7 +221,7 @@ impl Child {
         Ok(firsts)
     }
 
-    /// Which rows have a result.
+    /// Whether each row has a result.
     pub(crate) fn exist(
         &mut self,
         cx: &mut Context<'_>,
@@ -232,11 +232,11 @@ impl Child {
     }
 }
 
-/// A property key, resolved.
+/// A property key, resolved if the schema has it.
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
     pub(crate) name: Name,
-    /// `None` where the schema has none with this name.
+    /// `None` if the schema has no key with this name.
     id: Option<(PropertyKeyId, DataType)>,
 }
 
@@ -245,13 +245,13 @@ impl Key {
         Self { name, id }
     }
 
-    /// The key's id and type when the operators were made.
+    /// The key's id and type, as of when the operators were built.
     pub(crate) const fn known(&self) -> Option<(PropertyKeyId, DataType)> {
         self.id
     }
 
-    /// The key's id and type. A query that writes looks them up now, since it may have made the
-    /// key.
+    /// The key's id and type. A query that writes looks them up each time, since it may have
+    /// created the key.
     pub(crate) fn id(&self, cx: &Context<'_>) -> Option<(PropertyKeyId, DataType)> {
         if cx.writer.is_none() {
             return self.id;
@@ -261,7 +261,7 @@ impl Key {
     }
 }
 
-/// What `by(…)` reads, ready to run.
+/// A `by(…)`, ready to run.
 pub(crate) enum Reader {
     Identity,
     Key(Key),
@@ -285,7 +285,7 @@ impl Reader {
         })
     }
 
-    /// A reader for each `by`; one [`Reader::Identity`] if there is none.
+    /// The readers of a list of `by`; one [`Reader::Identity`] if the list is empty.
     pub(crate) fn each(bys: &[By], builder: &Builder<'_>) -> Result<Vec<Self>, QueryError> {
         match bys {
             [] => Ok(vec![Self::Identity]),
@@ -293,7 +293,7 @@ impl Reader {
         }
     }
 
-    /// What is read from each row; `None` where there is nothing.
+    /// The value that this reads from each row; `None` if it has no result.
     pub(crate) fn read(
         &mut self,
         cx: &mut Context<'_>,
@@ -313,7 +313,7 @@ impl Reader {
         rows.iter().map(|row| self.simple(cx, &row.value)).collect()
     }
 
-    /// What is read from one value that has no path and no sack.
+    /// The value that this reads from one value, without a path or a sack.
     pub(crate) fn read_value(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! What all operators of one query share.
+//! State that all operators of one query share.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ use crate::plan::{Name, Operator};
 use crate::value::{EdgeHandle, NewerEdge, VertexContent, VertexHandle};
 use crate::{QueryError, Value};
 
-/// What one query runs on.
+/// The context of one query.
 pub(crate) struct Context<'q> {
     pub(crate) view: &'q dyn GraphView,
     pub(crate) schema: &'q dyn SchemaView,
@@ -29,14 +29,14 @@ pub(crate) struct Context<'q> {
     /// Properties that any step reads, ascending.
     pub(crate) projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,
-    /// Whether equal rows become one: those that have no label yet.
+    /// Whether equal rows without a path or a sack are merged.
     pub(crate) merges: bool,
-    /// How sacks become one at a barrier.
+    /// The operator that combines the sacks of equal rows at a barrier.
     pub(crate) sack_merge: Option<Operator>,
-    /// Whether equal rows that meet at a barrier count once.
+    /// Whether equal rows that meet at a barrier count as one traverser.
     pub(crate) once: bool,
     pub(crate) random: Random,
-    /// Rows since the clock was looked at.
+    /// Rows processed since the clock was read.
     pub(crate) ticks: std::cell::Cell<usize>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Context<'q> {
 #[derive(Debug, Clone)]
 pub(crate) struct Effect {
     pub(crate) value: Value,
-    /// How a step's value joins it; `None` = as the step says.
+    /// How a step's value is combined with it; `None` = by the step's own rule.
     pub(crate) operator: Option<Operator>,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Effect {
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
     pub(crate) count: std::cell::Cell<u32>,
-    /// Segments whose further rows nobody needs.
+    /// Segments of which no more rows are needed.
     pub(crate) closed: RefCell<Vec<bool>>,
-    /// Segments that have a row, where only those count.
+    /// Segments that have a row, if only those count.
     pub(crate) touched: RefCell<Option<Vec<bool>>>,
 }
 
@@ -72,7 +72,7 @@ impl Segments {
         self.closed.borrow_mut().clear();
     }
 
-    /// From now on only segments count that [`Segments::touch`] names.
+    /// Begins a batch in which only segments count that [`Segments::touch`] names.
     pub(crate) fn begin_touched(&self, count: u32) {
         self.begin(count);
         *self.touched.borrow_mut() = Some(vec![false; count as usize]);
@@ -86,7 +86,7 @@ impl Segments {
         }
     }
 
-    /// The segments for which a step that makes one value of all has to make one.
+    /// The segments for which a reducing step must give a value.
     pub(crate) fn each(&self) -> Vec<u32> {
         let all = 0..self.count.get();
         match self.touched.borrow().as_ref() {
@@ -112,12 +112,12 @@ impl Segments {
     }
 }
 
-/// Rows between two looks at the clock, in steps that read nothing.
+/// Rows between two readings of the clock, in steps that do not read the graph.
 const CHECK_EVERY: usize = 1_024;
-/// A text of so many bytes counts wherever a copy of it stays.
+/// Texts of at least this many bytes are charged for each copy that a path or a map stores.
 const LONG_TEXT_BYTES: usize = 1_024;
 
-/// Bytes that a copy of a value takes beside the value: only texts are copied, all else is shared.
+/// Heap bytes of a copy of a value: only a text is copied, other content is shared.
 pub(crate) fn copied_bytes(value: &Value) -> usize {
     match value {
         Value::Text(text) if text.is_heap_allocated() => text.len(),
@@ -126,8 +126,8 @@ pub(crate) fn copied_bytes(value: &Value) -> usize {
 }
 
 impl Context<'_> {
-    /// Properties that any step reads, ascending. A query that writes reads all that there are by
-    /// now.
+    /// Properties that any step reads, ascending. A query that writes reads all that exist at this
+    /// time.
     pub(crate) fn projection(&self) -> Cow<'_, [PropertyKeyId]> {
         match self.writer {
             Some(writer) => Cow::Owned(writer.property_keys()),
@@ -135,7 +135,8 @@ impl Context<'_> {
         }
     }
 
-    /// Counts rows that a step made without reading; now and then looks at the clock.
+    /// Counts rows that a step made without reading the graph, and checks the deadline from time to
+    /// time.
     pub(crate) fn tick(&self, rows: usize) -> Result<(), QueryError> {
         let ticks = self.ticks.get() + rows + 1;
         self.ticks.set(ticks);
@@ -146,14 +147,14 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Holds bytes for so many copies of a value; called before they are made.
+    /// Charges the bytes of `bulk` copies of a value. Called before they are made.
     pub(crate) fn hold_values(&self, value: &Value, bulk: u64) -> Result<(), QueryError> {
         let bulk = usize::try_from(bulk).unwrap_or(usize::MAX);
         let bytes = size_of::<Value>() + copied_bytes(value);
         Ok(self.meter.hold(bulk.saturating_mul(bytes))?)
     }
 
-    /// Holds what a value takes as a place of a path.
+    /// Charges the bytes of a value as an object of a path.
     pub(crate) fn hold_place(&self, value: &Value) -> Result<(), QueryError> {
         match self.track {
             Track::Path => self.hold_long(value),
@@ -161,7 +162,7 @@ impl Context<'_> {
         }
     }
 
-    /// Holds a long text for a copy of it that stays, in a path or in a map, until the query ends.
+    /// Charges a long text for a copy that a path or a map stores until the query ends.
     pub(crate) fn hold_long(&self, value: &Value) -> Result<(), QueryError> {
         match copied_bytes(value) {
             bytes if bytes >= LONG_TEXT_BYTES => Ok(self.meter.hold(bytes)?),
@@ -169,7 +170,8 @@ impl Context<'_> {
         }
     }
 
-    /// Reads the content of every vertex among these that is not read yet.
+    /// Reads the content of every vertex among these values that is unread or out of date. Also
+    /// reads changed edges again.
     pub(crate) fn fetch<'r>(
         &self,
         values: impl Iterator<Item = &'r Value>,
@@ -197,13 +199,14 @@ impl Context<'_> {
         self.fill(&unread)
     }
 
-    /// Reads each of these once, however often it is there.
+    /// Reads these vertices; handles with an equal id are read once.
     fn fill(&self, unread: &[&Arc<VertexHandle>]) -> Result<(), QueryError> {
         if unread.is_empty() {
             return Ok(());
         }
         let mut bytes = Vec::with_capacity(unread.len() * 12);
-        // The vertices that come first with their id, and the others with the place of theirs.
+        // `firsts`: the first handle of each id, with the end of its key in `bytes`. `others`:
+        // further handles, each with the index of the first one of its id.
         let mut firsts: Vec<(&Arc<VertexHandle>, usize)> = Vec::with_capacity(unread.len());
         let mut others = Vec::new();
         let mut places: SeededMap<&VertexId, usize> = SeededMap::default();
@@ -244,7 +247,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Reads an edge again that was changed since it was read.
+    /// Reads an edge again if it was changed after it was read.
     fn renew_edge(&self, edge: &Arc<EdgeHandle>) -> Result<(), QueryError> {
         let Some(writer) = self.writer.filter(|writer| writer.changes() > 0) else {
             return Ok(());
@@ -276,7 +279,7 @@ impl Context<'_> {
         self.fetch(rows.iter().map(|row| &row.value))
     }
 
-    /// The name of a vertex label; empty where the schema has none.
+    /// The name of a vertex label; empty if the schema has no such label.
     pub(crate) fn vertex_label(&self, id: VertexLabelId) -> &str {
         self.schema
             .vertex_label(id)
@@ -289,7 +292,7 @@ impl Context<'_> {
         edge.sort_values.starts_with('~') && label().is_some_and(EdgeLabel::has_hidden_sort)
     }
 
-    /// The name of an edge label; empty where the schema has none.
+    /// The name of an edge label; empty if the schema has no such label.
     pub(crate) fn edge_label(&self, id: EdgeLabelId) -> &str {
         self.schema
             .edge_label(id)
@@ -297,8 +300,8 @@ impl Context<'_> {
     }
 }
 
-/// Numbers that look random: the generator of Java's `Random`, so that a seed gives what it gives
-/// in the reference.
+/// Pseudo-random numbers by the algorithm of Java's `Random`, so that a seed gives the same numbers
+/// as in the reference.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -310,13 +313,13 @@ impl Random {
         Self((seed ^ Self::MULTIPLIER) & Self::MASK)
     }
 
-    /// A number of so many bits, at most 32.
+    /// A number of `bits` bits, at most 32.
     const fn bits(&mut self, bits: u32) -> u64 {
         self.0 = self.0.wrapping_mul(Self::MULTIPLIER).wrapping_add(0xb) & Self::MASK;
         self.0 >> (48 - bits)
     }
 
-    /// Below `bound`, which is not 0.
+    /// A number below `bound`, which is not 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let wide = bound as u64;
         if wide > u64::from(i32::MAX.cast_unsigned()) {
@@ -328,7 +331,7 @@ impl Random {
             if wide.is_power_of_two() {
                 break (wide * number) >> 31;
             }
-            // The last numbers, which are not enough for every remainder, are drawn again.
+            // Draws again if the number is in the last, incomplete range of remainders.
             if number - number % wide + (wide - 1) < 1 << 31 {
                 break number % wide;
             }
@@ -336,7 +339,7 @@ impl Random {
         usize::try_from(drawn).unwrap_or(0)
     }
 
-    /// In `[0, 1)`.
+    /// A number in `[0, 1)`.
     #[allow(clippy::cast_precision_loss, reason = "53 bits are kept")]
     pub(crate) const fn fraction(&mut self) -> f64 {
         let number = (self.bits(26) << 27) + self.bits(27);

@@ -1,5 +1,4 @@
-//! How many elements have each value of a property, without the elements and without a row for
-//! each.
+//! Counts the elements with each value of a property, without reading the elements or making rows.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,7 +19,7 @@ use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::{Counted, Expanded, Name};
 use crate::{QueryError, Value};
 
-/// Bytes of a number in a segment, and how often it is there.
+/// Bytes of the count of a value in a segment.
 const COUNT_BYTES: usize = 2 * size_of::<((u32, u32), u64)>();
 
 /// Counts elements by a property.
@@ -36,11 +35,11 @@ enum Elements {
     Neighbours(Expand),
 }
 
-/// By segment and number of a value, how often it is there, in the order of first occurrence.
+/// Counts by segment and by the value's number in the dictionary, in the order of first occurrence.
 #[derive(Default)]
 struct Tally {
     counts: IndexMap<(u32, u32), u64, rustc_hash::FxBuildHasher>,
-    /// Entries that were charged.
+    /// The number of entries that have been charged.
     held: usize,
 }
 
@@ -50,7 +49,7 @@ impl Tally {
         *count = count.saturating_add(bulk);
     }
 
-    /// Charges what was added since.
+    /// Charges entries added since the last charge.
     fn charge(&mut self, cx: &Context<'_>) -> Result<(), QueryError> {
         let more = self.counts.len() - self.held;
         cx.meter.hold(more * COUNT_BYTES)?;
@@ -116,7 +115,7 @@ impl Counts {
                     break Ok(());
                 }
             },
-            // The input runs even if no element can have the property.
+            // The input is consumed even if no element can have the property.
             (Elements::Source(_), None) => Ok(()),
             (Elements::Neighbours(expand), None) => {
                 while expand.next_from(cx, BATCH_MAX)?.is_some() {}

@@ -1,4 +1,4 @@
-//! Operators without state of their own: one over rows, one over batches.
+//! Generic operators: over rows, over batches, over segments.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use super::row::{Row, Track};
 use super::{BoxedOperator, Operator, Reset};
 use crate::QueryError;
 
-/// Makes any number of rows from each.
+/// Makes any number of rows from each row.
 pub(crate) struct Each<F> {
     pub(crate) input: BoxedOperator,
-    /// Whether the content of vertices is needed.
+    /// Whether the content of vertices must be read first.
     pub(crate) fetch: bool,
     pub(crate) make: F,
-    /// Bytes of the batch that was given last, as far as they are charged.
+    /// Charged bytes of the batch that was given last.
     pub(crate) held: usize,
 }
 
-/// Bytes of a batch that are charged at once: smaller batches cost nothing.
+/// Bytes of a batch that are charged together. Smaller batches are not charged.
 const HOLD_EVERY: usize = 1 << 20;
 
 impl<F> Operator for Each<F>
@@ -61,7 +61,7 @@ where
     }
 }
 
-/// Makes rows from a batch.
+/// Transforms each batch.
 pub(crate) struct Batch<F> {
     pub(crate) input: BoxedOperator,
     pub(crate) make: F,
@@ -91,7 +91,7 @@ where
     }
 }
 
-/// Waits for all rows and makes others from those of each segment.
+/// Waits for all rows, then transforms the rows of each segment.
 pub(crate) struct Gather<F> {
     pub(crate) input: BoxedOperator,
     pub(crate) done: bool,
@@ -119,7 +119,7 @@ where
     }
 }
 
-/// Hands on one row at a time.
+/// Passes one row at a time.
 pub(crate) struct OneByOne {
     input: BoxedOperator,
     rows: VecDeque<Row>,
@@ -152,7 +152,7 @@ impl Operator for OneByOne {
     }
 }
 
-/// All rows that an operator gives.
+/// Reads an operator to its end.
 pub(crate) fn drain(
     input: &mut dyn Operator,
     cx: &mut Context<'_>,
@@ -174,7 +174,7 @@ pub(crate) fn drain(
     Ok(all)
 }
 
-/// Rows of each segment that has some, ascending; the order of each stays.
+/// Groups rows by segment, ascending. Rows of one segment keep their order.
 pub(crate) fn by_segment(mut rows: Vec<Row>) -> Vec<Vec<Row>> {
     if rows.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Side effects: what steps keep under a name, beside the stream.
+//! Side effects: values that steps store under a name.
 
 use super::child::Reader;
 use super::context::{Context, Effect, SharedSegments};
@@ -58,7 +58,7 @@ fn extend(value: &mut Value, added: Vec<Value>) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// Sets a side effect.
+/// Replaces the value of a side effect.
 pub(crate) fn put(cx: &mut Context<'_>, name: &Name, value: Value) {
     match cx.effects.get_mut(name) {
         Some(effect) => effect.value = value,
@@ -69,10 +69,10 @@ pub(crate) fn put(cx: &mut Context<'_>, name: &Name, value: Value) {
     }
 }
 
-/// How two values of one key become one.
+/// A function that combines two values of one key.
 pub(crate) type Merge = fn(&Value, Value) -> Result<Value, QueryError>;
 
-/// Adds entries to a side effect that is a map; those with the same key are joined by `join`.
+/// Adds entries to a side effect that is a map. Values of the same key are combined by `join`.
 pub(crate) fn merge(
     cx: &mut Context<'_>,
     name: &Name,
@@ -96,7 +96,7 @@ pub(crate) fn merge(
     Ok(())
 }
 
-/// How what a group keeps is joined with what comes to the same key later.
+/// The function that combines the value of a group with a later value for the same key.
 pub(crate) fn joins(value: &By) -> Merge {
     let By::Child(plan) = value else {
         return appended;
@@ -110,7 +110,7 @@ pub(crate) fn joins(value: &By) -> Merge {
     }
 }
 
-/// Adds a tree to a side effect.
+/// Merges a tree into a side effect.
 pub(crate) fn graft(cx: &mut Context<'_>, name: &Name, tree: Value) -> Result<(), QueryError> {
     fn grow(old: &mut Tree, new: &Tree) {
         for (key, below) in &new.0 {
@@ -133,7 +133,7 @@ pub(crate) fn graft(cx: &mut Context<'_>, name: &Name, tree: Value) -> Result<()
     }
 }
 
-/// Two lists as one; of other values the later.
+/// Concatenates two lists. Of other values, returns the newer one.
 pub(crate) fn appended(old: &Value, new: Value) -> Result<Value, QueryError> {
     Ok(match (old, &new) {
         (Value::List(a), Value::List(b)) => {
@@ -148,7 +148,7 @@ pub(crate) fn summed(old: &Value, new: Value) -> Result<Value, QueryError> {
     Arithmetic::Add.apply(old, &new)
 }
 
-/// Two values as one.
+/// Combines two values by an operator.
 pub(crate) fn joined(operator: Join, a: &Value, b: &Value) -> Result<Value, QueryError> {
     let bools = |decide: fn(bool, bool) -> bool| match (a, b) {
         (Value::Bool(a), Value::Bool(b)) => Ok(Value::Bool(decide(*a, *b))),
@@ -185,7 +185,7 @@ pub(crate) fn joined(operator: Join, a: &Value, b: &Value) -> Result<Value, Quer
     }
 }
 
-/// Gives side effects once everything before has run.
+/// Runs all steps before it, then gives side effects.
 pub(crate) struct Cap {
     pub(crate) input: BoxedOperator,
     pub(crate) names: Vec<Name>,
@@ -225,7 +225,7 @@ impl Operator for Cap {
     }
 }
 
-/// Waits for all rows, does something with them, and gives them on.
+/// Waits for all rows, passes them to `observe`, then gives them unchanged.
 pub(crate) struct Observe<F> {
     pub(crate) input: BoxedOperator,
     pub(crate) done: bool,
@@ -251,7 +251,7 @@ where
     }
 }
 
-/// Makes one value of all rows of each segment, those without rows included.
+/// Makes one value from all rows of each segment, including segments without rows.
 pub(crate) struct Whole<F> {
     pub(crate) input: BoxedOperator,
     pub(crate) segments: SharedSegments,

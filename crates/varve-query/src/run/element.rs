@@ -1,4 +1,4 @@
-//! What can be read from one value: ids, labels, properties, members of maps.
+//! Parts of one value: ids, labels, properties, members of maps.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::context::Context;
 use crate::value::{Owner, Property, Token, VertexProperty};
 use crate::{QueryError, Value};
 
-/// Bytes of a property beside its text.
+/// Bytes charged for a property without its text.
 const PROPERTY_BYTES: usize = 64;
 
-/// The properties of an element that are read already.
+/// The properties of an element that have been read.
 pub(crate) fn properties(value: &Value) -> Option<&Properties> {
     match value {
         Value::Vertex(vertex) => vertex.content()?.map(|content| &content.properties),
@@ -25,7 +25,7 @@ pub(crate) fn properties(value: &Value) -> Option<&Properties> {
     }
 }
 
-/// About how many bytes a value holds beside itself: what was read of an element, a text.
+/// An estimate of the heap bytes of a value: its text, or the properties read from an element.
 pub(crate) fn held(value: &Value) -> usize {
     let texts = |properties: &Properties| -> usize {
         let each = properties.iter().map(|(_, value)| match value {
@@ -74,7 +74,7 @@ pub(crate) fn property_each(cx: &Context<'_>, value: &Value, key: &Key) -> Small
         .collect()
 }
 
-/// The value of one property of an element, the first one of several.
+/// The value of one property of an element; of several values, the first.
 pub(crate) fn property(cx: &Context<'_>, value: &Value, key: &Key) -> Option<Value> {
     let (id, data_type) = key.id(cx)?;
     let stored = properties(value)?.get(id)?;
@@ -106,7 +106,7 @@ pub(crate) fn member(
     }
 }
 
-/// The id, label, key or value of something.
+/// The id, label, key or value of a value.
 pub(crate) fn token(
     cx: &Context<'_>,
     value: &Value,
@@ -151,7 +151,7 @@ pub(crate) fn owner(value: &Value) -> Result<Value, QueryError> {
     }
 }
 
-/// The keys or the values of a map; the labels or the objects of a path.
+/// The keys or the values of a map or an entry; the labels or the objects of a path.
 pub(crate) fn column(value: &Value, keys: bool) -> Result<Value, QueryError> {
     Ok(match (value, keys) {
         (Value::Map(map), true) => Value::set(map.keys().cloned()),
@@ -176,8 +176,8 @@ pub(crate) fn column(value: &Value, keys: bool) -> Result<Value, QueryError> {
     })
 }
 
-/// The properties of an element with their keys' names and types; `keys` empty = all, else in the
-/// order of `keys`.
+/// The properties of an element with the names, ids and types of their keys. If `keys` is empty,
+/// all; else those, in the order of `keys`.
 fn named<'v>(
     cx: &'v Context<'_>,
     value: &'v Value,
@@ -197,8 +197,8 @@ fn named<'v>(
     asked.chain(all)
 }
 
-/// The properties of an element, as named pairs, one for each of several values of a key; `keys`
-/// empty = all, else in the order of `keys`.
+/// The property values of an element with the names of their keys; several values of a key give
+/// several pairs. If `keys` is empty, all; else those, in the order of `keys`.
 pub(crate) fn pairs(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<(CompactString, Value)> {
     let mut pairs = Vec::new();
     for (name, _, data_type, stored) in named(cx, value, keys) {
@@ -215,7 +215,7 @@ pub(crate) fn pairs(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<(Compa
     pairs
 }
 
-/// The properties of an element as values of their own.
+/// The properties of an element as property objects.
 pub(crate) fn property_values(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<Value> {
     let mut all = Vec::new();
     for (name, key, data_type, stored) in named(cx, value, keys) {

@@ -18,13 +18,13 @@ use crate::plan::{End, Expanded, Name};
 use crate::value::{EdgeHandle, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
-/// Rows that are charged at once while they are read.
+/// Rows of a growing batch are charged in steps of this many.
 const CHARGE_EVERY: usize = 4_096;
 
-/// The edge labels that a step names.
+/// The edge labels that a step names. Empty = all.
 pub(crate) struct EdgeLabels {
     names: Vec<Name>,
-    /// `None`: labels were asked for, and the schema has none of them.
+    /// `None`: labels are given, and the schema has none of them.
     known: Option<Vec<EdgeLabelId>>,
 }
 
@@ -36,7 +36,8 @@ impl EdgeLabels {
         }
     }
 
-    /// Those that are there; in a query that writes, by now.
+    /// The labels that exist. A query that writes looks them up each time, since it may create
+    /// them.
     pub(super) fn of(&self, cx: &Context<'_>) -> Option<Cow<'_, [EdgeLabelId]>> {
         match cx.writer {
             Some(writer) => edge_labels(writer, &self.names).map(Cow::Owned),
@@ -45,7 +46,7 @@ impl EdgeLabels {
     }
 }
 
-/// Vertex keys, one behind the other.
+/// Vertex keys, concatenated.
 #[derive(Default)]
 pub(super) struct Keys {
     bytes: Vec<u8>,
@@ -72,28 +73,28 @@ impl Keys {
     }
 }
 
-/// Vertices to walk from.
+/// Vertices to expand.
 pub(super) struct Starts {
     pub(super) rows: Vec<Row>,
     pub(super) keys: Keys,
 }
 
-/// Walks the edges of the vertices that come in.
+/// Walks the edges of the input vertices.
 pub(crate) struct Expand {
     input: BoxedOperator,
     pub(super) direction: Option<Direction>,
     pub(super) labels: EdgeLabels,
     to: Expanded,
     segments: SharedSegments,
-    /// How many of each vertex are needed.
+    /// The most results needed for each vertex.
     pub(crate) most: u64,
-    /// Whether equal vertices become one row.
+    /// Whether equal vertices are merged into one row.
     pub(crate) merges: bool,
-    /// Rows that were not walked from yet.
+    /// Input rows that have not been expanded yet.
     waiting: std::vec::IntoIter<Row>,
-    /// Rows that are walked from at once at least: more each time.
+    /// The fewest rows to expand at once; grows with each batch.
     at_once: usize,
-    /// Bytes of the batch that was given last.
+    /// Charged bytes of the batch that was given last.
     held: usize,
 }
 
@@ -119,7 +120,7 @@ impl Expand {
         }
     }
 
-    /// The next vertices to walk from: `None` when no more come.
+    /// The next vertices to expand; `None` when the input has ended.
     pub(super) fn next_from(
         &mut self,
         cx: &mut Context<'_>,
@@ -141,8 +142,7 @@ impl Expand {
         Ok(Some(Starts { rows, keys }))
     }
 
-    /// The next rows to walk from: at first no more than are asked for, so that a small limit reads
-    /// little.
+    /// The next rows to expand: at first no more than `demand`, so that a small limit reads little.
     fn take(
         &mut self,
         cx: &mut Context<'_>,
@@ -187,20 +187,20 @@ impl Operator for Expand {
     }
 }
 
-/// The rows that a walk makes.
+/// The state of expanding one batch.
 struct Walk<'w> {
     expand: &'w Expand,
     from: &'w [Row],
     keys: &'w [&'w [u8]],
     out: Vec<Row>,
-    /// Where the row of a vertex stands, if equal ones become one.
+    /// The position in `out` of each vertex's row, if equal vertices are merged.
     places: SeededMap<(u32, VertexKey), usize>,
-    /// The row walked from, and how many of it there are so far.
+    /// The index of the row being expanded, and the number of its results so far.
     current: (usize, u64),
 }
 
 impl Walk<'_> {
-    /// Adds what is seen from a row; breaks when no more of it is needed.
+    /// Adds a neighbour of a row. Returns a break when the row needs no more results.
     fn add(
         &mut self,
         cx: &Context<'_>,
@@ -272,7 +272,7 @@ fn walk(
             Flow::Break(())
         })
     })?;
-    // The caller charges what is given on.
+    // The caller charges the batch that is returned.
     cx.meter
         .release(walk.out.len() / CHARGE_EVERY * CHARGE_EVERY * Row::BYTES);
     failed.map_or(Ok(walk.out), Err)
@@ -322,7 +322,7 @@ fn edge(
     Ok(Value::Edge(Arc::new(handle), walked))
 }
 
-/// The ends of the edges that come in.
+/// Adds the selected ends of an edge.
 pub(crate) fn ends(
     cx: &Context<'_>,
     row: &Row,

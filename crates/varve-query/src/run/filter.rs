@@ -1,4 +1,4 @@
-//! Steps that let some rows pass.
+//! Steps that filter rows.
 
 use std::collections::HashSet;
 
@@ -32,8 +32,8 @@ pub(crate) fn has_property(
     }
 }
 
-/// Whether the id, label, key or value of something satisfies a predicate. Ids equal numbers of any
-/// width, and texts that read the same.
+/// Whether the id, label, key or value of a value satisfies a predicate. An id equals a number of
+/// any width, and a text that is the id's text.
 pub(crate) fn has_token(
     cx: &Context<'_>,
     value: &Value,
@@ -48,7 +48,7 @@ pub(crate) fn has_token(
             }
             _ => predicate.holds(&own),
         },
-        // An id that is asked for as a text is compared as one.
+        // If the predicate compares with a text, the id is compared as text.
         Some(own) if token == Token::Id && predicate.is_textual() => {
             predicate.holds(&Value::text(&own.to_string()))
         }
@@ -57,7 +57,8 @@ pub(crate) fn has_token(
     }
 }
 
-/// Whether an edge of a sub label satisfies a predicate: it is of its parent's label too.
+/// Whether the label of an edge with a parent label satisfies a predicate: the edge has both
+/// labels.
 fn either_label(predicate: &Predicate, own: &Value, parent: &Value) -> Result<bool, QueryError> {
     Ok(match predicate {
         Predicate::Test(Test::Neq | Test::Without, _) => {
@@ -87,7 +88,7 @@ fn either_label(predicate: &Predicate, own: &Value, parent: &Value) -> Result<bo
     })
 }
 
-/// Keeps the rows at which `keep` holds.
+/// Returns the rows whose entry in `keep` equals `wanted`.
 pub(crate) fn keep(rows: Vec<Row>, keep: &[bool], wanted: bool) -> Vec<Row> {
     let kept = rows
         .into_iter()
@@ -96,7 +97,7 @@ pub(crate) fn keep(rows: Vec<Row>, keep: &[bool], wanted: bool) -> Vec<Row> {
     kept.map(|(row, _)| row).collect()
 }
 
-/// Rows that pass all children, or one of them.
+/// Returns the rows for which all children (`all`), or at least one, have a result.
 pub(crate) fn junction(
     cx: &mut Context<'_>,
     children: &mut [Child],
@@ -105,7 +106,7 @@ pub(crate) fn junction(
 ) -> Result<Vec<Row>, QueryError> {
     let mut passed = vec![all; rows.len()];
     for child in children {
-        // Only those that are not decided yet.
+        // Only rows that are still undecided.
         let open: Vec<usize> = (0..rows.len()).filter(|at| passed[*at] == all).collect();
         if open.is_empty() {
             break;
@@ -118,7 +119,7 @@ pub(crate) fn junction(
     Ok(keep(rows, &passed, true))
 }
 
-/// Rows whose values compare with labelled values.
+/// Returns the rows that satisfy a comparison with labelled values.
 pub(crate) fn where_labels(
     cx: &mut Context<'_>,
     start: Option<&Name>,
@@ -167,7 +168,7 @@ fn passes(
     bound.map_or(Ok(false), |bound| bound.holds(&own))
 }
 
-/// What a label stands for: a member of the row's map, a side effect, or a labelled value.
+/// The value of a label: a member of the row's map, a side effect, or a labelled value of the path.
 pub(crate) fn scoped(cx: &Context<'_>, row: &Row, label: &str) -> Option<Value> {
     if let Value::Map(map) = &row.value
         && let Some(member) = map.get(&Value::text(label))
@@ -180,14 +181,14 @@ pub(crate) fn scoped(cx: &Context<'_>, row: &Row, label: &str) -> Option<Value> 
     row.labelled(label).last().map(|value| (*value).clone())
 }
 
-/// Rows whose value did not come before, in each segment.
+/// Gives the first row with each value, in each segment.
 pub(crate) struct Dedup {
     pub(crate) input: BoxedOperator,
     pub(crate) labels: Vec<Name>,
     pub(crate) reader: Reader,
     pub(crate) seen: HashSet<(u32, Value), foldhash::fast::RandomState>,
     pub(crate) held: usize,
-    /// Bytes that are held no longer, to be released at the next turn.
+    /// Bytes of values that were forgotten, to be released in the next call.
     pub(crate) returned: usize,
 }
 
@@ -247,7 +248,7 @@ impl Operator for Dedup {
     }
 }
 
-/// Whether the objects of a path all differ.
+/// Whether a path has no object twice.
 pub(crate) fn is_simple(path: &Path) -> bool {
     let mut seen: HashSet<&Value, foldhash::fast::RandomState> = HashSet::default();
     path.objects.iter().all(|object| seen.insert(object))

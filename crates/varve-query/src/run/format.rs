@@ -1,4 +1,5 @@
-//! Steps that join a value with what children or labels give: `concat`, `merge`, `format`.
+//! Steps that combine a value with results of children or labelled values: `concat`, `merge`,
+//! `format`.
 
 use super::build::{Builder, batch};
 use super::child::{Child, Key, Reader};
@@ -11,7 +12,7 @@ use crate::{QueryError, Value};
 /// The longest text that `format` makes, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// A step that joins each value with the first result of each child.
+/// A step that applies a function to each value and the first result of each child.
 pub(crate) fn combine(
     input: BoxedOperator,
     children: &[Plan],
@@ -50,11 +51,12 @@ pub(crate) fn combine(
 enum Part {
     Text(String),
     Variable(Key),
-    /// What this reader reads.
+    /// The value that the reader with this index reads.
     Read(usize),
 }
 
-/// A step that makes a text of the values of variables. Where one has no value, nothing comes.
+/// A step that makes a text from the values of variables. If a variable has no value, the row is
+/// dropped.
 pub(crate) fn format(
     input: BoxedOperator,
     parts: &[FormatPart],
@@ -103,7 +105,7 @@ pub(crate) fn format(
     }))
 }
 
-/// The property with this name, or what the name stands for.
+/// The property with this name, else the labelled value with it.
 fn variable(cx: &Context<'_>, row: &Row, key: &Key) -> Option<Value> {
     let own = match row.value {
         Value::Vertex(_) | Value::Edge(..) => element::property(cx, &row.value, key),

@@ -1,4 +1,4 @@
-//! Steps that rules make of several: degrees, counts of elements, orders that an index has.
+//! Operators of fused steps: degrees, counts of elements, orders that an index provides.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,15 +22,15 @@ use super::{BATCH_MAX, BoxedOperator, Operator, Reset, analysis, build, expand};
 use crate::plan::{By, Expanded, Fused, Name, Ordering, Plan};
 use crate::{QueryError, Value};
 
-/// A vertex key, in place unless it is long.
+/// A vertex key, stored inline unless it is long.
 pub(crate) type VertexKey = SmallVec<[u8; 24]>;
-/// Different vertices whose degrees are asked for at once: the more of them, the fewer are asked
-/// for again. They take some 30 MB.
+/// The number of different vertices whose degrees are read at once. With a larger number, fewer
+/// vertices are read repeatedly. They take some 30 MB.
 const DEGREES_AT_ONCE: usize = 262_144;
-/// Elements that are counted between two looks at where a scan goes on.
+/// Elements counted in one scan; then the scan continues at its position.
 const COUNTED_AT_ONCE: usize = 65_536;
 
-/// The operator of a fused step.
+/// Builds the operator of a fused step.
 pub(crate) fn operator(
     fused: &Fused,
     merges: bool,
@@ -109,18 +109,18 @@ pub(crate) fn operator(
 struct Degrees {
     of: DegreesOf,
     direction: Option<Direction>,
-    /// `None`: labels were asked for, and the schema has none of them.
+    /// `None`: labels are given, and the schema has none of them.
     labels: Option<Vec<EdgeLabelId>>,
     most: u64,
     segments: SharedSegments,
     done: bool,
 }
 
-/// Whose degrees are added up.
+/// The vertices whose degrees are added up.
 enum DegreesOf {
-    /// Of the vertices that come in.
+    /// The input vertices.
     Rows(BoxedOperator),
-    /// Of their neighbours.
+    /// The neighbours of the input vertices.
     Neighbours(expand::Expand),
 }
 
@@ -141,7 +141,7 @@ impl DegreesOf {
 }
 
 impl Degrees {
-    /// Adds the next vertices; false when no more come.
+    /// Adds the next vertices. Returns false when the input has ended.
     fn reach(&mut self, cx: &mut Context<'_>, reached: &mut Reached) -> Result<bool, QueryError> {
         let input = match &mut self.of {
             DegreesOf::Neighbours(expand) => return reached.walk(expand, cx),
@@ -171,7 +171,7 @@ impl Degrees {
         sums: &mut FxHashMap<u32, u64>,
     ) -> Result<(), QueryError> {
         if let Some(labels) = &self.labels {
-            // In order, since an engine's search goes forward from key to key.
+            // Sorted, since an engine's cursor moves forward from key to key.
             reached.sort();
             let keys = reached.keys();
             let ask = Ask {
@@ -264,10 +264,10 @@ impl Operator for Count {
     }
 }
 
-/// Rows of a source in an order: as they come, or sorted where no index has the order.
+/// Gives the rows of a source in an order: as the index provides them, or sorted if no index does.
 struct Ordered {
     input: BoxedOperator,
-    /// Whether rows come in order. Known once some have come.
+    /// Whether the source's rows come in order. Known after the first batch.
     in_order: Rc<Cell<bool>>,
     sorting: Sorting,
     done: bool,

@@ -1,4 +1,4 @@
-//! Steps that see all rows: order, groups, samples.
+//! Steps that need all rows: order, groups, samples.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::plan::{By, Fused, Op, Ordering, Plan, Reduce, Scope};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
-/// Rows that are counted together where the key must be read from elements.
+/// Elements whose key is read together.
 pub(crate) const COUNTED_TOGETHER: usize = 65_536;
-/// Bytes of a group and its size, without the heap of its key.
+/// Bytes of a group and its count, without the heap of its key.
 const GROUP_BYTES: usize = 2 * size_of::<(Value, u64, u64)>();
 
-/// What sorts, first things first.
+/// Sort keys, most significant first.
 pub(crate) type Sorting = Vec<(Reader, Ordering)>;
 
-/// The rows of one segment, sorted. Rows without a value for some key do not come.
+/// Sorts the rows of one segment. Rows without a value for some key are dropped.
 pub(crate) fn sorted(
     cx: &mut Context<'_>,
     sorting: &mut Sorting,
@@ -63,7 +63,7 @@ pub(crate) fn sorted(
         .collect())
 }
 
-/// The members of one value, sorted; what is no collection stays.
+/// Sorts the members of one value. A value that is not a collection is returned unchanged.
 pub(crate) fn sorted_within(
     cx: &mut Context<'_>,
     sorting: &mut Sorting,
@@ -80,14 +80,14 @@ pub(crate) fn sorted_within(
     })
 }
 
-/// What becomes of the values of a group.
+/// The reduction of the values of a group.
 pub(crate) enum Gathered {
-    /// A list of what is read.
+    /// A list of the values that are read.
     List(Reader),
-    /// The first result of a child over the whole group. The flag: whether the order of the group
-    /// says nothing.
+    /// The first result of a child over the whole group. The flag: whether that result does not
+    /// depend on the order of the group.
     First(Child, bool),
-    /// The last result of a child.
+    /// The last result of a child over the whole group.
     Last(Child),
 }
 
@@ -104,7 +104,7 @@ impl Gathered {
     }
 }
 
-/// Whether a plan makes one value of a stream.
+/// Whether a plan reduces or limits its stream.
 fn reduces(plan: &Plan) -> bool {
     plan.ops.iter().any(|op| {
         op.gathers()
@@ -118,7 +118,7 @@ fn reduces(plan: &Plan) -> bool {
     })
 }
 
-/// Whether a step gives the same however its rows are ordered.
+/// Whether the result of a step does not depend on the order of its rows.
 const fn is_of_any_order(op: &Op) -> bool {
     matches!(
         op,
@@ -140,7 +140,7 @@ const fn is_of_any_order(op: &Op) -> bool {
     )
 }
 
-/// Rows by the value of a key; rows without one do not come.
+/// Groups rows by the value of a key. Rows without a value are dropped.
 fn by_key(
     cx: &mut Context<'_>,
     key: &mut Reader,
@@ -156,7 +156,7 @@ fn by_key(
     Ok(groups)
 }
 
-/// Groups of rows, as a map.
+/// The groups of rows, as a map.
 pub(crate) fn group(
     cx: &mut Context<'_>,
     key: &mut Reader,
@@ -209,12 +209,12 @@ fn bulk(row: &Row) -> usize {
     usize::try_from(row.bulk).unwrap_or(usize::MAX)
 }
 
-/// Values, and how often each is there, in the order in which they came.
+/// The count of each value, in the order of first occurrence.
 #[derive(Default)]
 pub(crate) struct Sizes(IndexMap<Value, u64, foldhash::fast::RandomState>);
 
 impl Sizes {
-    /// Adds a value so many times; true if it was not there before.
+    /// Adds `bulk` to the count of a value. Returns whether the value is new.
     pub(super) fn add(&mut self, value: Value, bulk: u64) -> bool {
         let before = self.0.len();
         let count = self.0.entry(value).or_default();
@@ -243,7 +243,7 @@ pub(crate) fn group_count(
     Ok(counts.into_map())
 }
 
-/// The sizes of groups. Rows are counted as they come, and not kept.
+/// Counts the rows of groups. Rows are counted as they come, not stored.
 pub(crate) struct GroupCount {
     pub(crate) input: BoxedOperator,
     pub(crate) key: Reader,
@@ -252,8 +252,8 @@ pub(crate) struct GroupCount {
 }
 
 impl GroupCount {
-    /// The next rows to count: many together where the key must be read from elements, so that
-    /// each element is read once.
+    /// The next rows to count. If the key is read from elements, many rows are taken together, so
+    /// that each element is read once.
     fn take(&mut self, cx: &mut Context<'_>) -> Result<Option<Vec<Row>>, QueryError> {
         let Some(mut rows) = self.input.next(cx, BATCH_MAX)? else {
             return Ok(None);
@@ -309,7 +309,7 @@ impl Operator for GroupCount {
     }
 }
 
-/// Rows at random, each as likely as its weight says.
+/// A random selection of rows, weighted by `by`.
 pub(crate) fn sample(
     cx: &mut Context<'_>,
     count: u64,
@@ -354,7 +354,8 @@ pub(crate) fn sample(
     Ok(picked)
 }
 
-/// Members of one value at random, or all; what is no collection stays.
+/// A random selection of the members of one value. A value that is not a collection, or has no more
+/// than `count` members, is returned unchanged.
 pub(crate) fn sample_within(
     cx: &mut Context<'_>,
     count: u64,
@@ -384,7 +385,7 @@ fn of_entries(entries: impl IntoIterator<Item = Value>) -> Value {
     Value::map(entries.into_iter().filter_map(entry))
 }
 
-/// A row at the start of the rest of a query, of one segment.
+/// The row of a reduced value, in a segment.
 pub(crate) fn whole(value: Value, segment: u32, track: Track) -> Row {
     Row {
         segment,

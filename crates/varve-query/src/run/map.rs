@@ -1,4 +1,4 @@
-//! Steps that make one value from another.
+//! Steps that map one value to another.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::plan::{By, Name, Op, Plan, Pop, Tokens};
 use crate::value::{DEPTH_MAX, Path, Token, Tree, ValueMap};
 use crate::{QueryError, Value};
 
-/// A step that makes at most one value from each.
+/// A step that maps each value to at most one value.
 pub(crate) fn values<F>(input: BoxedOperator, fetch: bool, mut make: F) -> BoxedOperator
 where
     F: FnMut(&mut Context<'_>, &Value) -> Result<Option<Value>, QueryError> + 'static,
@@ -27,7 +27,7 @@ where
     })
 }
 
-/// A step that makes any number of values from each.
+/// A step that maps each value to any number of values.
 fn many<F>(input: BoxedOperator, fetch: bool, mut make: F) -> BoxedOperator
 where
     F: FnMut(&mut Context<'_>, &Value) -> Result<Vec<Value>, QueryError> + 'static,
@@ -147,7 +147,7 @@ fn properties(
     })
 }
 
-/// Steps that put labels on what a row passes, and read what has them.
+/// Steps that set labels, or read labelled values.
 fn of_labels(
     op: &Op,
     input: BoxedOperator,
@@ -199,7 +199,7 @@ fn of_labels(
     })
 }
 
-/// Steps that look at what else a row carries: its path, the rounds of a loop, its sack.
+/// Steps that read the other state of a row: its path, the rounds of a loop, its sack.
 fn carried(
     op: &Op,
     input: BoxedOperator,
@@ -281,7 +281,7 @@ fn property_map(properties: Vec<Value>) -> Value {
     Value::Map(Arc::new(map))
 }
 
-/// Adds a value to the list that a map has under a name.
+/// Adds a value to the list of a name in a map.
 fn add_to_list(map: &mut ValueMap, name: CompactString, value: Value) {
     let list = map.entry(Value::Text(name));
     match list.or_insert_with(|| Value::list(Vec::new())) {
@@ -290,7 +290,7 @@ fn add_to_list(map: &mut ValueMap, name: CompactString, value: Value) {
     }
 }
 
-/// The tokens that stand for the id and for the label of an element in maps.
+/// The tokens of the id and of the label in maps of an element.
 fn tokens_of(value: &Value) -> (&'static [Token], &'static [Token]) {
     match value {
         Value::VertexProperty(_) => (&[Token::Id], &[Token::Key, Token::Value]),
@@ -383,7 +383,7 @@ fn indexed(value: &Value, map: bool) -> Value {
     }
 }
 
-/// The value or values of a label.
+/// The value of a label; with `pop` all or mixed, the list of its values.
 pub(crate) fn labelled(
     cx: &Context<'_>,
     row: &Row,
@@ -509,7 +509,8 @@ pub(crate) fn between(path: Path, from: Option<&Name>, to: Option<&Name>) -> Pat
     }
 }
 
-/// A path with what is read of its objects; `None` where there is nothing to read.
+/// Replaces each object of a path by the value that a reader reads; `None` if a reader has no
+/// result.
 pub(crate) fn read_path(
     cx: &mut Context<'_>,
     mut path: Path,
@@ -528,7 +529,7 @@ pub(crate) fn read_path(
     Ok(Some(path))
 }
 
-/// The tree of all paths.
+/// The tree of the paths of all rows.
 pub(crate) fn tree(
     cx: &mut Context<'_>,
     readers: &mut [Reader],
@@ -550,7 +551,7 @@ pub(crate) fn tree(
                 Reader::Identity => Some(object),
                 reader => reader.read_value(cx, &object)?,
             };
-            // What is not read is left out.
+            // An object for which the reader has no result is omitted.
             if let Some(object) = object {
                 below = below.0.entry(object).or_default();
             }

@@ -22,7 +22,7 @@ pub(crate) fn evaluate(
     for (at, name) in names.into_iter().enumerate() {
         let reader = &mut readers[at % count];
         let value = match name {
-            // What a child reads may be the sack or a label.
+            // A child of `by` may read the sack or a label, so it gets the whole row.
             "_" => reader.read(cx, std::slice::from_ref(row))?.remove(0),
             name => match scoped(cx, row, name) {
                 Some(value) => reader.read_value(cx, &value)?,
@@ -116,7 +116,6 @@ fn function(name: &str, x: f64) -> Option<f64> {
     })
 }
 
-/// A result as a value.
 pub(crate) const fn value(result: f64) -> Value {
     Value::Double(result)
 }

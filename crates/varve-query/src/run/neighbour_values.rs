@@ -1,6 +1,7 @@
 //! One property of each neighbour, without the neighbours.
 //!
-//! A neighbour is its key until its property is read: no id is decoded and no element is made.
+//! A neighbour is represented by its key until its property is read. No id is decoded and no
+//! element is made.
 
 use std::collections::hash_map::Entry;
 
@@ -14,27 +15,27 @@ use super::row::{Row, Track};
 use super::{BATCH_MAX, Operator, Reset, SeededMap};
 use crate::{QueryError, Value};
 
-/// Walks the edges of the vertices that come in, and reads a property of the other ends.
+/// Walks the edges of the input vertices, and gives a property of each neighbour.
 pub(crate) struct NeighbourValues {
     expand: Expand,
     key: Key,
     merges: bool,
-    /// Bytes of the batch that was given last.
+    /// Charged bytes of the batch that was given last.
     held: usize,
 }
 
-/// Neighbours whose property is not read yet.
+/// Neighbours whose property has not been read yet.
 #[derive(Default)]
 struct Reached {
     keys: Keys,
-    /// Their rows, without a value.
+    /// The rows of the neighbours, with null values.
     rows: Vec<Row>,
-    /// Where the row of a neighbour stands, if equal ones become one.
+    /// The position of each neighbour's row, if equal neighbours are merged.
     places: SeededMap<(u32, VertexKey), usize>,
 }
 
 impl Reached {
-    /// Adds what is seen from a row; whether that takes a row of its own.
+    /// Adds a neighbour of a row. Returns whether it needed a new row.
     fn add(&mut self, from: &Row, seen: &Neighbour<'_>, merges: bool) -> bool {
         if merges && from.sack.is_none() && from.path.is_none() {
             let key = (from.segment, VertexKey::from_slice(seen.other));
@@ -66,7 +67,7 @@ impl NeighbourValues {
         }
     }
 
-    /// Walks from the vertices that come next; false when no more come.
+    /// Adds the neighbours of the next input vertices. Returns false when the input has ended.
     fn reach(
         &mut self,
         cx: &mut Context<'_>,
@@ -108,7 +109,7 @@ impl NeighbourValues {
         Ok(true)
     }
 
-    /// The values of the neighbours that have one, in the order of the neighbours.
+    /// Reads the property. Returns the rows of the neighbours that have it, in order.
     fn read(&self, cx: &Context<'_>, reached: Reached) -> Result<Vec<Row>, QueryError> {
         let Some((id, data_type)) = self.key.id(cx) else {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! `profile()` and `explain()`: what the steps of a plan are, and what they did.
+//! `profile()` and `explain()`: the steps of a plan, and their metrics.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -15,18 +15,18 @@ use crate::plan::{Name, Op, Plan};
 use crate::value::{Profile, StepMetrics};
 use crate::{QueryError, Value};
 
-/// The most bytes of a step as text.
+/// The most bytes of a step's text.
 const STEP_TEXT_MAX: usize = 500;
 
-/// What the steps of one chain did so far.
+/// Metrics of the steps of one chain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Measures(Rc<RefCell<Vec<Measured>>>);
 
-/// What one step did so far.
+/// Metrics of one step.
 #[derive(Debug)]
 struct Measured {
     name: String,
-    /// With the steps before it.
+    /// Time spent in this step and the steps before it.
     nanoseconds: u64,
     traversers: u64,
     elements: u64,
@@ -34,7 +34,7 @@ struct Measured {
 }
 
 impl Measures {
-    /// Adds a step; gives its place, and where its children are measured.
+    /// Adds a step. Returns its index, and the metrics of its children.
     pub(crate) fn step(&self, op: &Op) -> (usize, Self) {
         let mut steps = self.0.borrow_mut();
         let nested = Self::default();
@@ -95,7 +95,7 @@ impl Operator for Watched {
     }
 }
 
-/// Waits until the steps before it are done, and reports what they did.
+/// Runs the steps before it to their end, then reports their metrics.
 pub(crate) struct Profiling {
     pub(crate) input: BoxedOperator,
     pub(crate) into: Option<Name>,
@@ -134,7 +134,7 @@ impl Operator for Profiling {
     }
 }
 
-/// A plan as it is bound and as it runs.
+/// Describes a plan as bound and as rewritten.
 pub(crate) fn explained(plan: &Plan, rewritten: &Plan) -> Value {
     let texts = |plan: &Plan| {
         let each = plan.ops.iter().map(|op| Value::text(&step_text(op)));
@@ -147,7 +147,7 @@ pub(crate) fn explained(plan: &Plan, rewritten: &Plan) -> Value {
     ])
 }
 
-/// The beginning of a step as text: no more of it is written.
+/// The beginning of a step as text. The rest is not written.
 fn step_text(op: &Op) -> String {
     struct Beginning(String);
 

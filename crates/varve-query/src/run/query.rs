@@ -1,4 +1,4 @@
-//! A query that runs.
+//! Running queries.
 
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
@@ -10,25 +10,26 @@ use super::{BATCH_MAX, BoxedOperator, analysis};
 use crate::plan::{Name, Op, Operator, Plan};
 use crate::{QueryError, Value, rules};
 
-/// What a query begins with.
+/// The initial state and the settings of a query.
 #[derive(Debug, Clone, Default)]
 pub struct QueryOptions {
-    /// Side effects that are there before the first step, and how steps join them.
+    /// Side effects that exist before the first step, with the operator that combines later values.
     pub side_effects: Vec<(Name, Value, Option<Operator>)>,
-    /// What every traverser carries at first.
+    /// The initial sack of every traverser.
     pub sack: Option<Value>,
-    /// How the sacks of equal traversers become one at a barrier; `None` = they stay apart.
+    /// The operator that combines the sacks of equal traversers at a barrier; `None` = the
+    /// traversers are not merged.
     pub sack_merge: Option<Operator>,
-    /// Whether equal traversers that meet at a barrier count once.
+    /// Whether equal traversers that meet at a barrier count as one.
     pub once: bool,
-    /// Whether every traverser remembers its path, asked for or not.
+    /// Whether every traverser records its path, even if no step needs it.
     pub paths: bool,
-    /// What chance begins with; `None` = something else each time.
+    /// The seed of random numbers; `None` = a random seed.
     pub seed: Option<u64>,
-    /// Does not run the plan: the only result says what it is, as bound and as it would run.
+    /// Does not run the plan: the only result describes the plan as bound and as rewritten.
     pub explain: bool,
-    /// Leaves the plan as it is, hands on one row at a time, and makes no equal rows one: for tests
-    /// that compare.
+    /// Applies no rules, passes one row at a time, and merges no rows: for tests that compare
+    /// results.
     pub as_written: bool,
 }
 
@@ -39,10 +40,10 @@ pub struct Query<'q> {
 }
 
 impl<'q> Query<'q> {
-    /// A query at its beginning.
+    /// Makes a query that only reads.
     ///
     /// # Errors
-    /// When the plan makes no sense.
+    /// If the plan writes, or is invalid.
     pub fn new(
         plan: &Plan,
         view: &'q dyn GraphView,
@@ -58,7 +59,7 @@ impl<'q> Query<'q> {
         Self::on(plan, (view, schema), None, meter, options)
     }
 
-    /// A query that may change the graph, at its beginning.
+    /// Makes a query that may change the graph.
     ///
     /// # Errors
     /// As [`Query::new`].
@@ -116,20 +117,22 @@ impl<'q> Query<'q> {
         Ok(Self { cx, chain })
     }
 
-    /// The next results, each with how often it is there; `None` = no more. `demand`: how many are
-    /// needed at least, if that many come.
+    /// The next results, each with its count; `None` = no more. `demand`: the number of results
+    /// that the caller needs, a hint.
     ///
     /// # Errors
-    /// As the steps say.
+    ///
+    /// Those of the steps.
     pub fn next(&mut self, demand: usize) -> Result<Option<Vec<(Value, u64)>>, QueryError> {
         let rows = self.chain.next(&mut self.cx, demand.clamp(1, BATCH_MAX))?;
         Ok(rows.map(|rows| rows.into_iter().map(|row| (row.value, row.bulk)).collect()))
     }
 
-    /// Reads label and properties of every vertex within these values, so that they can be shown.
+    /// Reads label and properties of every vertex within these values, so that they can be
+    /// rendered.
     ///
     /// # Errors
-    /// When reading fails.
+    /// If reading fails.
     pub fn fill(&self, values: &[(Value, u64)]) -> Result<(), QueryError> {
         let mut vertices = Vec::new();
         for (value, _) in values {
@@ -144,7 +147,7 @@ fn any_seed() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// Every vertex within a value.
+/// Collects every element within a value.
 fn gather_vertices<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     match value {
         Value::Vertex(_) | Value::VertexProperty(_) | Value::Edge(..) => out.push(value),

@@ -8,7 +8,7 @@ use super::{BoxedOperator, Operator, Reset};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
-/// Rows from one position up to before another.
+/// The rows from position `low` (inclusive) to `high` (exclusive), in each segment.
 pub(crate) struct Range {
     pub(crate) input: BoxedOperator,
     pub(crate) low: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Whether no segment takes more.
+    /// Whether every segment is complete.
     fn is_done(&self) -> bool {
         let Some(high) = self.high else {
             return false;
@@ -82,7 +82,8 @@ pub(crate) fn tail(rows: Vec<Row>, count: u64) -> Vec<Row> {
     kept
 }
 
-/// The members of a collection from one position up to before another. What is no collection stays.
+/// The members of a collection from `low` (inclusive) to `high` (exclusive). Any other value is
+/// returned unchanged.
 pub(crate) fn local(value: &Value, low: u64, high: Option<u64>) -> Value {
     let low = usize::try_from(low).unwrap_or(usize::MAX);
     let high = high.map_or(usize::MAX, |high| {
@@ -111,7 +112,7 @@ pub(crate) fn local(value: &Value, low: u64, high: Option<u64>) -> Value {
     }
 }
 
-/// How many members a collection has; 1 for anything else.
+/// The number of members of a collection; 1 for any other value.
 pub(crate) fn length(value: &Value) -> u64 {
     match value {
         Value::List(items) => items.len() as u64,

@@ -1,5 +1,4 @@
-//! Vertices that were reached, as keys: each once in a segment, without an element and without a
-//! row.
+//! Reached vertices as keys: each once in a segment, without an element and without a row.
 
 use std::hash::BuildHasher;
 
@@ -14,14 +13,14 @@ use super::expand::{Expand, Starts};
 use super::row::Row;
 use crate::QueryError;
 
-/// Bytes of a vertex, those that reading it takes included.
+/// Bytes charged for a vertex, including those for reading it.
 const REACHED_BYTES: usize = 2 * size_of::<(Vertex, u64, u32)>();
-/// Keys of up to so many bytes stand in place.
+/// Keys of up to this many bytes are stored inline.
 const SHORT_MAX: usize = 23;
-/// In place of the length of a key that is longer.
+/// Marks a longer key, in place of the length.
 const LONG: u8 = u8::MAX;
 
-/// A key, or the number of a long one; its length is at the end.
+/// An inline key, or the index of a long key; the last byte is the length or [`LONG`].
 type Key = [u8; SHORT_MAX + 1];
 
 fn word(key: &Key, at: usize) -> u64 {
@@ -29,26 +28,26 @@ fn word(key: &Key, at: usize) -> u64 {
     u64::from_ne_bytes(words[at])
 }
 
-/// A vertex that was reached.
+/// A reached vertex.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Vertex {
-    /// Beside its count: adding to a count is one cache miss.
+    /// Stored beside the count, so that increasing the count is one cache miss.
     key: Key,
     pub(super) segment: u32,
-    /// How often.
+    /// The number of traversers that reached it.
     pub(super) bulk: u64,
 }
 
-/// Vertex keys by segment, each once, in the order in which they were reached.
+/// Vertex keys by segment, without repeats, in the order in which they were first reached.
 #[derive(Default)]
 pub(super) struct Reached {
     vertices: Vec<Vertex>,
-    /// A vertex's hash and its position in `vertices`.
+    /// Each vertex's hash, and its position in `vertices`.
     places: HashTable<(u64, u32)>,
     hasher: foldhash::fast::RandomState,
     long: IndexSet<Box<[u8]>, foldhash::fast::RandomState>,
     long_bytes: usize,
-    /// Vertices that were charged, and the bytes of all charges.
+    /// The number of vertices charged.
     charged: usize,
     held: usize,
 }
@@ -62,7 +61,6 @@ impl Reached {
         &self.vertices
     }
 
-    /// The keys of the vertices.
     pub(super) fn keys(&self) -> Vec<&[u8]> {
         self.vertices
             .iter()
@@ -77,7 +75,7 @@ impl Reached {
         }
     }
 
-    /// Puts the vertices in the order of their keys. None is added after that.
+    /// Sorts the vertices by their keys. No vertex may be added afterwards.
     pub(super) fn sort(&mut self) {
         let mut vertices = std::mem::take(&mut self.vertices);
         vertices.sort_unstable_by(|a, b| self.key(a).cmp(self.key(b)));
@@ -91,7 +89,7 @@ impl Reached {
             key[SHORT_MAX] = bytes.len() as u8;
             return key;
         }
-        // Only a key that is new is copied.
+        // Only a new key is copied.
         let number = self.long.get_index_of(bytes).unwrap_or_else(|| {
             self.long_bytes += bytes.len();
             self.long.insert_full(bytes.into()).0
@@ -101,7 +99,7 @@ impl Reached {
         key
     }
 
-    /// Adds a vertex that a row leads to.
+    /// Adds a vertex that was reached from a row.
     pub(super) fn add(&mut self, from: &Row, key: &[u8]) {
         let (key, segment) = (self.key_of(key), from.segment);
         let [a, b, c] = std::array::from_fn(|at| word(&key, at));
@@ -127,7 +125,7 @@ impl Reached {
         }
     }
 
-    /// Charges what was added since.
+    /// Charges the meter for vertices added since the last charge.
     pub(super) fn charge(&mut self, cx: &Context<'_>) -> Result<(), QueryError> {
         let bytes = self.len() * REACHED_BYTES + 2 * self.long_bytes;
         let more = bytes.saturating_sub(self.held);
@@ -137,12 +135,12 @@ impl Reached {
         Ok(())
     }
 
-    /// Gives back what was charged.
+    /// Returns all charged bytes to the meter.
     pub(super) fn release(self, cx: &Context<'_>) {
         cx.meter.release(self.held);
     }
 
-    /// Adds the neighbours of the vertices that come next; false when no more come.
+    /// Adds the neighbours of the next input vertices. Returns false when the input has ended.
     pub(super) fn walk(
         &mut self,
         expand: &mut Expand,

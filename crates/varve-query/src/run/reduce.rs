@@ -1,4 +1,4 @@
-//! What becomes of a whole stream: counts, sums, lists.
+//! Reductions of a whole stream to one value: counts, sums, lists.
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use crate::plan::Reduce as Kind;
 use crate::value::number::{Arithmetic, mean, times};
 use crate::{QueryError, Value};
 
-/// One value for each segment.
+/// Gives one value for each segment.
 pub(crate) struct Reduce {
     pub(crate) input: BoxedOperator,
     pub(crate) kind: Kind,
@@ -58,11 +58,11 @@ impl Operator for Reduce {
     }
 }
 
-/// What has come so far.
+/// The intermediate state of a reduction.
 #[derive(Default)]
 pub(crate) struct Accumulator {
     count: u64,
-    /// Values that were not null.
+    /// The number of values that were not null.
     numbers: u64,
     value: Option<Value>,
     list: Vec<Value>,
@@ -102,12 +102,12 @@ impl Accumulator {
         Ok(())
     }
 
-    /// The value; `None` where the stream gives none.
+    /// The result; `None` if the reduction has none.
     pub(crate) fn end(self, kind: Kind) -> Result<Option<Value>, QueryError> {
         Ok(match kind {
             Kind::Count => Some(Value::count(self.count)),
             Kind::Fold => Some(Value::list(self.list)),
-            // Only nulls came.
+            // All values were null.
             _ if self.value.is_none() && self.count > 0 => Some(Value::Null),
             Kind::Mean => self.value.and_then(|sum| mean(&sum, self.numbers)),
             Kind::Sum | Kind::Min | Kind::Max => self.value,
@@ -130,7 +130,7 @@ fn best_of(kind: Kind, best: Value, value: Value) -> Result<Value, QueryError> {
     Ok(if is_better { value } else { best })
 }
 
-/// The same over the members of one value; what is no collection is its own only member.
+/// Reduces the members of one value. A value that is not a collection is its own only member.
 pub(crate) fn local(kind: Kind, value: &Value) -> Result<Option<Value>, QueryError> {
     if kind == Kind::Count {
         return Ok(Some(Value::count(super::range::length(value))));

@@ -1,4 +1,4 @@
-//! Loops: `repeat`, in rounds. All rows of one round pass the body before those of the next.
+//! Loops (`repeat`) in rounds: all rows of one round pass the body before those of the next.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -34,14 +34,14 @@ pub(crate) struct Repeat {
     until: Option<Check>,
     emit: Option<Check>,
     rounds: Rounds,
-    /// Rows of this round that the body has not seen.
+    /// Rows of this round that the body has not taken yet.
     waiting: VecDeque<Row>,
     /// Rows of the next round.
     later: Vec<Row>,
     begun: bool,
-    /// Whether the body holds rows.
+    /// Whether the body may still hold rows.
     running: bool,
-    /// Whether the body must see all rows of a round before it gives any.
+    /// Whether the body must see all rows of a round before it gives output.
     gathers: bool,
 }
 
@@ -79,8 +79,8 @@ impl Repeat {
         })
     }
 
-    /// What becomes of rows before or after the body: some leave, of some copies leave, and some
-    /// stay for the body (before it) or for the next round (after it).
+    /// Applies `until` and `emit` before the body (`first`) or after it. Adds the rows that leave,
+    /// and copies of emitted rows, to `leave`. Returns the other rows.
     fn sort_out(
         &mut self,
         cx: &mut Context<'_>,
@@ -104,7 +104,7 @@ impl Repeat {
         Ok(rest)
     }
 
-    /// Hands waiting rows to the body: some, or all where the body must see the whole round first.
+    /// Passes waiting rows to the body: some of them, or all if the body must see the whole round.
     fn enter(
         &mut self,
         cx: &mut Context<'_>,
@@ -123,7 +123,7 @@ impl Repeat {
         Ok(())
     }
 
-    /// Takes what the body gives of this round.
+    /// Takes results of the body in this round.
     fn after_body(
         &mut self,
         cx: &mut Context<'_>,
@@ -139,7 +139,7 @@ impl Repeat {
         Ok(())
     }
 
-    /// Begins the next round; `false` when no row is left for one.
+    /// Begins the next round. Returns `false` if no row is left.
     fn turn(&mut self, cx: &Context<'_>) -> bool {
         self.body.reset(Reset::Round);
         self.running = false;
@@ -155,12 +155,12 @@ impl Repeat {
     }
 }
 
-/// Bytes of rows that wait.
+/// Charged bytes of waiting rows.
 fn bytes_of<'r>(rows: impl IntoIterator<Item = &'r Row>) -> usize {
     rows.into_iter().map(Row::bytes).sum()
 }
 
-/// Whether each row passes a check that is made now; `None` when it is not.
+/// Whether each row meets the condition; `None` if the condition is not tested at this point.
 fn holds(
     cx: &mut Context<'_>,
     check: &mut Option<Check>,

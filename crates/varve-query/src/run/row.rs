@@ -1,4 +1,4 @@
-//! What flows between operators: a value and what it carries.
+//! Rows: values with their path, sack and count, as they flow between operators.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,30 +10,30 @@ use crate::Value;
 use crate::plan::Name;
 use crate::value::{Path, Walked};
 
-/// How much of their way rows remember.
+/// The part of a traverser's path that rows record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Track {
-    /// Nothing: equal values are one row.
+    /// Nothing: rows with equal values can be merged.
     Nothing,
-    /// Values with labels.
+    /// The values with labels.
     Labels,
     /// Every value.
     Path,
 }
 
-/// A value, how often it is there, and what it carries.
+/// A value, the number of traversers at it, and their path and sack.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) value: Value,
-    /// How many traversers this row stands for.
+    /// The number of traversers that this row stands for.
     pub(crate) bulk: u64,
-    /// Which row of its parent's batch a child's row belongs to; 0 outside children.
+    /// The index of the parent's row in its batch, for a row of a child; 0 outside children.
     pub(crate) segment: u32,
     pub(crate) path: Option<Rc<Step>>,
     pub(crate) sack: Option<Box<Value>>,
 }
 
-/// One place of a path, linked to the place before.
+/// One object of a path, linked to the one before it.
 #[derive(Debug)]
 pub(crate) struct Step {
     before: Option<Rc<Step>>,
@@ -42,7 +42,7 @@ pub(crate) struct Step {
 }
 
 impl Drop for Step {
-    /// Long paths are taken apart in a loop: a call for each place would exhaust the stack.
+    /// Unlinks a long path in a loop: recursion would exhaust the stack.
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(step) = next {
@@ -80,7 +80,7 @@ impl Row {
         }
     }
 
-    /// The same traversers at the same place, with its value as it is now.
+    /// The same traversers and path, with the value as it is after a change.
     pub(crate) fn with(&self, value: Value) -> Self {
         Self {
             value,
@@ -88,7 +88,7 @@ impl Row {
         }
     }
 
-    /// A row at the start of a path.
+    /// A row with a path that begins at its value.
     pub(crate) fn start(value: Value, track: Track) -> Self {
         let mut row = Self::new(value);
         if track == Track::Path {
@@ -97,11 +97,12 @@ impl Row {
         row
     }
 
-    /// Gives the present value labels.
+    /// Gives the current value labels.
     pub(crate) fn label(&mut self, labels: &[Name], track: Track) {
         let (before, mut all) = match &self.path {
             Some(step) if track == Track::Path => (step.before.clone(), step.labels.clone()),
-            // In a path of labelled values the same value may get a second label.
+            // If only labelled values are recorded, a second label of a value gets an entry of its
+            // own.
             _ => (self.path.clone(), SmallVec::new()),
         };
         for label in labels {
@@ -116,7 +117,7 @@ impl Row {
         }));
     }
 
-    /// The places of the path, last to first.
+    /// The entries of the path, last to first.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
         std::iter::successors(self.path.as_deref(), |step| step.before.as_deref())
     }
@@ -149,21 +150,21 @@ impl Row {
         path
     }
 
-    /// Bytes that a row takes beside its texts, as far as they are its own.
+    /// Bytes of a row without its texts; shared content is not counted.
     pub(crate) const BYTES: usize = size_of::<Self>() + 64;
 
-    /// Bytes that the row takes with its texts, as far as they are its own.
+    /// Bytes of a row with its texts; shared content is not counted.
     pub(crate) fn bytes(&self) -> usize {
         let sack = self.sack.as_deref().map_or(0, copied_bytes);
         Self::BYTES + copied_bytes(&self.value) + sack
     }
 }
 
-/// The class of a value for merging: equal values of one class are the same to
-/// every step. `None`: the value stays apart.
+/// The class of a value for merging: no step can distinguish equal values of one class. `None`: the
+/// value must not be merged.
 pub(super) fn merge_class(value: &Value) -> Option<u8> {
     match value {
-        // An edge that was walked the other way goes on to the other end.
+        // `otherV()` of an edge depends on the direction in which the edge was walked.
         Value::Edge(_, Walked::No) => Some(0),
         Value::Edge(_, Walked::Out) => Some(1),
         Value::Edge(_, Walked::In) => Some(2),
@@ -171,7 +172,8 @@ pub(super) fn merge_class(value: &Value) -> Option<u8> {
     }
 }
 
-/// Equal rows as one, in the order of their first. Only for rows that remember nothing.
+/// Merges equal rows, in the order of their first occurrence. Rows with a path or a sack stay as
+/// they are.
 pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
     if rows.len() < 2 {
         return rows;

@@ -1,4 +1,4 @@
-//! What traversers carry, where they meet at a barrier.
+//! Sacks at a barrier.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::row::{Row, Track, merge_class, merged};
 use crate::value::number::{Arithmetic, times};
 use crate::{QueryError, Value};
 
-/// The rows of one segment that met at a barrier: equal ones are one.
+/// Merges equal rows of one segment at a barrier.
 pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
     let asked = cx.once || cx.sack_merge.is_some();
     if cx.track == Track::Path || !(cx.merges || asked) {
@@ -44,7 +44,7 @@ pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryErr
     Ok(rows)
 }
 
-/// The rows of one segment, whose sacks become shares of the sum of all.
+/// Divides each sack of one segment by the sum of all.
 pub(crate) fn normed(mut rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
     let is_big = |row: &Row| {
         matches!(

@@ -1,4 +1,4 @@
-//! Where rows come from: scans and ids.
+//! Sources of rows: scans, ids, and given values.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::plan::{By, ElementKind, Name, Op};
 use crate::value::{EdgeHandle, Token, VertexContent, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
-/// Nothing: what stands before the first step of a query that begins with values.
+/// No rows: the input of the first step of a query that begins with given values.
 pub(crate) struct Nothing;
 
 impl Operator for Nothing {
@@ -33,7 +33,7 @@ impl Operator for Nothing {
     fn reset(&mut self, _: Reset) {}
 }
 
-/// One row without a value: what stands before the first step of a query.
+/// One row with a null value: the input of the first step of a query.
 pub(crate) struct Start {
     sack: Option<Box<Value>>,
     given: bool,
@@ -61,14 +61,14 @@ impl Operator for Start {
     }
 }
 
-/// These values, and what comes in.
+/// Gives its own values in addition to the input.
 pub(crate) struct Inject {
     pub(crate) input: BoxedOperator,
     pub(crate) values: Vec<Value>,
     pub(crate) sack: Option<Box<Value>>,
-    /// Whether what comes in is no value, as at the start of a query.
+    /// Whether the input has no values, as at the start of a query.
     pub(crate) first: bool,
-    /// Whether what comes in comes first, as at the start of a child.
+    /// Whether the input's rows go first, as at the start of a child.
     pub(crate) behind: bool,
     pub(crate) segments: SharedSegments,
     pub(crate) given: bool,
@@ -109,21 +109,21 @@ impl Operator for Inject {
     }
 }
 
-/// Which elements a source gives, resolved.
+/// The elements that a source gives, with labels and ids resolved.
 pub(crate) enum Wanted {
-    /// No element can be meant.
+    /// No element.
     None,
     Vertices(Vec<VertexLabelId>),
     Edges(Vec<EdgeLabelId>),
     VertexIds(Vec<VertexId>),
-    /// `given`: ids that edges with a hidden sort value were sent with.
+    /// `given`: ids that writers gave to edges, which are stored as hidden sort values.
     EdgeIds {
         ids: Vec<EdgeId>,
         given: Vec<VertexId>,
     },
 }
 
-/// What a source was asked for.
+/// The unresolved arguments of a source.
 pub(crate) struct Asked {
     pub(crate) kind: ElementKind,
     pub(crate) ids: Option<Vec<Value>>,
@@ -145,11 +145,10 @@ impl Asked {
     }
 }
 
-/// A property or the label, read in place of the element.
+/// A property or the label, given instead of the element.
 pub(crate) enum Column {
-    /// All values of a property.
+    /// All values of a property key.
     Property(Key),
-    /// The label.
     Label,
 }
 
@@ -185,24 +184,24 @@ impl Column {
     }
 }
 
-/// Elements, for each row that comes in.
+/// Gives elements, once for each input row.
 pub(crate) struct Source {
     input: BoxedOperator,
-    /// If set, its values come in place of the elements.
+    /// If set, values of this column are given instead of the elements.
     pub(crate) column: Option<Column>,
     asked: Asked,
     wanted: Wanted,
     conditions: Vec<varve_model::Condition>,
-    /// The order of the elements, and whether they come in it.
+    /// The requested order of the elements, and a flag that is true while an index provides it.
     order: Option<(ScanOrder, Rc<Cell<bool>>)>,
     rows: std::vec::IntoIter<Row>,
     current: Option<(Row, Option<ScanPosition>)>,
-    /// Elements that are read at once at least: more each time.
+    /// The fewest elements to read at once; grows with each batch.
     at_once: usize,
 }
 
 impl Source {
-    /// The source that a step asks for; of another step, none.
+    /// The source of a step [`Op::Source`]; for any other step, a source without elements.
     pub(crate) fn of(op: &Op, input: BoxedOperator, builder: &Builder<'_>) -> Self {
         let (asked, conditions) = match op {
             Op::Source {
@@ -234,7 +233,7 @@ impl Source {
         }
     }
 
-    /// Asks for the elements in an order. `in_order` becomes false where no index has it.
+    /// Requests an order. `in_order` becomes false if no index provides it.
     pub(crate) fn order_by(&mut self, order: ScanOrder, in_order: &Rc<Cell<bool>>) {
         self.order = Some((order, Rc::clone(in_order)));
     }
@@ -267,8 +266,8 @@ impl Source {
             .collect())
     }
 
-    /// As [`Source::look`]. An order and conditions that no index serves are left to the steps
-    /// behind.
+    /// As [`Source::look`]. If no index serves the order or the conditions, they are dropped, and
+    /// later steps sort and filter.
     fn scan(
         &mut self,
         cx: &mut Context<'_>,
@@ -291,8 +290,8 @@ impl Source {
         }
     }
 
-    /// Calls `give` with the number of the value that a property has, for each element that has it.
-    /// There must be no ids and no order.
+    /// Calls `give` for each element that has the property, with the number of its value in the
+    /// dictionary. The source must have neither ids nor an order.
     pub(crate) fn each_value(
         &mut self,
         cx: &mut Context<'_>,
@@ -328,7 +327,7 @@ impl Source {
         Ok(())
     }
 
-    /// The next elements of a scan, and where it goes on.
+    /// The next elements of a scan, and the position at which the scan continues.
     fn look(
         &self,
         cx: &mut Context<'_>,
@@ -396,7 +395,7 @@ impl Operator for Source {
             }
             self.current = self.rows.next().map(|row| (row, None));
             if let Some(writer) = cx.writer {
-                // What is asked for may have come to be.
+                // The query may have created the labels since.
                 self.wanted = self.asked.wanted(writer);
             }
         }
@@ -418,7 +417,7 @@ impl Operator for Source {
     }
 }
 
-/// An element that a scan shows.
+/// Converts a scanned element.
 pub(crate) fn value_of(cx: &Context<'_>, found: &ScannedElement<'_>) -> Result<Value, QueryError> {
     let view = cx.view;
     Ok(match found {
@@ -447,7 +446,7 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
     })
 }
 
-/// The edges with these given ids.
+/// The edges with these ids, which their writers gave.
 fn edges_given(cx: &Context<'_>, given: &[VertexId]) -> Result<Vec<Value>, QueryError> {
     let mut ids = Vec::new();
     for id in given {

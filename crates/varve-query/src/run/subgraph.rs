@@ -1,4 +1,4 @@
-//! A side effect that is a part of the graph: edges, and the vertices that they join.
+//! Side effects of `subgraph()`: edges and their end vertices.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{QueryError, Value};
 /// Bytes of an element of a subgraph, beside its properties.
 const ELEMENT_BYTES: usize = 256;
 
-/// Adds the edges of these rows and the vertices that they join, each once.
+/// Adds the edges of these rows and their end vertices, without repeats.
 pub(super) fn add(cx: &mut Context<'_>, into: &Name, rows: &[Row]) -> Result<(), QueryError> {
     let mut graph = match cx.effects.get_mut(into).map(|effect| &mut effect.value) {
         Some(Value::Graph(graph)) => std::mem::take(graph),
@@ -46,7 +46,7 @@ fn extend(cx: &Context<'_>, graph: &mut Subgraph, rows: &[Row]) -> Result<(), Qu
             }
         }
     }
-    // The vertices are read now, so that they count.
+    // Reads the vertices now, so that their content is charged.
     let new: Vec<&Value> = graph.vertices.iter().skip(first).collect();
     for batch in new.chunks(super::BATCH_MAX) {
         cx.fetch(batch.iter().copied())?;

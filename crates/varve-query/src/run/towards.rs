@@ -1,4 +1,5 @@
-//! Paths to given vertices: a search from both ends finds a shortest one, the loop all others.
+//! Paths to given vertices: a search from both ends finds a shortest path, the loop finds the
+//! others.
 
 use std::cell::RefCell;
 use std::collections::hash_map::Entry;
@@ -20,39 +21,41 @@ use crate::predicate::Predicate;
 use crate::value::{Token, VertexHandle};
 use crate::{QueryError, Value};
 
-/// Vertices that are walked from at once: those behind the edge that joins both searches are looked
-/// at in vain.
+/// Vertices to expand at once. The search stops at the first edge that joins both sides, so the
+/// rest of a batch may be expanded in vain.
 const AT_ONCE: usize = 64;
-/// Bytes that a search takes for each vertex.
+/// Bytes of a vertex that the search has seen.
 const VERTEX_BYTES: usize = 2 * (size_of::<VertexKey>() + size_of::<Seen>());
 
-/// A loop along simple paths to given vertices. What it gives first is a shortest path, as the loop
-/// would give; then come the others, from the loop itself.
+/// A loop along simple paths to given vertices. The first result is a shortest path, one of those
+/// that the loop would give. The other results come from the loop itself.
 ///
-/// The search needs one traverser that has been nowhere before. Others go through the loop.
+/// The search needs exactly one traverser, without previous path. For other input only the loop
+/// runs.
 pub(super) struct Towards {
     input: BoxedOperator,
     direction: Option<Direction>,
-    /// `None`: labels were asked for, and the schema has none of them.
+    /// `None`: labels are given, and the schema has none of them.
     labels: Option<Vec<EdgeLabelId>>,
     targets: Vec<VertexId>,
     predicate: Predicate,
-    /// Whether a traverser that is at a target at first leaves there.
+    /// Whether the loop tests its condition before the first round.
     tests_first: bool,
     rest: Repeat,
-    /// What came in, on its way to the loop.
+    /// The input rows, on their way to the loop.
     handed: Rc<RefCell<Option<Vec<Row>>>>,
     state: Phase,
 }
 
 enum Phase {
     Begin,
-    /// The loop gives the rest, but for the path that was found already, if it still has to come.
+    /// The loop gives the remaining results. Its copy of the path that was found already is
+    /// dropped.
     Rest(Option<Row>),
     Done,
 }
 
-/// Gives what was handed over.
+/// Gives the rows in the cell.
 struct Handed(Rc<RefCell<Option<Vec<Row>>>>);
 
 impl Operator for Handed {
@@ -89,8 +92,8 @@ impl Towards {
         })
     }
 
-    /// Searches, if what came in is one traverser at its beginning. The outer `None`: the search
-    /// cannot tell.
+    /// Searches, if the input is one traverser at the start of its path. `None`: the search does
+    /// not apply; `Some(None)`: there is no path.
     fn first(&self, cx: &Context<'_>, rows: &[Row]) -> Result<Option<Option<Row>>, QueryError> {
         let [row] = rows else {
             return Ok(None);
@@ -109,7 +112,7 @@ impl Towards {
             }
             match id == start.id() {
                 true if self.tests_first => return Ok(None),
-                // A simple path does not come back.
+                // A simple path does not return to its start.
                 true => {}
                 false => targets.push(target),
             }
@@ -124,7 +127,7 @@ impl Towards {
             let Value::Vertex(vertex) = target else {
                 continue;
             };
-            // Where an edge leads to a vertex that is not there, only the edge knows its label.
+            // If a target vertex does not exist, only an edge to it knows its label.
             if vertex.content().flatten().is_none() {
                 return Ok(None);
             }
@@ -186,20 +189,21 @@ impl Operator for Towards {
     }
 }
 
-/// A vertex that one side has seen.
+/// A vertex that one side has reached.
 struct Seen {
     key: VertexKey,
     label: Option<VertexLabelId>,
-    /// Where it was seen from; `None` where the side begins.
+    /// The index of the vertex before it; `None` where the side begins.
     from: Option<usize>,
 }
 
-/// What is seen from one end: everything in fewer steps than the newest has been walked from.
+/// The vertices reached from one end, in order of distance. Those before `newest` have been
+/// expanded.
 #[derive(Default)]
 struct Side {
     seen: Vec<Seen>,
     places: SeededMap<VertexKey, usize>,
-    /// Of `seen`, where the newest begin.
+    /// The index in `seen` of the first vertex that has not been expanded.
     newest: usize,
 }
 
@@ -217,13 +221,14 @@ impl Side {
     }
 }
 
-/// An edge that joins both sides: where it is walked from, and where it leads to on the other side.
+/// An edge that joins both sides: the index of its end on the expanding side, then on the other
+/// side.
 type Meeting = [usize; 2];
 
 struct Search<'s> {
     cx: &'s Context<'s>,
     labels: &'s [EdgeLabelId],
-    /// Which way each side walks.
+    /// The direction in which each side walks.
     directions: [Option<Direction>; 2],
     sides: [Side; 2],
     held: usize,
@@ -240,8 +245,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Walks from whichever side has fewer vertices to walk from, until both meet: no shorter way
-    /// leads from one to the other.
+    /// Expands the side with fewer unexpanded vertices, one distance at a time, until both sides
+    /// meet. So no shorter path exists.
     fn run(&mut self) -> Result<Option<(usize, Meeting)>, QueryError> {
         loop {
             let widths = [self.sides[0].width(), self.sides[1].width()];
@@ -260,7 +265,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Walks from some vertices of one side.
+    /// Expands some vertices of one side. Returns the first edge that joins both sides.
     fn walk(
         &mut self,
         own: usize,
@@ -304,7 +309,7 @@ impl<'s> Search<'s> {
         Ok(meeting)
     }
 
-    /// The traverser `row` at the end of the way through an edge that one side has found.
+    /// The traverser `row` at the end of the path through the edge that joins both sides.
     fn path(&self, row: &Row, (own, mut at): (usize, Meeting)) -> Result<Row, QueryError> {
         if own == 1 {
             at.swap(0, 1);
@@ -314,7 +319,7 @@ impl<'s> Search<'s> {
         way.reverse();
         way.extend(self.back(1, at[1]).map(|seen| (&seen.key, seen.label)));
         let mut row = row.clone();
-        // The first is where the traverser is.
+        // The first vertex is the traverser's own.
         for (key, label) in way.into_iter().skip(1) {
             let id = self.cx.view.vertex_id(key)?;
             let vertex = Value::Vertex(Arc::new(VertexHandle::new(id, label)));
@@ -324,7 +329,7 @@ impl<'s> Search<'s> {
         Ok(row)
     }
 
-    /// A vertex of one side and those it was seen through, to where the side begins.
+    /// A vertex of one side and the vertices before it, back to where the side begins.
     fn back(&self, side: usize, at: usize) -> impl Iterator<Item = &Seen> {
         let seen = &self.sides[side].seen;
         std::iter::successors(seen.get(at), |own| seen.get(own.from?))

@@ -1,8 +1,8 @@
 //! Steps that change the graph.
 //!
-//! A step that writes waits for all that comes in before its first change: what stands before it
-//! reads the graph as it was, and a step that adds an element for each that it is given ends. Then
-//! it takes one value after the other, each with the changes of those before.
+//! A writing step reads its whole input before its first change. So the steps before it see the
+//! graph without its changes, and a step whose input includes the elements that it adds terminates.
+//! Then it processes one value at a time; each sees the changes made for the values before it.
 
 mod drop;
 mod edge;
@@ -26,7 +26,7 @@ use edge::End;
 use merge::MergeParts;
 use property::PropertyPart;
 
-/// A value that is given, or computed from the value that comes in.
+/// A constant, or a child that computes the value from the input row.
 pub(super) enum Part {
     Value(Value),
     Child(Child),
@@ -44,7 +44,7 @@ impl Part {
         given.map(|given| Self::new(given, builder)).transpose()
     }
 
-    /// The value; `None` where the child has no result.
+    /// The value; `None` if the child has no result.
     fn of(&mut self, cx: &mut Context<'_>, row: &Row) -> Result<Option<Value>, QueryError> {
         match self {
             Self::Value(value) => Ok(Some(value.clone())),
@@ -56,7 +56,7 @@ impl Part {
     }
 }
 
-/// What is done with each row.
+/// The change that a writing step makes for each row.
 enum Change {
     AddVertex {
         label: Option<Part>,
@@ -102,7 +102,7 @@ impl Change {
         })
     }
 
-    /// Changes the graph for one row and gives what goes on.
+    /// Changes the graph for one row, and adds the resulting rows to `out`.
     fn apply(
         &mut self,
         cx: &mut Context<'_>,
@@ -203,7 +203,7 @@ impl Operator for Writing {
                 segment: 0,
                 ..row
             };
-            // What is set or removed twice is set or removed.
+            // A drop of equal traversers needs to run only once.
             let times = match self.change {
                 Change::Drop => 1,
                 _ => bulk,
@@ -228,12 +228,12 @@ impl Operator for Writing {
     }
 }
 
-/// Hands rows on one by one, after all of them came in: what stands behind changes the graph, and
-/// each row is to see the changes for those before.
+/// Passes rows one at a time, after the whole input has come: a later step changes the graph, and
+/// each row must see the changes made for the rows before it.
 pub(crate) struct Eager {
     pub(crate) input: BoxedOperator,
     pub(crate) rows: Option<std::vec::IntoIter<Row>>,
-    /// The row that is handed on, and how often it still stands for a traverser.
+    /// The current row. Its bulk is the number of traversers that have not been passed yet.
     pub(crate) current: Option<Row>,
 }
 
@@ -265,7 +265,7 @@ impl Operator for Eager {
     }
 }
 
-/// A label or a key, which may not begin as names of the language itself do.
+/// Checks a label or a key: it must be neither empty nor begin with `~`.
 fn checked_name<'n>(what: &str, name: &'n Name) -> Result<&'n Name, QueryError> {
     if name.starts_with('~') {
         return Err(QueryError::invalid(format!(

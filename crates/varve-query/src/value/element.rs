@@ -1,4 +1,4 @@
-//! Elements of the graph as values: handles that know an id, and what a query has read of it.
+//! Elements of the graph as values: handles with an id and the content that a query has read.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,10 +10,10 @@ use varve_model::{
 
 use super::{Value, Walked};
 
-/// The number of a change that comes after all others: what was read then stays.
+/// A change number after all others: content with this number is never replaced.
 const DETACHED: u64 = u64::MAX;
 
-/// Label and properties of a vertex, as far as the query reads them.
+/// The label and the properties of a vertex, limited to those that the query reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VertexContent {
     /// The label.
@@ -28,12 +28,12 @@ pub struct VertexHandle {
     id: VertexId,
     label: Option<VertexLabelId>,
     content: OnceLock<Option<VertexContent>>,
-    /// The same vertex as it is after a change of this query.
+    /// The same vertex as of a later change of this query, and the number of the change.
     newer: OnceLock<(u64, Arc<Self>)>,
 }
 
 impl Drop for VertexHandle {
-    /// One after the other: a call for each would exhaust the stack.
+    /// Unlinks the chain in a loop: recursion would exhaust the stack.
     fn drop(&mut self) {
         let mut next = self.newer.take();
         while let Some((_, handle)) = next {
@@ -46,7 +46,7 @@ impl Drop for VertexHandle {
 }
 
 impl Drop for EdgeHandle {
-    /// As that of [`VertexHandle`].
+    /// As for [`VertexHandle`].
     fn drop(&mut self) {
         let mut next = self.newer.0.take();
         while let Some((_, handle)) = next {
@@ -59,7 +59,7 @@ impl Drop for EdgeHandle {
 }
 
 impl VertexHandle {
-    /// A vertex whose content is not read; its label is known where an edge says it.
+    /// A vertex whose content is not read. The label is known if the vertex was reached by an edge.
     #[must_use]
     pub const fn new(id: VertexId, label: Option<VertexLabelId>) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl VertexHandle {
         }
     }
 
-    /// A vertex that was read.
+    /// A vertex whose content was read.
     #[must_use]
     pub fn read(id: VertexId, content: VertexContent) -> Self {
         let handle = Self::new(id, Some(content.label));
@@ -78,7 +78,7 @@ impl VertexHandle {
         handle
     }
 
-    /// A vertex as it is at another point of time than that of the query: it is never read again.
+    /// A vertex at another point of both times than that of the query: it is never read again.
     #[must_use]
     pub fn detached(id: VertexId, content: VertexContent) -> Self {
         let then = Arc::new(Self::read(id.clone(), content));
@@ -101,7 +101,7 @@ impl VertexHandle {
         &self.id
     }
 
-    /// The label, where it is known.
+    /// The label, if it is known.
     #[must_use]
     pub fn label(&self) -> Option<VertexLabelId> {
         let latest = self.latest();
@@ -117,7 +117,7 @@ impl VertexHandle {
         latest
     }
 
-    /// Forgets what was read before the change with this number.
+    /// Discards content that was read before the change with this number.
     pub(crate) fn renew(&self, change: u64) {
         let mut latest = self;
         let mut known = 0;
@@ -126,20 +126,20 @@ impl VertexHandle {
         }
         if known < change {
             let newer = Arc::new(Self::new(self.id.clone(), None));
-            // One thread runs a query.
+            // Cannot fail: only one thread runs a query.
             let _ = latest.newer.set((change, newer));
         }
     }
 
-    /// What was read; `None` when the vertex does not exist. The outer `None`: not read yet.
+    /// The content that was read: `None` = not read yet, `Some(None)` = the vertex does not exist.
     #[must_use]
     pub fn content(&self) -> Option<Option<&VertexContent>> {
         self.latest().content.get().map(Option::as_ref)
     }
 
-    /// Keeps what was read, unless something is kept.
+    /// Stores the content that was read, unless there is content already.
     pub fn fill(&self, content: Option<VertexContent>) {
-        // Two reads of one view find the same.
+        // If content is there, it is equal: both were read from one view.
         let _ = self.latest().content.set(content);
     }
 }
@@ -159,16 +159,16 @@ pub struct EdgeHandle {
     pub target_label: VertexLabelId,
     /// The properties that the query reads, as they were when the edge was read.
     pub properties: Properties,
-    /// The same edge as it is after a change of this query.
+    /// The same edge as of a later change of this query.
     pub newer: NewerEdge,
 }
 
-/// An edge after a change of the query that holds it.
+/// An edge as of a later change of its query, and the number of the change.
 #[derive(Debug, Default)]
 pub struct NewerEdge(OnceLock<(u64, Arc<EdgeHandle>)>);
 
 impl EdgeHandle {
-    /// The same edge, which is as it is at another point of time than that of the query.
+    /// Marks the edge as one at another point of both times than that of the query.
     #[must_use]
     pub fn detached(self) -> Self {
         let then = Arc::new(Self {
@@ -191,8 +191,8 @@ impl EdgeHandle {
         }
     }
 
-    /// The id as clients see it: the one that the writer of the edge gave, else the whole one as a
-    /// text.
+    /// The id as clients see it: the one that the writer of the edge gave, else the whole
+    /// [`EdgeId`] as text.
     #[must_use]
     pub fn id_value(&self) -> Value {
         match self.given_id() {
@@ -223,14 +223,14 @@ impl EdgeHandle {
         &self.latest().1.properties
     }
 
-    /// Whether it was read before the change with this number.
+    /// Whether the edge was read before the change with this number.
     pub(crate) fn is_older(&self, change: u64) -> bool {
         self.latest().0 < change
     }
 
-    /// Keeps what was read after the change with this number.
+    /// Stores the edge as it was read after the change with this number.
     pub(crate) fn renew(&self, change: u64, newer: Arc<Self>) {
-        // One thread runs a query.
+        // Cannot fail: only one thread runs a query.
         let _ = self.latest().1.newer.0.set((change, newer));
     }
 
@@ -240,7 +240,7 @@ impl EdgeHandle {
         self.id.label
     }
 
-    /// The vertex at the end that `direction` starts from.
+    /// The vertex at one end: the source for OUT, the target for IN.
     #[must_use]
     pub fn end(&self, direction: Direction) -> Value {
         let label = match direction {
@@ -257,7 +257,7 @@ impl EdgeHandle {
 pub struct VertexProperty {
     /// The vertex.
     pub vertex: Arc<VertexHandle>,
-    /// Which property.
+    /// The property key.
     pub key: PropertyKeyId,
     /// Its name.
     pub name: CompactString,
@@ -265,12 +265,12 @@ pub struct VertexProperty {
     pub number: u32,
     /// Its value.
     pub value: Value,
-    /// Its own properties; none for most.
+    /// Its meta-properties; most have none.
     pub meta: Properties,
 }
 
 impl VertexProperty {
-    /// Its id: the vertex's, the key, and the number, if that is not 0.
+    /// The property's id: the vertex id, the key, and the number if it is not 0.
     #[must_use]
     pub fn id(&self) -> String {
         let (vertex, name) = (self.vertex.id(), &self.name);
@@ -281,7 +281,7 @@ impl VertexProperty {
     }
 }
 
-/// What has a [`Property`].
+/// The owner of a [`Property`].
 #[derive(Debug, Clone)]
 pub enum Owner {
     /// An edge.
@@ -291,7 +291,7 @@ pub enum Owner {
 }
 
 impl Property {
-    /// The edge or the vertex property that has it.
+    /// The edge or the vertex property that this property belongs to.
     #[must_use]
     pub fn owner(&self) -> Value {
         match &self.owner {
@@ -304,7 +304,7 @@ impl Property {
 /// A property of an edge or of a vertex property.
 #[derive(Debug)]
 pub struct Property {
-    /// What has it.
+    /// The edge or the vertex property that it belongs to.
     pub owner: Owner,
     /// Its name.
     pub name: CompactString,

@@ -1,4 +1,4 @@
-//! Equivalence: which values `dedup`, groups and map keys take for one.
+//! Equivalence: the equality of `dedup`, of groups and of map keys.
 
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
@@ -52,8 +52,9 @@ impl PartialEq for Value {
 impl Eq for Value {}
 
 impl Value {
-    /// Whether a step may tell this value from an equal one: a property of an edge leads back to
-    /// its owner, a walked edge to the vertex that it was walked from. So does what contains one.
+    /// Whether a step can distinguish this value from an equal one. A property of an edge leads
+    /// back to its owner, and a walked edge to the vertex that it was walked from. The same holds
+    /// for a value that contains one.
     pub(crate) fn leads_back(&self) -> bool {
         match self {
             Self::Property(_) => true,
@@ -99,7 +100,7 @@ impl Hash for Value {
             Self::Uuid(value) => value.hash(state),
             Self::DateTime(value) => value.micros.hash(state),
             Self::List(items) => items.hash(state),
-            // Neither depends on the order of what it holds.
+            // The hash must not depend on the order of the members.
             Self::Set(items) => sum_of_hashes(items.iter()).hash(state),
             Self::Map(map) => sum_of_hashes(map.iter()).hash(state),
             Self::Entry(entry) => entry.hash(state),
@@ -151,7 +152,7 @@ fn sum_of_hashes<T: Hash>(members: impl Iterator<Item = T>) -> u64 {
     members.map(hash).fold(0, u64::wrapping_add)
 }
 
-/// All NaN are one, and both zeros differ.
+/// All NaNs are equal; 0.0 and -0.0 differ.
 fn bits32(value: f32) -> u32 {
     match value.is_nan() {
         true => f32::NAN.to_bits(),

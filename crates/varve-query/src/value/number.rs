@@ -1,7 +1,8 @@
 //! Numbers of mixed widths: comparison and arithmetic as TinkerPop defines them.
 //!
-//! The result has the widest type of both; with a float it is a float, of 32 bits only if both fit
-//! there. Whole numbers that overflow widen up to LONG and are refused beyond.
+//! The result has the wider type of the two. If one operand is a float, so is the result; it has 32
+//! bits only if both operands fit there. A whole number that overflows becomes wider, up to LONG; a
+//! LONG that overflows is an error.
 
 mod convert;
 
@@ -18,15 +19,15 @@ use crate::QueryError;
 
 pub use convert::{NumberType, converted, parsed};
 
-/// The most bits of a whole number that arithmetic makes.
+/// The most bits of a whole number that arithmetic may result in.
 const BITS_MAX: u64 = 16_384;
-/// The most digits, and the most behind the point, of a decimal number that arithmetic makes.
+/// The most digits, and the most decimal places, of a decimal number that arithmetic may result in.
 const DIGITS_MAX: u64 = 5_000;
 
-/// A number, with the width it has.
+/// A number with its width.
 #[derive(Debug, Clone)]
 pub(crate) enum Number {
-    /// Whole; the width in bits is 8, 16, 32 or 64.
+    /// A whole number and its width in bits: 8, 16, 32 or 64.
     Whole(i64, u8),
     BigInt(Arc<BigInt>),
     Float(f32),
@@ -34,7 +35,7 @@ pub(crate) enum Number {
     Decimal(Arc<BigDecimal>),
 }
 
-/// What two numbers are joined by.
+/// An operation on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum Arithmetic {
@@ -88,7 +89,7 @@ impl Number {
         matches!(self, Self::Float(_) | Self::Double(_))
     }
 
-    /// The order by value; `None` with NaN.
+    /// The order by value; `None` if one is NaN.
     pub(crate) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Whole(a, _), Self::Whole(b, _)) => Some(a.cmp(b)),
@@ -119,7 +120,7 @@ impl Number {
     }
 }
 
-/// A whole number in the narrowest type that has at least `bits` bits and holds it.
+/// A whole number in the narrowest type that can store it and has at least `bits` bits.
 fn whole(number: i64, bits: u8) -> Value {
     if bits <= 8
         && let Ok(number) = i8::try_from(number)
@@ -140,11 +141,11 @@ fn whole(number: i64, bits: u8) -> Value {
 }
 
 impl Arithmetic {
-    /// Joins two numbers; null beside a number leaves the number on the left, and null wins on the
-    /// left of nothing.
+    /// Applies the operation to two numbers. If one of them is null, the result is `a`.
     ///
     /// # Errors
-    /// When one is no number, when a LONG overflows, and on division by zero.
+    ///
+    /// If one is not a number, if a LONG overflows, and on division by zero.
     pub fn apply(self, a: &Value, b: &Value) -> Result<Value, QueryError> {
         if a.is_null() || b.is_null() {
             return Ok(a.clone());
@@ -162,7 +163,7 @@ impl Arithmetic {
         match (&x, &y) {
             (Number::Whole(p, m), Number::Whole(q, n)) => self.whole(*p, *q, (*m).max(*n)),
             (Number::Float(p), Number::Float(q)) => Ok(Value::Float(self.join(*p, *q))),
-            // Together they fit into 32 bits, as the reference counts.
+            // A FLOAT and a whole number of at most 32 bits give a FLOAT, as in the reference.
             #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
             (Number::Float(p), Number::Whole(q, ..=32)) => {
                 Ok(Value::Float(self.join(*p, *q as f32)))
@@ -194,7 +195,7 @@ impl Arithmetic {
             .ok_or_else(|| QueryError::arithmetic("long overflow"))
     }
 
-    /// Joins two numbers of one type; a minimum or maximum is one of them.
+    /// Applies the operation to two numbers of one type. A minimum or maximum is one of the two.
     fn join<T>(self, a: T, b: T) -> T
     where
         T: PartialOrd + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>,
@@ -249,7 +250,7 @@ impl Arithmetic {
     }
 }
 
-/// One of two numbers in the wider type of both.
+/// One of two numbers, in the wider type of the two.
 fn widened(number: &Number, x: &Number, y: &Number) -> Value {
     match (x, y, number) {
         (Number::Whole(_, m), Number::Whole(_, n), Number::Whole(value, _)) => {
@@ -265,7 +266,7 @@ fn widened(number: &Number, x: &Number, y: &Number) -> Value {
     }
 }
 
-/// The mean of a sum over so many numbers: a DOUBLE, or a BIGDECIMAL of big numbers.
+/// A sum divided by a count: a DOUBLE, or a BIGDECIMAL if the sum is a BIGINT or a BIGDECIMAL.
 pub(crate) fn mean(sum: &Value, count: u64) -> Option<Value> {
     let number = Number::of(sum)?;
     if count == 0 {
@@ -281,13 +282,12 @@ pub(crate) fn mean(sum: &Value, count: u64) -> Option<Value> {
     }
 }
 
-/// A number times a bulk.
 pub(crate) fn times(number: &Value, bulk: u64) -> Result<Value, QueryError> {
     match bulk {
         1 => Ok(number.clone()),
         _ => {
             let bulk = i64::try_from(bulk).unwrap_or(i64::MAX);
-            // The narrowest type, so that the number's own width decides.
+            // The factor has the narrowest type, so that the number's own width decides.
             Arithmetic::Multiply.apply(number, &whole(bulk, 8))
         }
     }

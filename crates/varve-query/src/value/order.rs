@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 use super::Value;
 use super::number::Number;
 
-/// How two values compare for `lt`, `gt` and their kin.
+/// The result of a comparison by `lt`, `gt` and the like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// They have an order.
+    /// The values are ordered.
     Ordered(Ordering),
-    /// They are of families that have no common order, or one is NaN.
+    /// The values belong to families without a common order, or one is NaN.
     None,
 }
 
 impl Value {
-    /// Equality of predicates: numbers by value, whatever their width; NaN equals nothing.
+    /// Equality of predicates: numbers are equal by value, of any width; NaN equals nothing.
     #[must_use]
     pub fn equals(&self, other: &Self) -> bool {
         match (self, other) {
@@ -39,7 +39,7 @@ impl Value {
                 a.len() == b.len() && a.iter().all(same)
             }
             (Self::Entry(a), Self::Entry(b)) => a.0.equals(&b.0) && a.1.equals(&b.1),
-            // An element is the same in all its states.
+            // Elements are equal by id, also in different states.
             (Self::Vertex(a), Self::Vertex(b)) => a.id() == b.id(),
             (Self::Edge(a, _), Self::Edge(b, _)) => a.id == b.id,
             _ => match (Number::of(self), Number::of(other)) {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// The order of predicates: within a family only.
+    /// The order of predicates, which exists only within a family of values.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Comparison {
         if let (Some(a), Some(b)) = (Number::of(self), Number::of(other)) {
@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// The place of a value's family in the order of mixed values.
+    /// The rank of a value's family in the order of mixed values.
     fn family(&self) -> u8 {
         match self {
             Self::Null => 0,

@@ -1,31 +1,31 @@
-//! What `profile()` reports: how many values each step gave, and how long it took.
+//! The results of `profile()`: the number of values that each step gave, and its time.
 
 use std::fmt;
 
-/// What the steps of a query did.
+/// Metrics of a query's steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The steps, first to last.
     pub steps: Vec<StepMetrics>,
 }
 
-/// What one step did.
+/// Metrics of one step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StepMetrics {
     /// The step as text.
     pub name: String,
-    /// Nanoseconds that it took, without those of the steps before it.
+    /// Its time in nanoseconds, without the steps before it.
     pub nanoseconds: u64,
-    /// Rows that it gave: equal values are one row.
+    /// The number of rows that it gave. Equal values may be one row.
     pub traversers: u64,
-    /// Values that it gave.
+    /// The number of values that it gave.
     pub elements: u64,
-    /// What the steps of its children did.
+    /// Metrics of the steps of its children.
     pub nested: Vec<Self>,
 }
 
 impl Profile {
-    /// Nanoseconds in all.
+    /// The total time in nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self) -> u64 {
         self.steps.iter().map(|step| step.nanoseconds).sum()

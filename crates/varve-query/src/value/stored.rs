@@ -1,4 +1,4 @@
-//! Query values as they are stored, and back.
+//! Conversion between query values and stored values.
 
 use std::sync::Arc;
 
@@ -9,16 +9,17 @@ use varve_model::{DataType, Datum, Value as Stored};
 use super::{DateTime, Value};
 use crate::QueryError;
 
-/// How deep a stored value may nest; one level less than a row may hold.
+/// The largest depth of a stored value; one level less than the limit of a row.
 pub const STORED_DEPTH_MAX: usize = 60;
 
 impl Value {
-    /// This value as an open graph stores it, in its own type, so that [`Value::of_property`] gives
-    /// it back: numbers keep their widths, an instant its offset.
+    /// This value as an open graph stores it. It keeps its type, so that [`Value::of_property`]
+    /// returns an equal value: a number keeps its width, an instant its offset.
     ///
     /// # Errors
-    /// For elements, paths and what else is no plain value, for null outside collections, and for
-    /// values that nest more than [`STORED_DEPTH_MAX`] levels deep.
+    ///
+    /// For elements, paths and other values that are not plain, for null outside collections, and
+    /// for values that nest more than [`STORED_DEPTH_MAX`] levels deep.
     pub fn to_stored(&self) -> Result<Stored, QueryError> {
         match self {
             Self::Null => Err(self.not_storable()),
@@ -36,7 +37,7 @@ impl Value {
             items.map(|item| item.stored_at(depth + 1)).collect()
         };
         Ok(match self {
-            // Within a collection.
+            // Null is allowed within a collection.
             Self::Null => Stored::Object(Box::new(Datum::Null)),
             Self::Bool(value) => Stored::Boolean(*value),
             Self::Byte(number) => Stored::Byte(*number),
@@ -93,7 +94,8 @@ impl Value {
         ))
     }
 
-    /// A value that only open graphs store; the first one of several.
+    /// Converts a stored value of a type that only open graphs have. Of several values, takes the
+    /// first.
     pub(super) fn of_open(value: &Stored, data_type: DataType) -> Self {
         match value {
             Stored::Short(number) => Self::Short(*number),
@@ -117,7 +119,7 @@ impl Value {
                     Self::of_property(&first.value, data_type)
                 })
             }
-            // The rest has an arm of its own there.
+            // `of_property` handles all other types itself.
             common => Self::of_property(common, data_type),
         }
     }

@@ -1,7 +1,7 @@
 //! Centralities: degree, closeness, betweenness and stress.
 //!
-//! All but the degree look at paths of vertices, so parallel edges count once and self-loops never.
-//! They follow the directions that the projection has: both make the graph undirected.
+//! All but the degree depend on paths of vertices: parallel edges count once, and self-loops are
+//! ignored. They follow the projection's directions; with both, the graph is undirected.
 
 use varve_view::Meter;
 
@@ -9,8 +9,8 @@ use super::louvain::next_random;
 use super::pace::{Pace, array};
 use crate::{Adjacency, Node, Projection, TraversalError};
 
-/// The number of edges of each vertex in the directions that the projection has. A self-loop counts
-/// once in each.
+/// The number of edges of each vertex in the projection's directions. A self-loop counts once in
+/// each direction.
 #[must_use]
 pub fn degree(graph: &Projection) -> Vec<u64> {
     let of = |node| {
@@ -23,20 +23,21 @@ pub fn degree(graph: &Projection) -> Vec<u64> {
     graph.nodes().map(of).collect()
 }
 
-/// What closeness is.
+/// The formula of closeness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closeness {
-    /// The sum of one over the distance to each vertex that is reached: HugeGraph's.
+    /// The sum of 1 / distance over the reached vertices, as in HugeGraph.
     Harmonic,
-    /// One over the mean distance to the vertices that are reached, times their share of all others
+    /// 1 / (mean distance to the reached vertices), times their share of all other vertices
     /// (Wasserman and Faust).
     Classic,
 }
 
-/// The closeness of each vertex along paths of at most `depth` edges.
+/// The closeness of each vertex, along paths of at most `depth` edges.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn closeness(
     graph: &Projection,
     kind: Closeness,
@@ -52,7 +53,7 @@ pub fn closeness(
         let reached = &search.order[1..];
         let distances = reached.iter().map(|other| search.depths[*other as usize]);
         scores[node as usize] = match kind {
-            // Of no numbers `sum` gives -0.0.
+            // `sum` of no numbers would be -0.0.
             _ if reached.is_empty() => 0.0,
             Closeness::Harmonic => distances.map(|depth| 1.0 / f64::from(depth)).sum(),
             Closeness::Classic => {
@@ -66,22 +67,23 @@ pub fn closeness(
     Ok(scores)
 }
 
-/// What betweenness counts.
+/// The paths that betweenness counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Betweenness<'a> {
-    /// Where paths begin; `None` = at every vertex.
+    /// The vertices at which paths begin; `None` = all.
     pub sources: Option<&'a [Node]>,
-    /// Edges of a path, at most.
+    /// The most edges of a path.
     pub depth: u32,
 }
 
 /// The betweenness of each vertex: for every ordered pair of other vertices, the share of the
-/// shortest paths between them that lead through it (Brandes, 2001). Of an undirected graph each
-/// pair counts twice, as in HugeGraph. With sources only the pairs that begin at one count, and the
-/// sums are scaled up to all vertices.
+/// shortest paths between them that lead through it (Brandes, 2001). In an undirected graph each
+/// pair counts twice, as in HugeGraph. With sources, only pairs that begin at a source count, and
+/// the sums are scaled up to all vertices.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn betweenness(
     graph: &Projection,
     ask: &Betweenness<'_>,
@@ -106,7 +108,8 @@ pub fn betweenness(
     })
 }
 
-/// The stress of each vertex: how many shortest paths lead through it, counted as [`betweenness`].
+/// The stress of each vertex: the number of shortest paths that lead through it. Pairs count as in
+/// [`betweenness`].
 ///
 /// # Errors
 /// As [`betweenness`].
@@ -116,7 +119,7 @@ pub fn stress(
     meter: &Meter,
 ) -> Result<Vec<f64>, TraversalError> {
     paths_through(graph, ask, meter, |search, scores, simple, pace| {
-        // How many shortest paths begin at a vertex and lead away from the source.
+        // For each vertex, the number of shortest paths that lead on from it, away from the source.
         let onward = &mut search.backwards;
         for node in search.order.iter().skip(1).rev() {
             let (at, others) = (*node as usize, simple.of_node(*node));
@@ -135,7 +138,8 @@ pub fn stress(
     })
 }
 
-/// So many different vertices, drawn by a seed, ascending; all if there are no more.
+/// A sample of `count` distinct vertices, drawn by a seed, ascending; all vertices if there are
+/// fewer.
 #[must_use]
 pub fn sampled(graph: &Projection, count: usize, seed: u64) -> Vec<Node> {
     let mut nodes: Vec<Node> = graph.nodes().collect();
@@ -150,7 +154,7 @@ pub fn sampled(graph: &Projection, count: usize, seed: u64) -> Vec<Node> {
     nodes
 }
 
-/// Adds a source's part to the scores.
+/// Adds the contribution of one source to the scores.
 type Gather<'a> =
     fn(&mut Search, &mut [f64], &Adjacency, &mut Pace<'a>) -> Result<(), TraversalError>;
 
@@ -186,15 +190,15 @@ fn paths_through<'a>(
 
 const UNSEEN: u32 = u32::MAX;
 
-/// A search by breadth that counts shortest paths. Its arrays serve one source after the other.
+/// A breadth-first search that counts shortest paths. Its arrays are reused for each source.
 struct Search {
-    /// The vertices reached, in the order in which they were.
+    /// The vertices reached, in the order of the search.
     order: Vec<Node>,
-    /// Edges between the source and each vertex.
+    /// The number of edges between the source and each vertex.
     depths: Vec<u32>,
-    /// Shortest paths from the source to each vertex.
+    /// The number of shortest paths from the source to each vertex.
     paths: Vec<f64>,
-    /// What is gathered on the way back.
+    /// Values that are accumulated from the last vertex back to the source.
     backwards: Vec<f64>,
 }
 
@@ -241,7 +245,7 @@ impl Search {
         Ok(())
     }
 
-    /// Forgets what the last source reached.
+    /// Clears what the search of the last source has set.
     fn clear(&mut self) {
         for node in self.order.drain(..) {
             let at = node as usize;

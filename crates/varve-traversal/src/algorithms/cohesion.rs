@@ -1,4 +1,4 @@
-//! How closely vertices hang together: triangles and cores, in the simple graph.
+//! Cohesion of the simple graph: triangles and cores.
 
 use std::cmp::Ordering;
 
@@ -10,21 +10,21 @@ use crate::{Adjacency, Node, Projection, TraversalError};
 /// Triangles of the simple graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Triangles {
-    /// In how many each vertex is.
+    /// The number of triangles of each vertex.
     pub of: Vec<u64>,
-    /// How many other vertices each is joined with.
+    /// The degree of each vertex in the simple graph.
     pub degrees: Vec<u32>,
 }
 
 impl Triangles {
-    /// How many there are.
+    /// The number of triangles.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.of.iter().sum::<u64>() / 3
     }
 
-    /// The share of pairs of edges with a common end that a third edge closes (transitivity); 0 if
-    /// there are no such pairs.
+    /// The share of pairs of edges with a common end that a third edge closes (transitivity); 0
+    /// without such pairs.
     #[must_use]
     pub fn coefficient(&self) -> f64 {
         let pairs: f64 = self.degrees.iter().map(|degree| pairs(*degree)).sum();
@@ -34,7 +34,7 @@ impl Triangles {
         }
     }
 
-    /// The same share for the pairs at one vertex.
+    /// The same share for the pairs of edges at one vertex.
     #[must_use]
     pub fn local_coefficient(&self, node: Node) -> f64 {
         let pairs = pairs(self.degrees[node as usize]);
@@ -49,13 +49,14 @@ fn pairs(degree: u32) -> f64 {
     f64::from(degree) * (f64::from(degree) - 1.0) / 2.0
 }
 
-/// Counts triangles. The edges must be there in both directions.
+/// Counts triangles. The projection must have both directions.
 ///
-/// Each triangle is found at the one of its edges between the two vertices of least degree, so that
-/// vertices with very many edges cost little.
+/// Each edge is directed to its end of higher degree. So the neighbour lists that are intersected
+/// stay short, also at vertices with very many edges.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn triangles(graph: &Projection, meter: &Meter) -> Result<Triangles, TraversalError> {
     let simple = graph.simple(meter)?;
     let degrees: Vec<u32> = graph.nodes().map(|node| simple.degree(node)).collect();
@@ -77,7 +78,7 @@ pub fn triangles(graph: &Projection, meter: &Meter) -> Result<Triangles, Travers
     Ok(Triangles { of, degrees })
 }
 
-/// Each edge once, from the end of smaller degree; of equals from the smaller number.
+/// Each edge once, from its end of lower degree; of equal degrees, from the lower number.
 fn upward(simple: &Adjacency, degrees: &[u32], meter: &Meter) -> Result<Adjacency, TraversalError> {
     let above = |a: Node, b: Node| (degrees[a as usize], a) < (degrees[b as usize], b);
     Ok(simple.filtered(&above, meter)?)
@@ -99,11 +100,12 @@ fn common(a: &[Node], b: &[Node], found: &mut dyn FnMut(Node)) {
 }
 
 /// The core number of each vertex: the greatest k for which it is in a part of the simple graph
-/// where every vertex is joined with k others (Batagelj and Zaversnik, 2003). The edges must be
-/// there in both directions.
+/// where every vertex has at least k neighbours (Batagelj and Zaversnik, 2003). The projection must
+/// have both directions.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn core_numbers(graph: &Projection, meter: &Meter) -> Result<Vec<u32>, TraversalError> {
     let simple = graph.simple(meter)?;
     let mut degrees = array(meter, 0_u32, graph.len())?;
@@ -111,7 +113,8 @@ pub fn core_numbers(graph: &Projection, meter: &Meter) -> Result<Vec<u32>, Trave
         degrees[node as usize] = simple.degree(node);
     }
     let most = degrees.iter().copied().max().unwrap_or(0) as usize;
-    // Vertices by degree, where each degree begins, and where each vertex is.
+    // `order`: vertices by degree. `starts`: the index in it of each degree's first vertex.
+    // `places`: the index of each vertex.
     let mut starts = array(meter, 0_usize, most + 2)?;
     for degree in &degrees {
         starts[*degree as usize + 1] += 1;
@@ -138,7 +141,8 @@ pub fn core_numbers(graph: &Projection, meter: &Meter) -> Result<Vec<u32>, Trave
             if degree <= degrees[node as usize] {
                 continue;
             }
-            // The first of its degree changes places with it and then belongs to the degree below.
+            // Swaps the vertex with the first one of its degree, then moves the start of that
+            // degree past it.
             let first_place = starts[degree as usize];
             let (first, place) = (order[first_place], places[*other as usize]);
             order.swap(first_place, place);

@@ -10,21 +10,22 @@ use crate::{Node, Projection, TraversalError};
 pub struct Communities {
     /// For each vertex, a vertex that names its community.
     pub of: Vec<Node>,
-    /// How many there are.
+    /// The number of communities.
     pub count: usize,
-    /// Rounds made.
+    /// The number of rounds.
     pub rounds: u32,
     /// The share of vertices that the last round changed.
     pub last_change: f64,
 }
 
-/// Communities by label propagation. At first each vertex is its own. A round visits the vertices
-/// in order; each takes the community that most of the weight of its edges leads to, of equals its
-/// own, else the smallest. Ends after `times` rounds, or when a round changed a share of at most
-/// `precision` of the vertices.
+/// Communities by label propagation. At first each vertex is its own community. A round visits the
+/// vertices in order; each joins the community to which its edges have the greatest total weight.
+/// Among equals it prefers its own community, then the smallest. Ends after `times` rounds, or
+/// after a round that changed a share of at most `precision` of the vertices.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn label_propagation(
     graph: &Projection,
     times: u32,
@@ -65,17 +66,17 @@ pub fn label_propagation(
     })
 }
 
-/// How many different numbers there are.
+/// The number of distinct values.
 pub(super) fn distinct(of: &[Node]) -> usize {
     let mut seen = vec![false; of.len()];
     let new = |node: &&Node| !std::mem::replace(&mut seen[**node as usize], true);
     of.iter().filter(new).count()
 }
 
-/// The weight of edges into each community, for one vertex at a time.
+/// The weights of one vertex's edges into each community.
 pub(super) struct Votes {
     weights: Vec<f64>,
-    /// Communities that have a weight.
+    /// Communities with a weight.
     met: Vec<Node>,
     is_met: Vec<bool>,
 }
@@ -105,7 +106,7 @@ impl Votes {
         }
     }
 
-    /// Communities that have votes, in the order in which they were met.
+    /// Communities with a weight, in the order in which they were added.
     pub(super) fn met(&self) -> &[Node] {
         &self.met
     }
@@ -116,7 +117,8 @@ impl Votes {
         }
     }
 
-    /// The community with the greatest weight, of equals `own`, else the smallest. Clears.
+    /// Returns the community with the greatest weight (among equals `own`, else the smallest), and
+    /// clears the weights.
     fn best(&mut self, own: Node) -> Node {
         let greatest = self.met.iter().map(|community| self.of(*community));
         let greatest = greatest.fold(f64::NEG_INFINITY, f64::max);

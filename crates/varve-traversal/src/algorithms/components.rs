@@ -1,4 +1,4 @@
-//! Connected components: weak by joined sets, strong by Tarjan's algorithm ("Depth-first search and
+//! Connected components: weak by union-find, strong by Tarjan's algorithm ("Depth-first search and
 //! linear graph algorithms", 1972).
 
 use varve_view::Meter;
@@ -6,12 +6,12 @@ use varve_view::Meter;
 use super::pace::{Pace, array};
 use crate::{Adjacency, Node, Projection, TraversalError};
 
-/// The component of each vertex: the smallest vertex in it.
+/// The component of each vertex, named by its smallest vertex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
-    /// For each vertex.
+    /// The component of each vertex.
     pub of: Vec<Node>,
-    /// How many there are.
+    /// The number of components.
     pub count: usize,
 }
 
@@ -23,10 +23,11 @@ impl Components {
     }
 }
 
-/// Components of vertices that edges of any direction join.
+/// The weakly connected components: vertices joined by edges of any direction.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn weak(graph: &Projection, meter: &Meter) -> Result<Components, TraversalError> {
     let mut parents = joined(graph, |_| true, meter)?;
     for node in graph.nodes() {
@@ -35,7 +36,8 @@ pub fn weak(graph: &Projection, meter: &Meter) -> Result<Components, TraversalEr
     Ok(Components::new(parents))
 }
 
-/// Sets of the wanted vertices that edges between them join, as parents of a forest.
+/// A union-find forest of the wanted vertices and the edges between them, as the parent of each
+/// vertex.
 fn joined(
     graph: &Projection,
     wanted: impl Fn(Node) -> bool,
@@ -56,8 +58,8 @@ fn joined(
     Ok(parents)
 }
 
-/// The components of a part of the graph: of the vertices that are wanted, joined by the edges
-/// between them. Each ascending, in the order of their smallest vertices.
+/// The components of the wanted vertices and the edges between them. Vertices ascend within a
+/// component, and components come by their smallest vertex.
 ///
 /// # Errors
 /// As [`weak`].
@@ -81,13 +83,13 @@ pub fn groups(
     Ok(groups)
 }
 
-/// Joins two sets; the smaller root stays, so that a root is the smallest vertex of its set.
+/// Joins two sets. The smaller root remains, so that a root is the smallest vertex of its set.
 fn join(parents: &mut [Node], a: Node, b: Node) {
     let (a, b) = (root(parents, a), root(parents, b));
     parents[a.max(b) as usize] = a.min(b);
 }
 
-/// The root of a set; halves the way to it.
+/// The root of a set, with path halving.
 fn root(parents: &mut [Node], mut node: Node) -> Node {
     loop {
         let parent = parents[node as usize];
@@ -100,7 +102,7 @@ fn root(parents: &mut [Node], mut node: Node) -> Node {
     }
 }
 
-/// Components of vertices that reach each other along the edges.
+/// The strongly connected components: vertices that reach each other along the edges.
 ///
 /// # Errors
 /// As [`weak`].
@@ -123,15 +125,15 @@ pub fn strong(graph: &Projection, meter: &Meter) -> Result<Components, Traversal
 
 const UNSEEN: u32 = u32::MAX;
 
-/// The state of Tarjan's search, with a stack of its own instead of the program's.
+/// The state of Tarjan's search, with an explicit stack.
 struct Strong {
-    /// When each vertex was met.
+    /// The discovery number of each vertex.
     order: Vec<u32>,
-    /// The vertex met first that can be reached from each.
+    /// The low-link of each vertex.
     low: Vec<u32>,
     /// The component of each vertex.
     of: Vec<Node>,
-    /// Vertices whose component is not complete.
+    /// Vertices whose component is not complete yet.
     open: Vec<Node>,
     next: u32,
 }
@@ -143,7 +145,7 @@ impl Strong {
         start: Node,
         pace: &mut Pace<'_>,
     ) -> Result<(), TraversalError> {
-        // A vertex and how many of its edges were walked.
+        // Each vertex on the current path, and the number of its edges that were walked.
         let mut path: Vec<(Node, u32)> = vec![(start, 0)];
         self.meet(start);
         while let Some((node, walked)) = path.last_mut() {
@@ -179,7 +181,7 @@ impl Strong {
         self.open.push(node);
     }
 
-    /// Closes the component that began with a vertex.
+    /// Closes the component whose first discovered vertex this is.
     fn leave(&mut self, node: Node) {
         if self.low[node as usize] != self.order[node as usize] {
             return;

@@ -1,4 +1,4 @@
-//! How many elements there are of each label.
+//! Counts of elements by label.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,17 @@ use varve_view::{Elements, Flow, GraphView, Meter, ScanAsk, ScannedElement};
 
 use crate::TraversalError;
 
-/// Elements that are scanned in one piece.
+/// Elements in one call of a scan.
 const PIECE: usize = 65_536;
 
-/// Elements by label; labels without elements are not in it.
+/// The number of elements of each label that has any.
 pub type Counts<L> = BTreeMap<L, u64>;
 
-/// Counts vertices by label. `progress` gets how many were counted.
+/// Counts vertices by label. `progress` gets the number counted so far.
 ///
 /// # Errors
-/// As the view's reads.
+///
+/// Those of the view.
 pub fn count_vertices(
     view: &dyn GraphView,
     meter: &Meter,

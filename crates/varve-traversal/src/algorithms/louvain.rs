@@ -1,7 +1,7 @@
 //! Communities by greedy modularity (Blondel, Guillaume, Lambiotte and Lefebvre, 2008).
 //!
-//! Edges count in both directions, with their weights; parallel edges add up. A self-loop counts
-//! once inside its community and twice in its vertex's degree.
+//! Edges count in both directions with their weights, and weights of parallel edges add up. A
+//! self-loop counts once inside its community, and twice in the degree of its vertex.
 
 use varve_view::Meter;
 
@@ -9,17 +9,18 @@ use super::communities::{Votes, distinct};
 use super::pace::{Pace, array};
 use crate::{Node, Projection, TraversalError};
 
-/// A gain of modularity below this moves no vertex: rounding could move vertices to and fro.
+/// A smaller gain of modularity moves no vertex: rounding errors could move vertices back and
+/// forth.
 const GAIN_MIN: f64 = 1e-12;
 
 /// Parameters of [`louvain`].
 #[derive(Debug, Clone, Copy)]
 pub struct LouvainAsk {
-    /// Rounds over all vertices of a level, at most.
+    /// The most rounds over the vertices of a level.
     pub times: u32,
-    /// A level ends when a round moved a share of at most this of its vertices.
+    /// A level ends when a round has moved at most this share of its vertices.
     pub precision: f64,
-    /// Vertices are visited in an order drawn from this.
+    /// The seed of the order in which vertices are visited.
     pub seed: u64,
 }
 
@@ -28,11 +29,11 @@ pub struct LouvainAsk {
 pub struct Louvain {
     /// For each vertex, the smallest vertex of its community.
     pub of: Vec<Node>,
-    /// How many there are.
+    /// The number of communities.
     pub count: usize,
-    /// Levels: how often communities became the vertices of a smaller graph.
+    /// The number of passes: after each, communities become the vertices of a smaller graph.
     pub passes: u32,
-    /// Rounds over the vertices, of all levels.
+    /// The number of rounds in all passes.
     pub rounds: u32,
     /// The share of vertices that the last round moved.
     pub last_change: f64,
@@ -40,10 +41,11 @@ pub struct Louvain {
     pub modularity: f64,
 }
 
-/// Communities by greedy modularity. The edges must be there in both directions.
+/// Communities by greedy modularity. The projection must have both directions.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn louvain(
     graph: &Projection,
     ask: &LouvainAsk,
@@ -86,8 +88,8 @@ pub fn louvain(
     })
 }
 
-/// The modularity of communities: the share of the weight inside them, less what chance would put
-/// there.
+/// The modularity of communities: the share of the weight inside them, minus the share expected in
+/// a random graph with the same degrees.
 ///
 /// # Errors
 /// As [`louvain`].
@@ -124,14 +126,14 @@ fn named_by_smallest(of: &[Node]) -> Vec<Node> {
         .collect()
 }
 
-/// A weighted graph: each edge at both its ends, self-loops apart.
+/// A weighted graph. Each edge is stored at both ends; self-loops are stored separately.
 struct Level {
     starts: Vec<usize>,
     edges: Vec<(Node, f64)>,
     loops: Vec<f64>,
 }
 
-/// What the rounds of a level came to.
+/// The result of the rounds of one level.
 struct Moved {
     of: Vec<Node>,
     rounds: u32,
@@ -183,7 +185,7 @@ impl Level {
         edges.sum::<f64>() + 2.0 * self.loops[node as usize]
     }
 
-    /// Moves vertices between communities as long as that gains modularity.
+    /// Moves vertices between communities while that increases the modularity.
     fn move_vertices(
         &self,
         ask: &LouvainAsk,
@@ -245,7 +247,7 @@ impl Level {
         Ok(moved)
     }
 
-    /// The graph of the communities, and the number of each in it.
+    /// The graph of the communities, and for each community its number in that graph.
     fn merged(&self, of: &[Node], meter: &Meter) -> Result<(Vec<Node>, Self), TraversalError> {
         let mut numbers = vec![Node::MAX; self.len()];
         let mut members: Vec<Vec<Node>> = Vec::new();
@@ -274,7 +276,7 @@ impl Level {
                     votes.add(numbers[of[*other as usize] as usize], *weight);
                 }
             }
-            // An edge inside a community was met from both its ends.
+            // An edge inside a community was counted from both ends.
             level.loops[number] += votes.of(own) / 2.0;
             let mut others: Vec<Node> = votes.met().to_vec();
             others.sort_unstable();
@@ -299,7 +301,7 @@ fn shuffled(mut nodes: Vec<Node>, random: &mut u64) -> Vec<Node> {
     nodes
 }
 
-/// The next number of a sequence that is the same in every run.
+/// The next pseudo-random number of a sequence (SplitMix64).
 pub(super) fn next_random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut mixed = *state;

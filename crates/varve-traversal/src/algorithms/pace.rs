@@ -1,11 +1,11 @@
-//! Looking at the clock, and arrays that are charged to the meter.
+//! Checks of the deadline, and arrays charged to the meter.
 
 use varve_view::{Meter, ViewError};
 
-/// Edges between two looks at the clock and at the cancel token: about a millisecond.
+/// Edges between two checks of the clock and the cancel token: about a millisecond.
 const EDGES: usize = 1 << 16;
 
-/// Ends an algorithm at its deadline.
+/// Ends an algorithm at its deadline or when it is cancelled.
 #[derive(Debug)]
 pub(super) struct Pace<'a> {
     meter: &'a Meter,
@@ -17,10 +17,11 @@ impl<'a> Pace<'a> {
         Self { meter, left: EDGES }
     }
 
-    /// Counts edges that were looked at.
+    /// Counts edges that were read.
     ///
     /// # Errors
-    /// At the deadline, or when cancelled.
+    ///
+    /// If the deadline has passed, or the request was cancelled.
     #[inline]
     pub(super) fn step(&mut self, edges: usize) -> Result<(), ViewError> {
         if self.left > edges {
@@ -32,10 +33,11 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// An array that the meter is charged for.
+/// Allocates an array and charges it to the meter.
 ///
 /// # Errors
-/// Over the bytes of the meter.
+///
+/// If the memory limit of the meter is exceeded.
 pub(super) fn array<T: Clone>(meter: &Meter, value: T, count: usize) -> Result<Vec<T>, ViewError> {
     meter.hold(count * size_of::<T>())?;
     Ok(vec![value; count])

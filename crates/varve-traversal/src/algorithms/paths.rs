@@ -8,13 +8,14 @@ use varve_view::Meter;
 use super::pace::{Pace, array};
 use crate::{Node, Projection, TraversalError};
 
-/// The number of hops to a vertex that is not reached.
+/// The number of hops of an unreachable vertex.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// How many edges a shortest path from `source` to each vertex has.
+/// The number of edges of a shortest path from `source` to each vertex.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn hops(graph: &Projection, source: Node, meter: &Meter) -> Result<Vec<u32>, TraversalError> {
     let mut hops = array(meter, UNREACHED, graph.len())?;
     let mut order = vec![source];
@@ -37,7 +38,7 @@ pub fn hops(graph: &Projection, source: Node, meter: &Meter) -> Result<Vec<u32>,
     Ok(hops)
 }
 
-/// A weight as a key of a heap.
+/// A distance as a heap key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Distance(f64);
 
@@ -55,11 +56,12 @@ impl Ord for Distance {
     }
 }
 
-/// The weight of a lightest path from `source` to each vertex; infinite where there is none
-/// (Dijkstra, 1959).
+/// The weight of a lightest path from `source` to each vertex; infinite if there is none (Dijkstra,
+/// 1959).
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn distances(
     graph: &Projection,
     source: Node,

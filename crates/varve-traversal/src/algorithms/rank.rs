@@ -8,34 +8,35 @@ use crate::{Adjacency, Node, Projection, TraversalError};
 /// Parameters of PageRank (Page, Brin, Motwani and Winograd, 1999).
 #[derive(Debug, Clone, Copy)]
 pub struct PageRank<'a> {
-    /// The share of rank that jumps instead of following an edge, in (0, 1]. NetworkX names `1 -
-    /// alpha` so.
+    /// The probability of a jump instead of following an edge, in (0, 1]. NetworkX's `alpha` is 1
+    /// minus this.
     pub alpha: f64,
-    /// Iterations, at most.
+    /// The most iterations.
     pub times: u32,
-    /// Ends when the ranks have changed by less than this in sum.
+    /// Ends when the sum of the changes of all ranks is less than this.
     pub precision: f64,
-    /// Where jumps go to, in equal shares; empty = to all vertices.
+    /// The targets of jumps, with equal probability; empty = all vertices.
     pub sources: &'a [Node],
 }
 
-/// Ranks and how they were come to.
+/// Ranks, and how the iteration ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
-    /// For each vertex.
+    /// The rank of each vertex.
     pub ranks: Vec<f64>,
-    /// Iterations made.
+    /// The number of iterations.
     pub iterations: u32,
-    /// By how much the last one changed the ranks, in sum.
+    /// The sum of the changes of all ranks in the last iteration.
     pub last_change: f64,
 }
 
-/// The PageRank of each vertex; all sum to 1. An edge's share of its source's rank is its share of
-/// the weights of the source's edges. The rank of a vertex without edges jumps. The edges must be
-/// there from their targets ([`Projection::back`]).
+/// The PageRank of each vertex; the sum is 1. An edge gets the share of its source's rank that its
+/// weight has in the weights of the source's edges. The rank of a vertex without edges jumps. The
+/// projection must have the edges from their targets ([`Projection::back`]).
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn page_rank(
     graph: &Projection,
     ask: &PageRank<'_>,
@@ -50,7 +51,7 @@ pub fn page_rank(
     if let Some(jumps) = &jumps {
         ranks.copy_from_slice(jumps);
     }
-    // One over the sum of the weights of a vertex's outgoing edges; zero without edges.
+    // 1 / the sum of the weights of each vertex's outgoing edges; 0 without edges.
     let parts = parts(graph, back, meter)?;
     let mut shares: Vec<f64> = array(meter, 0.0, count)?;
     let mut followed: Vec<f64> = array(meter, 0.0, count)?;
@@ -85,15 +86,15 @@ pub fn page_rank(
     })
 }
 
-/// Vertices whose values are looked at together: 4 MiB, which mostly stay in the processor's cache.
+/// Vertices whose values are read together: 4 MiB, which mostly stay in the cache.
 const BLOCK: usize = 1 << 19;
 
-/// Adds to each vertex the sum of the values of the other ends of its edges, by the edges' weights.
-/// The values lie anywhere, so the edges are walked once for each block of vertices; the neighbours
-/// of a vertex ascend, so each walk goes on where the last one ended.
+/// Adds to each vertex the sum of the values of its neighbours, weighted by the edges. Values are
+/// read in random order, so the edges are walked once for each block of vertices. Neighbours
+/// ascend, so each walk continues where the previous one ended.
 struct Sums<'a> {
     side: &'a Adjacency,
-    /// The next edge of each vertex.
+    /// The index of the next edge of each vertex.
     next: Vec<u32>,
 }
 
@@ -140,7 +141,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The share of each vertex in the jumps; `None` when all have the same.
+/// The share of each vertex in the jumps; `None` if all are equal.
 fn jumps(
     sources: &[Node],
     count: usize,
@@ -174,14 +175,14 @@ fn parts(graph: &Projection, back: &Adjacency, meter: &Meter) -> Result<Vec<f64>
     Ok(sums)
 }
 
-/// Eigenvector centrality: the vector of length 1 that the edges turn into a multiple of itself, a
-/// vertex's value being the sum of those of the sources of its edges. Found by iteration of the
-/// adjacency matrix plus the unit matrix, so that it converges on bipartite graphs too; ends when
-/// no more than `precision` per vertex changes. A graph whose edges make no cycle has no such
-/// vector; then the last iterate is returned, and [`Ranks::last_change`] says so.
+/// Eigenvector centrality: a vector of length 1 that is an eigenvector of the adjacency matrix. A
+/// vertex's value is proportional to the sum of the values of the sources of its edges. Iterates
+/// the adjacency matrix plus the identity, so that it also converges on bipartite graphs. Ends when
+/// the mean change per vertex is less than `precision`. A graph without a cycle has no such vector;
+/// then the last iterate is returned, and [`Ranks::last_change`] shows that it did not converge.
 ///
-/// The edges must be there from their targets ([`Projection::back`]); if they are there from their
-/// sources too, both directions count.
+/// The projection must have the edges from their targets ([`Projection::back`]). If it also has
+/// them from their sources, both directions count.
 ///
 /// # Errors
 /// As [`page_rank`].

@@ -5,20 +5,21 @@ use varve_view::{Flow, Meter};
 use super::pace::Pace;
 use crate::{Adjacency, Node, Projection, TraversalError};
 
-/// Which rings are looked for.
+/// A request for rings.
 #[derive(Debug, Clone, Copy)]
 pub struct Rings {
-    /// Edges of a ring, at most.
+    /// The most edges of a ring.
     pub depth: u32,
 }
 
-/// Shows each ring once, as its vertices from the smallest on; returns how many were shown.
-/// Parallel edges make no further rings, a self-loop is a ring of one vertex. If the projection has
-/// both directions, a ring may be walked along and against the edges, and a ring of two vertices
-/// needs an edge each way; otherwise edges are walked in the projection's direction only.
+/// Calls `visit` for each ring once, with its vertices from the smallest on. Returns the number of
+/// rings. Parallel edges give no further rings; a self-loop is a ring of one vertex. If the
+/// projection has both directions, a ring may use edges in either direction, and a ring of two
+/// vertices needs an edge in each. Otherwise edges are walked in the projection's direction only.
 ///
 /// # Errors
-/// Over the meter's bytes or its deadline.
+///
+/// If the memory limit of the meter is exceeded, or its deadline has passed.
 pub fn rings(
     graph: &Projection,
     ask: &Rings,
@@ -56,7 +57,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Shows the rings whose smallest vertex is `first`.
+    /// Visits the rings whose smallest vertex is `first`.
     fn from(
         &mut self,
         first: Node,
@@ -69,7 +70,7 @@ impl Search<'_> {
                 return Ok(Flow::Break(()));
             }
         }
-        // How many neighbours of each vertex of the path were tried.
+        // The number of neighbours tried at each vertex of the path.
         let mut tried: Vec<usize> = vec![0];
         while let (Some(node), Some(next)) = (self.path.last().copied(), tried.last_mut()) {
             let other = self.simple.of_node(node).get(*next).copied();
@@ -97,8 +98,8 @@ impl Search<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Whether the path with an edge back to its begin is a ring that was not shown from its other
-    /// end.
+    /// Whether the path and an edge back to its start form a ring that was not visited in the
+    /// opposite orientation.
     fn closes(&self) -> bool {
         match *self.path.as_slice() {
             [a, b] if self.both_ways => self.has_edge(a, b) && self.has_edge(b, a),

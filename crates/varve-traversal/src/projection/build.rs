@@ -1,5 +1,5 @@
-//! Copying: vertices by a scan, the edges of all labels by another one, those of some labels by the
-//! neighbours of batches of vertices.
+//! Building a projection: a scan of the vertices, then a scan of the edges of all labels, or the
+//! neighbours of batches of vertices for some labels.
 
 use varve_model::{Direction, Properties, PropertyKeyId};
 use varve_view::{Elements, Expand, Flow, GraphView, Meter, ScanAsk, ScannedElement, ViewError};
@@ -10,9 +10,9 @@ use super::vertices::Vertices;
 use super::{Adjacency, Node, Projection, ProjectionAsk};
 use crate::TraversalError;
 
-/// Vertices whose edges are read together: enough that a cluster answers them in one round.
+/// Vertices whose edges are read together: enough for a cluster to answer them in one round trip.
 const BATCH: usize = 1_024;
-/// Elements that are scanned in one piece.
+/// Elements in one call of a scan.
 const SCAN: usize = 65_536;
 
 pub(super) fn projection(
@@ -30,7 +30,7 @@ pub(super) fn projection(
     };
     meter.release(table.bytes());
     drop(table);
-    // A scan shows edges from their sources.
+    // A scan gives edges from their sources.
     if ask.labels.is_empty() && ask.direction == Some(Direction::In) {
         let bytes = side.bytes();
         side = transposed(&side, meter)?;
@@ -92,8 +92,8 @@ fn vertices(
     }
 }
 
-/// The edges of these labels, from the vertices that they are walked from, in the order in which
-/// the view shows them.
+/// The edges of some labels, from the vertices where they are walked from, in the order of the
+/// view.
 fn of_labels(
     view: &dyn GraphView,
     ask: &ProjectionAsk<'_>,
@@ -129,8 +129,7 @@ fn of_labels(
     Ok(edges.finish()?)
 }
 
-/// The edges of all labels from their sources, by a scan: it costs rows, and no search for each
-/// vertex.
+/// The edges of all labels from their sources, by a scan, which needs no search for each vertex.
 fn of_all_labels(
     view: &dyn GraphView,
     ask: &ProjectionAsk<'_>,
@@ -186,12 +185,12 @@ fn flow_of(outcome: &Result<(), TraversalError>) -> Flow {
     }
 }
 
-/// Numbers the sources of edges that are scanned: those of one vertex come together, and vertices
-/// mostly in the order of their keys.
+/// Finds the numbers of the sources of scanned edges. Edges of one vertex come together, and
+/// vertices mostly in the order of their keys, so the same or the next number is tried first.
 struct Sources<'a> {
     vertices: &'a Vertices,
     table: &'a Table,
-    /// The last one.
+    /// The key of the last source.
     key: Vec<u8>,
     node: Option<Node>,
 }
@@ -234,7 +233,7 @@ fn weight(properties: &Properties, key: PropertyKeyId) -> Result<f64, TraversalE
     number.filter(usable).ok_or_else(wrong)
 }
 
-/// The same edges from their other ends. The neighbours of each come in ascending order.
+/// The same edges from their other ends, with neighbours ascending.
 fn transposed(side: &Adjacency, meter: &Meter) -> Result<Adjacency, ViewError> {
     meter.hold(side.bytes())?;
     let count = side.starts.len() - 1;

@@ -1,4 +1,4 @@
-//! Edges as they are read, numbered and brought into the order of their vertices.
+//! Collects edges while they are read: numbers their ends and sorts them by vertex.
 
 use varve_view::{Meter, ViewError};
 
@@ -6,27 +6,27 @@ use super::table::{Batch, Table};
 use super::vertices::Vertices;
 use super::{Adjacency, Node};
 
-/// Edges whose other ends are numbered together: enough that the processor waits for the memory of
-/// many at a time, few enough to stay in its nearest cache.
+/// Edges whose other ends are numbered together: enough to overlap many cache misses, few enough to
+/// fit into the L1 cache.
 const TOGETHER: usize = 512;
-/// What an edge takes in one direction, and its weight.
+/// Bytes of an edge in one direction, and of its weight.
 const EDGE_BYTES: usize = size_of::<Node>();
 const WEIGHT_BYTES: usize = size_of::<f64>();
 
-/// Collects the edges of one direction. Edges of a vertex mostly come together, and vertices in the
-/// order of their numbers: then nothing is moved again.
+/// Collects the edges of one direction. Edges of a vertex mostly come together, and vertices mostly
+/// in the order of their numbers; then no edge is moved again.
 pub(super) struct Collector<'a> {
     vertices: &'a Vertices,
     table: &'a Table,
     meter: &'a Meter,
-    /// The edges whose other ends are not numbered yet: those, the vertices that they are walked
-    /// from, and their weights.
+    /// Edges whose other ends are not numbered yet: the keys of those ends, the vertices that the
+    /// edges are walked from, and the weights.
     batch: Batch,
     batch_from: Vec<Node>,
     batch_weights: Vec<f64>,
     others: Vec<Node>,
     weights: Vec<f64>,
-    /// Edges of one vertex that came together: the vertex, and where they begin in `others`.
+    /// Runs of edges of one vertex: the vertex, and the index in `others` at which the run begins.
     runs: Vec<(Node, u32)>,
 }
 
@@ -45,11 +45,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Takes an edge from a vertex to the one with this key, which need not exist. All edges of a
-    /// collector have a weight, or none has.
+    /// Adds an edge from a vertex to the one with this key, which need not exist. Either all edges
+    /// of a collector have weights, or none.
     ///
     /// # Errors
-    /// Over the bytes of the meter.
+    ///
+    /// If the memory limit of the meter is exceeded.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -66,7 +67,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Numbers the edges of the batch. Those without another end are left out.
+    /// Numbers the edges of the batch. Edges whose other end is not in the projection are dropped.
     fn number(&mut self) -> Result<(), ViewError> {
         self.table.find_each(self.vertices, &mut self.batch);
         let before = (self.others.len(), self.runs.len());
@@ -93,7 +94,6 @@ impl<'a> Collector<'a> {
             .hold(edges * self.edge_bytes() + runs * size_of::<(Node, u32)>())
     }
 
-    /// What an edge takes.
     fn edge_bytes(&self) -> usize {
         EDGE_BYTES
             + if self.weights.is_empty() {
@@ -103,10 +103,11 @@ impl<'a> Collector<'a> {
             }
     }
 
-    /// The edges of each vertex, in the order in which they came.
+    /// The edges of each vertex, in the order in which they were added.
     ///
     /// # Errors
-    /// Over the bytes of the meter.
+    ///
+    /// If the memory limit of the meter is exceeded.
     pub(super) fn finish(mut self) -> Result<Adjacency, ViewError> {
         self.number()?;
         let end = u32::try_from(self.others.len()).map_err(|_| full())?;
@@ -134,7 +135,7 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Brings the runs into the order of their vertices.
+    /// Sorts the runs by vertex.
     fn gather(&mut self, starts: &[u32]) -> Result<(), ViewError> {
         let copied = self.others.len() * self.edge_bytes();
         self.meter.hold(copied)?;
@@ -166,7 +167,7 @@ fn full() -> ViewError {
 }
 
 impl Adjacency {
-    /// Brings the edges of each vertex into the order of their other ends.
+    /// Sorts the edges of each vertex by their other ends.
     pub(super) fn sort(&mut self) {
         let mut pairs: Vec<(Node, f64)> = Vec::new();
         for node in 0..self.starts.len().saturating_sub(1) {
@@ -189,7 +190,6 @@ impl Adjacency {
         }
     }
 
-    /// The bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         let edges = self.others.len() * EDGE_BYTES + self.weights.len() * WEIGHT_BYTES;
         edges + self.starts.len() * size_of::<u32>()

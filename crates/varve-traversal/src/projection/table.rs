@@ -1,4 +1,4 @@
-//! From vertex keys to numbers, while a projection is made.
+//! A hash table from vertex keys to numbers, used while a projection is built.
 
 use std::ops::Range;
 
@@ -8,11 +8,12 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::Node;
 use super::vertices::Vertices;
 
-/// An open hash table. A slot has the upper half of a key's hash, and the number plus one.
+/// An open-addressing hash table. A slot has the upper half of a key's hash and the number plus
+/// one; 0 = empty.
 #[derive(Debug)]
 pub(super) struct Table {
     slots: Vec<u64>,
-    /// Drawn for each projection, so that crafted ids do not collide.
+    /// Random for each projection, so that crafted ids do not collide.
     seed: u64,
 }
 
@@ -63,7 +64,8 @@ impl Table {
         }
     }
 
-    /// The first slot from `at` on that may be of a key with this hash, or is empty, and its place.
+    /// The first slot from `at` on that is empty or may belong to a key with this hash, and its
+    /// index.
     #[inline]
     fn candidate(&self, hash: u64, mut at: usize) -> (u64, usize) {
         loop {
@@ -79,7 +81,7 @@ impl Table {
         (slot as u32).checked_sub(1)
     }
 
-    /// Looks up many keys: see [`Batch`].
+    /// Looks up many keys at once: see [`Batch`].
     pub(super) fn find_each(&self, vertices: &Vertices, batch: &mut Batch) {
         let Batch { keys, probes } = batch;
         let mut from = 0;
@@ -107,11 +109,11 @@ impl Table {
     }
 }
 
-/// Keys that are looked up together. Each step is done for all of them before the next one, so that
-/// the processor waits for the memory of many at a time.
+/// Keys that are looked up together. Each step is done for all keys before the next step, so that
+/// their cache misses overlap.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// The keys, one behind the other.
+    /// The concatenated keys.
     keys: Vec<u8>,
     probes: Vec<Probe>,
 }
@@ -119,13 +121,13 @@ pub(super) struct Batch {
 /// A key of a [`Batch`].
 #[derive(Debug)]
 struct Probe {
-    /// Where it ends in [`Batch::keys`].
+    /// The end of the key in [`Batch::keys`].
     end: u32,
     hash: u64,
     slot: u64,
-    /// Where the key of the vertex is that the slot names.
+    /// The position of the key of the vertex in the slot.
     key: Range<usize>,
-    /// The vertex, once it was looked up.
+    /// The vertex; at first a candidate, verified by the last step.
     node: Option<Node>,
 }
 
@@ -151,7 +153,7 @@ impl Batch {
         self.probes.clear();
     }
 
-    /// What [`Table::find_each`] has found, in the order of the keys.
+    /// The results of [`Table::find_each`], in the order of the keys.
     pub(super) fn found(&self) -> impl Iterator<Item = Option<Node>> + '_ {
         self.probes.iter().map(|probe| probe.node)
     }

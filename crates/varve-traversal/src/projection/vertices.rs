@@ -8,20 +8,20 @@ use varve_view::{Meter, ViewError};
 
 use super::Node;
 
-/// What a vertex takes beside its key: an end and a label.
+/// Bytes of a vertex without its key: an end and a label.
 const VERTEX_BYTES: usize = 12;
 
-/// Vertex keys in ascending order, and the vertices' labels.
+/// Vertex keys in ascending order, with the vertices' labels.
 #[derive(Debug, Default)]
 pub struct Vertices {
     bytes: Vec<u8>,
-    /// Where each key ends in `bytes`.
+    /// The end of each key in `bytes`.
     ends: Vec<u64>,
     labels: Vec<VertexLabelId>,
 }
 
 impl Vertices {
-    /// Vertices whose keys are their numbers, 4 bytes each.
+    /// Vertices whose keys are their numbers as 4 bytes.
     pub(super) fn numbered(count: usize) -> Self {
         let numbers = 0..Node::try_from(count).unwrap_or(Node::MAX);
         Self {
@@ -49,7 +49,7 @@ impl Vertices {
         Ok(())
     }
 
-    /// Brings the keys into order. Engines mostly hand them out so.
+    /// Sorts the vertices by key. Most engines scan them in this order already.
     pub(super) fn sort(&mut self) {
         let mut order: Vec<Node> = self.numbers().collect();
         if order.is_sorted_by_key(|number| self.key(*number)) {
@@ -65,19 +65,19 @@ impl Vertices {
         *self = sorted;
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no vertices.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The bytes that keys, ends and labels take.
+    /// The size of keys, ends and labels in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len() + self.len() * VERTEX_BYTES
     }
@@ -88,14 +88,14 @@ impl Vertices {
         self.at(&self.place(node))
     }
 
-    /// Where the key of a vertex is.
+    /// The position of a vertex's key.
     pub(super) fn place(&self, node: Node) -> Range<usize> {
         let at = node as usize;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[at] as usize
     }
 
-    /// The key at a place.
+    /// The key at a position.
     pub(super) fn at(&self, place: &Range<usize>) -> &[u8] {
         &self.bytes[place.clone()]
     }

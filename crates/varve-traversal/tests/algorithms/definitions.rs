@@ -7,12 +7,12 @@ use varve_traversal::{Node, Projection};
 
 use super::world::Graph;
 
-/// How many different numbers there are.
+/// The number of distinct values.
 pub(crate) fn classes(of: &[Node]) -> usize {
     of.iter().collect::<BTreeSet<_>>().len()
 }
 
-/// Which vertices each reaches, itself included.
+/// The vertices that each vertex reaches, including itself.
 fn reached(vertices: usize, edges: &[(Node, Node)]) -> Vec<BTreeSet<Node>> {
     let mut reached: Vec<BTreeSet<Node>> = (0..vertices as Node).map(|n| [n].into()).collect();
     loop {
@@ -97,7 +97,7 @@ fn are_joined(graph: &Graph, a: Node, b: Node) -> bool {
     a != b && graph.edges.iter().any(joins)
 }
 
-/// For each vertex the triangles that it is in, and the pairs of its neighbours.
+/// For each vertex, the number of its triangles and of the pairs of its neighbours.
 pub(crate) fn triangles(graph: &Graph) -> (Vec<u64>, Vec<u64>) {
     let nodes = 0..graph.vertices as Node;
     let (mut of, mut pairs) = (vec![0; graph.vertices], vec![0; graph.vertices]);
@@ -198,7 +198,7 @@ pub(crate) fn modularity(graph: &Graph, of: &[Node]) -> f64 {
     sum / all
 }
 
-/// The edges that a projection shows, each way that it shows them.
+/// The edges of a projection in each of its directions.
 fn ways(graph: &Projection) -> Vec<(Node, Node, f64)> {
     let mut ways = Vec::new();
     for side in graph.sides() {
@@ -212,12 +212,12 @@ fn ways(graph: &Projection) -> Vec<(Node, Node, f64)> {
     ways
 }
 
-/// Lightest sums of weights between all pairs (Floyd and Warshall).
+/// The weights of lightest paths between all pairs (Floyd and Warshall).
 pub(crate) fn distances(graph: &Projection) -> Vec<Vec<f64>> {
     lightest(graph, &ways(graph))
 }
 
-/// Edges of shortest paths between all pairs.
+/// The number of edges of shortest paths between all pairs.
 pub(crate) fn hops(graph: &Projection) -> Vec<Vec<u32>> {
     let ones: Vec<_> = ways(graph)
         .into_iter()
@@ -256,11 +256,11 @@ fn lightest(graph: &Projection, ways: &[(Node, Node, f64)]) -> Vec<Vec<f64>> {
     sums
 }
 
-/// The shares and the numbers of shortest paths that lead through each vertex.
+/// Betweenness and stress: the shares and the numbers of shortest paths through each vertex.
 pub(crate) fn between(graph: &Projection, sources: &[Node], depth: u32) -> (Vec<f64>, Vec<f64>) {
     let hops = hops(graph);
     let joined: BTreeSet<(Node, Node)> = ways(graph).iter().map(|way| (way.0, way.1)).collect();
-    // Shortest paths from a vertex to another.
+    // The number of shortest paths between each pair.
     let mut paths = vec![vec![0.0; graph.len()]; graph.len()];
     for from in graph.nodes() {
         let mut order: Vec<Node> = graph.nodes().collect();
@@ -299,7 +299,7 @@ pub(crate) fn between(graph: &Projection, sources: &[Node], depth: u32) -> (Vec<
     (shares, counts)
 }
 
-/// All rings of at most so many edges, sorted.
+/// All rings of at most `depth` edges, sorted.
 pub(crate) fn rings(graph: &Graph, depth: usize, direction: &str) -> Vec<Vec<Node>> {
     let edges: BTreeSet<(Node, Node)> = graph.edges.iter().map(|edge| (edge.0, edge.1)).collect();
     let leads = |a: Node, b: Node| match direction {

@@ -1,4 +1,4 @@
-//! The algorithms on graphs of a known shape, and how they end early.
+//! The algorithms on graphs of a known shape, and at their limits.
 
 use varve_testkit::Random;
 use varve_traversal::Node;

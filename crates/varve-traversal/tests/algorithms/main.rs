@@ -1,6 +1,6 @@
 //! Graph algorithms against their definitions, on random graphs with parallel edges and self-loops.
-//! The same checks run at points of both times of stored graphs in
-//! `crates/varve-server/tests/points`. `VARVE_TRAVERSAL_GRAPHS` sets how many graphs.
+//! `crates/varve-server/tests/points` runs the same checks on stored graphs at points of both
+//! times. `VARVE_TRAVERSAL_GRAPHS` sets the number of graphs.
 
 #![expect(
     clippy::too_many_lines,

@@ -5,7 +5,7 @@ use varve_traversal::Node;
 
 use super::world::Graph;
 
-/// Random graphs of one test.
+/// The number of random graphs of one test.
 pub(crate) const GRAPHS: u64 = 2_000;
 
 pub(crate) fn graph(_number: u64, random: &mut Random) -> Graph {

@@ -1,4 +1,4 @@
-//! What a projection copies, what it leaves out, and what it costs.
+//! The content and the size of projections.
 
 use varve_model::{
     Direction, Edge, EdgeId, EdgeLabelId, Properties, PropertyKeyId, Value, Vertex, VertexId,
@@ -35,7 +35,8 @@ fn edge(from: i64, to: i64, label: u32, weight: Value) -> Edge {
     }
 }
 
-/// Vertices 7, 5 and 9, of which 9 has another label, and edges of two labels, one to nowhere.
+/// Vertices 7, 5 and 9, where 9 has another label, and edges of two labels, one to a missing
+/// vertex.
 fn view() -> ModelView {
     let vertices = vec![vertex(7, 1), vertex(5, 1), vertex(9, 2)];
     let edges = vec![

@@ -11,7 +11,8 @@ use varve_view::{Flow, Meter};
 use super::definitions;
 use super::world::{Graph, each_graph};
 
-/// How far sums of floating-point numbers may differ by the order of their parts.
+/// The largest difference between sums of floating-point numbers that are added in different
+/// orders.
 const ROUNDING: f64 = 1e-9;
 
 fn close(a: &[f64], b: &[f64]) -> bool {
@@ -74,7 +75,7 @@ fn page_rank_is_the_fixed_point_of_its_equation() {
         assert!((ranks.ranks.iter().sum::<f64>() - 1.0).abs() < ROUNDING);
         let next = definitions::page_rank_step(graph, &ranks.ranks, alpha, &sources);
         assert!(close(&ranks.ranks, &next), "{ranks:?} {next:?}");
-        // Edges from their targets are enough.
+        // A projection with the edges from their targets suffices.
         assert_eq!(ranks, page_rank(&into, &ask, &free()).expect("ranks"));
         let few = PageRank { times: 3, ..ask };
         let few = page_rank(&both, &few, &free()).expect("ranks");
@@ -85,7 +86,7 @@ fn page_rank_is_the_fixed_point_of_its_equation() {
 #[test]
 fn eigenvector_centrality_is_an_eigenvector() {
     each_graph(|graph, _| {
-        // An edge each way between all makes the vector unique and the iteration fast.
+        // A ring through all vertices makes the vector unique.
         let vertices = graph.vertices as Node;
         let ring = (0..vertices).map(|a| (a, (a + 1) % vertices, 1.0));
         let edges = graph.edges.iter().copied().chain(ring);

@@ -1,4 +1,4 @@
-//! A graph as a list of edges, and the projections of it.
+//! A graph as a list of edges, and its projections.
 
 use std::rc::Rc;
 
@@ -13,19 +13,19 @@ use varve_view::{GraphView, Meter};
 
 use super::making;
 
-/// The property that holds an edge's weight.
+/// The property with an edge's weight.
 pub(crate) const WEIGHT: PropertyKeyId = PropertyKeyId(1);
 
-/// Vertices from 0 on, and edges from, to and with a weight.
+/// The number of vertices, and edges as (from, to, weight).
 #[derive(Debug, Clone)]
 pub(crate) struct Graph {
     pub(crate) vertices: usize,
     pub(crate) edges: Vec<(Node, Node, f64)>,
-    /// Where the graph was read; `None` = it is a list only.
+    /// The stored form of the graph; `None` = only the list exists.
     pub(crate) stored: Option<Stored>,
 }
 
-/// A view, and the part of it that is the graph.
+/// A view, and the labels and the weight that belong to the graph.
 #[derive(Clone)]
 pub(crate) struct Stored {
     pub(crate) view: Rc<dyn GraphView>,
@@ -51,7 +51,7 @@ impl Graph {
         }
     }
 
-    /// The graph as a view shows it.
+    /// The graph as a model view.
     pub(crate) fn view(&self) -> ModelView {
         let vertices = (0..self.vertices).map(|number| Vertex {
             id: VertexId::Number(number as i64),
@@ -74,7 +74,7 @@ impl Graph {
         ModelView::of(vertices.collect(), edges.collect())
     }
 
-    /// Copies with both directions, OUT only and IN only.
+    /// Projections with both directions, with OUT only and with IN only.
     pub(crate) fn projections(&self) -> [Projection; 3] {
         let stored = self.stored.clone().or_else(|| self.small());
         [None, Some(Direction::Out), Some(Direction::In)].map(|direction| match &stored {
@@ -91,7 +91,7 @@ impl Graph {
         })
     }
 
-    /// A small graph as a view; the model looks at all of it for each question.
+    /// The graph as a view, if it is small: the model scans the whole graph for each read.
     fn small(&self) -> Option<Stored> {
         (self.vertices <= 50).then(|| Stored {
             view: Rc::new(self.view()),
@@ -102,7 +102,7 @@ impl Graph {
     }
 }
 
-/// Runs a test on many graphs; a failure says the number of its graph.
+/// Runs a test on many graphs. A failure prints the number of its graph.
 pub(crate) fn each_graph(test: impl Fn(&Graph, &mut Random)) {
     let asked = std::env::var("VARVE_TRAVERSAL_GRAPHS");
     let graphs = asked.map_or(making::GRAPHS, |text| {
@@ -117,7 +117,7 @@ pub(crate) fn each_graph(test: impl Fn(&Graph, &mut Random)) {
     }
 }
 
-/// Says which graph it was when a test panics.
+/// Prints the graph when a test panics.
 struct PrintOnPanic<'a>(&'a Graph, u64);
 
 impl Drop for PrintOnPanic<'_> {

@@ -1,4 +1,4 @@
-//! How much a search looks at, where the answer does not tell.
+//! The effort of searches whose results do not show it.
 
 use varve_model::{
     Direction, Edge, EdgeId, EdgeLabelId, Properties, Vertex, VertexId, VertexLabelId,
@@ -8,10 +8,11 @@ use varve_traversal::shortest::{Shortest, shortest_paths};
 use varve_traversal::{Capacity, Search, Step};
 use varve_view::Meter;
 
-/// Vertices of a layer of the search.
+/// The width of a layer of the search.
 const WIDTH: i64 = 300;
 
-/// From 0 three hundred ways lead to 1 over two vertices each, and forty more from nowhere.
+/// 300 paths from 0 to 1 over two vertices each, and 40 more edges to 1 from vertices without
+/// incoming edges.
 fn ladder() -> ModelView {
     let (label, kind) = (EdgeLabelId(1), VertexLabelId(1));
     let edge = |source: i64, target: i64| Edge {
@@ -75,7 +76,7 @@ fn one_shortest_path_does_not_read_the_whole_layer_in_which_the_ends_meet() {
         let looked_at = search.measure();
         let outer = 2 + WIDTH as u64;
         match all {
-            // Of the layer between, a few vertices.
+            // Of the middle layer, only a few vertices.
             false => assert!(looked_at.vertices <= 2 + 16, "{looked_at:?}"),
             true => assert_eq!(looked_at.vertices, outer),
         }

@@ -1,6 +1,6 @@
-//! Runs checks on many random graphs, and says answers in terms of their vertices' numbers.
+//! Runs checks on many random graphs, and converts answers to vertex numbers.
 //!
-//! `VARVE_TRAVERSAL_GRAPHS` sets how many graphs, `VARVE_TRAVERSAL_SEED` the first seed.
+//! `VARVE_TRAVERSAL_GRAPHS` sets the number of graphs, `VARVE_TRAVERSAL_SEED` the first seed.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn number_from(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Runs a check on many random graphs, each with a step and two vertices.
+/// Runs a check on many random graphs.
 pub(crate) fn on_graphs(check: impl Fn(&World, &mut Random)) {
     let first = number_from("VARVE_TRAVERSAL_SEED", 1);
     for seed in first..first + number_from("VARVE_TRAVERSAL_GRAPHS", making::GRAPHS) {
@@ -47,7 +47,7 @@ pub(crate) fn distinct(places: &[usize]) -> BTreeSet<usize> {
     set
 }
 
-/// Every pair of neighbours on a path is joined by a step.
+/// Checks that a step joins every pair of neighbours on a path.
 pub(crate) fn assert_walks(world: &World, step: &Step, path: &[usize]) {
     for pair in path.windows(2) {
         let next = naive::next(world, step, pair[0]);
@@ -60,7 +60,7 @@ pub(crate) fn assert_walks(world: &World, step: &Step, path: &[usize]) {
     }
 }
 
-/// A capacity that gives the whole answer or an error with this text.
+/// Checks that an answer under a capacity is the whole answer, or an error with this text.
 pub(crate) fn assert_whole<T: PartialEq + std::fmt::Debug>(
     answer: Result<T, TraversalError>,
     whole: &T,

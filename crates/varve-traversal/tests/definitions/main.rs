@@ -1,5 +1,6 @@
-//! Every traverser against its definition, by brute force on random graphs. The same checks run at
-//! points of both times of stored graphs in `crates/varve-server/tests/points`.
+//! Every traverser against its definition, by brute force on random graphs.
+//! `crates/varve-server/tests/points` runs the same checks on stored graphs at points of both
+//! times.
 
 #![expect(
     clippy::too_many_lines,

@@ -6,7 +6,7 @@ use varve_testkit::model::ModelView;
 
 use super::world::{EDGE_LABELS, KEY, VALUES, VERTEX_LABELS, World, id};
 
-/// Random graphs of one test.
+/// The number of random graphs of one test.
 pub(crate) const GRAPHS: u64 = 10_000;
 
 fn value(random: &mut Random) -> Properties {

@@ -14,7 +14,7 @@ fn satisfies(conditions: &[Condition], properties: &Properties) -> bool {
         .all(|condition| condition.holds(properties, &none))
 }
 
-/// The vertex, unless there are only edges that lead to it.
+/// The vertex, if it exists: some vertices are only named by edges.
 fn vertex(world: &World, at: usize) -> Option<&Vertex> {
     let mut all = world.view.all_vertices().iter();
     all.find(|vertex| vertex.id == id(at))
@@ -53,7 +53,7 @@ fn edges(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge, Direction)>
     found
 }
 
-/// How many edges a vertex has in the step's direction and labels.
+/// The number of edges of a vertex in the step's direction and labels.
 pub(crate) fn degree(world: &World, step: &Step, at: usize) -> usize {
     edges(world, step, at).len()
 }
@@ -83,7 +83,7 @@ pub(crate) fn hops(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge, D
         .collect()
 }
 
-/// The edges from one vertex to another in storage order, also where these do not exist.
+/// The edges from one vertex to another in storage order. The vertices need not exist.
 pub(crate) fn edges_between(world: &World, source: usize, target: usize) -> Vec<EdgeId> {
     let all = world.view.all_edges().iter().map(|edge| &edge.id);
     let own = all.filter(|id| id.source == self::id(source) && id.target == self::id(target));
@@ -92,7 +92,7 @@ pub(crate) fn edges_between(world: &World, source: usize, target: usize) -> Vec<
     own
 }
 
-/// Where a step leads from a vertex, with repeats.
+/// The neighbours that a step leads to, once for each edge.
 pub(crate) fn next(world: &World, step: &Step, at: usize) -> Vec<usize> {
     let hops = hops(world, step, at).into_iter();
     hops.map(|(other, ..)| other).collect()
@@ -103,7 +103,6 @@ pub(crate) fn distances(world: &World, step: &Step, source: usize) -> Vec<Option
     let count = world.places();
     let mut distances = vec![None; count];
     distances[source] = Some(0);
-    // Relaxed until nothing changes.
     for round in 0..count {
         for at in 0..count {
             if distances[at] == Some(round) {
@@ -125,7 +124,7 @@ pub(crate) fn at_distance(distances: &[Option<usize>], depth: usize) -> BTreeSet
         .collect()
 }
 
-/// Where walks of so many edges end that never come back to the source.
+/// The ends of walks of `depth` edges that never return to the source.
 pub(crate) fn walk_ends(
     world: &World,
     step: &Step,
@@ -140,7 +139,7 @@ pub(crate) fn walk_ends(
     ends
 }
 
-/// Where a step leads from a vertex and what the edge weighs: its property, or 1.
+/// The neighbours that a step leads to, with the edge's weight: its property, or 1.
 fn weighted(world: &World, step: &Step, at: usize) -> Vec<(usize, i64)> {
     let weight = |edge: &Edge| {
         edge.properties
@@ -152,7 +151,7 @@ fn weighted(world: &World, step: &Step, at: usize) -> Vec<(usize, i64)> {
         .collect()
 }
 
-/// The least weight of a path to each vertex, by Bellman and Ford; of a step without degree bounds.
+/// The least weight of a path to each vertex (Bellman and Ford); for steps without degree bounds.
 pub(crate) fn least_weights(world: &World, step: &Step, source: usize) -> Vec<Option<i64>> {
     let count = world.places();
     let mut least = vec![None; count];

@@ -1,4 +1,4 @@
-//! Neighbourhoods, shortest and lightest paths, simple paths, likeness.
+//! Neighbourhoods, shortest and lightest paths, simple paths, similarity.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Questions about several vertices at once: they give what the questions about two give. And the
-//! edges from one vertex to another.
+//! Requests for several vertices give the results of the requests for each pair. Also: the edges
+//! from one vertex to another.
 
 use varve_model::{EdgeId, EdgeLabelId};
 use varve_testkit::Random;

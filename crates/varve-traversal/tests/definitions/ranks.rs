@@ -61,8 +61,8 @@ fn vertices_that_share_neighbours() {
             if (own.len() as u64) < ask.neighbours_min || (shared.len() as u64) < ask.similars_min {
                 continue;
             }
-            // Which of equal scores are among the top is decided by the answer; only if they do not
-            // decide about the groups can it be foretold.
+            // Which vertices of equal score are among the top is not defined. So the number of
+            // groups is known only without `top`.
             if ask.top.is_none() {
                 let kept = shared.keys().copied().chain([*source]);
                 let groups: BTreeSet<_> = kept.filter_map(value).collect();
@@ -125,7 +125,7 @@ fn ranks_of_the_vertices_of_each_step() {
         let steps: Vec<Step> = (0..1 + random.below(4))
             .map(|_| world.step(random, true))
             .collect();
-        // Every path is made, as in the original.
+        // Builds every path, as the original does.
         let mut layers = vec![BTreeMap::from([(source, 1.0)])];
         let mut paths = vec![vec![source]];
         let mut made = 0_u64;
@@ -226,7 +226,7 @@ fn ranks_after_some_rounds() {
             };
             naive::next(world, &step, at)
         };
-        // The rank of every vertex on both sides, and whether a walk of the rounds can come there.
+        // The rank of every vertex on both sides; `None` if no walk of these rounds can reach it.
         let mut ranks = [vec![None; count], vec![None; count]];
         ranks[0][source] = Some(1.0);
         for _ in 0..ask.rounds {

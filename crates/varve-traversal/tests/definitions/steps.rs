@@ -30,7 +30,7 @@ fn numbers(search: &mut Search<'_>, places: &[usize]) -> Vec<u32> {
         .collect()
 }
 
-/// Each edge shown is one of the step that was walked there, and each hop has one.
+/// Checks that each edge returned belongs to a step walked there, and that each hop has an edge.
 fn assert_edges(world: &World, search: &mut Search<'_>, paths: &[Stepped], steps: &[&Step]) {
     let edges = edges_of_steps(search, paths.iter(), steps).expect("edges");
     let mut walked = BTreeSet::new();
@@ -125,7 +125,7 @@ fn customized_paths_with_their_weights() {
     });
 }
 
-/// The walks that follow the steps, each up to its number of times, in every way.
+/// Finds all walks that follow the steps, each up to its number of times, in every way.
 fn all_of_template(
     world: &World,
     steps: &[RepeatedStep],

@@ -11,7 +11,7 @@ use super::graphs::{on_graphs, places};
 use super::naive;
 use super::world::{World, id};
 
-/// A ring written the same whichever way round it goes; `place` is where it closes.
+/// The normal form of a ring, equal for both orientations. `place` is the index at which it closes.
 fn either_way(walk: &[usize], place: usize) -> Vec<usize> {
     let mut mirrored = walk.to_vec();
     mirrored[place..].reverse();
@@ -24,7 +24,7 @@ fn either_way_of(walk: &[usize]) -> Vec<usize> {
     either_way(walk, place.expect("it is on the walk"))
 }
 
-/// Where a walk may go next: the vertices that it has not visited, and those that it has.
+/// The next vertices of a walk: those that it has visited, and those that it has not.
 fn ways_on(world: &World, step: &Step, walk: &[usize]) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let hops = naive::hops(world, step, walk[walk.len() - 1]);
     let all = hops.iter().map(|(other, ..)| *other);
@@ -45,7 +45,7 @@ fn ways_on(world: &World, step: &Step, walk: &[usize]) -> (BTreeSet<usize>, BTre
     (on, back)
 }
 
-/// The walks of so many edges that visit no vertex twice.
+/// The walks of `edges` edges that visit no vertex twice.
 fn simple_walks(world: &World, step: &Step, source: usize, edges: usize) -> Vec<Vec<usize>> {
     let mut walks = vec![vec![source]];
     for _ in 0..edges {
@@ -98,7 +98,7 @@ fn all_rays(world: &World, step: &Step, source: usize, depth: usize) -> BTreeSet
     found
 }
 
-/// Asks for all, for the first ones, and with a capacity that may not do.
+/// Requests all results, the first few, and results under a capacity that may not suffice.
 fn check(
     wanted: &BTreeSet<Vec<usize>>,
     few: usize,

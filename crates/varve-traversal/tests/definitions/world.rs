@@ -17,9 +17,9 @@ pub(crate) const EDGE_LABELS: u32 = 3;
 pub(crate) const VERTEX_LABELS: u32 = 2;
 
 pub(crate) struct World {
-    /// By this the answers are judged.
+    /// The graph from which the expected answers are computed.
     pub(crate) view: ModelView,
-    /// What searches read; `None` = the same.
+    /// The view that searches read; `None` = the same graph.
     shown: Option<Rc<dyn GraphView>>,
     present: Vec<usize>,
     places: usize,
@@ -53,7 +53,7 @@ pub(crate) fn place(id: &VertexId) -> usize {
 }
 
 impl World {
-    /// What `view` says, as `shown` shows it; the view itself without.
+    /// A world with the graph of `view`. Searches read `shown`, or `view` if there is none.
     pub(crate) fn of(view: ModelView, shown: Option<Rc<dyn GraphView>>) -> Self {
         let vertices = view.all_vertices().iter();
         let mut present: Vec<usize> = vertices.map(|vertex| place(&vertex.id)).collect();
@@ -69,7 +69,7 @@ impl World {
         }
     }
 
-    /// What searches read.
+    /// The view that searches read.
     pub(crate) fn shown(&self) -> &dyn GraphView {
         self.shown.as_deref().unwrap_or(&self.view)
     }
@@ -79,7 +79,7 @@ impl World {
         &self.present
     }
 
-    /// One more than the greatest number of a vertex, also of one that only edges name.
+    /// One more than the greatest vertex number, including vertices that only edges name.
     pub(crate) fn places(&self) -> usize {
         self.places
     }
@@ -88,8 +88,8 @@ impl World {
         *random.pick(&self.present)
     }
 
-    /// A step; with bounds of the degree if `bounded`. These do not look the same from both ends of
-    /// an edge, so searches from both ends go without.
+    /// A random step, with degree bounds if `bounded`. Degree bounds depend on the end from which
+    /// an edge is walked, so searches from both ends use steps without them.
     pub(crate) fn step(&self, random: &mut Random, bounded: bool) -> Step {
         let condition = |random: &mut Random| Condition {
             key: KEY,

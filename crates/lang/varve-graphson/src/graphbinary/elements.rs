@@ -9,7 +9,7 @@ use crate::value::{
 };
 
 impl Reader<'_> {
-    /// A bare value that is an element or is made of elements.
+    /// Reads an element, or a value made of elements, without type code and flag.
     pub(super) fn element(&mut self, code: u8) -> Result<Value> {
         Ok(match code {
             code::VERTEX => Value::Vertex(Box::new(self.vertex()?)),
@@ -28,7 +28,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The members of a list that may be null.
+    /// Reads a list that may be null.
     fn members(&mut self, kind: &str) -> Result<Vec<Value>> {
         match self.value()? {
             Value::Null => Ok(Vec::new()),
@@ -75,7 +75,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The place of the element that has this one; it is always null.
+    /// Reads the parent of an element or property, which is always null.
     fn parent(&mut self) -> Result<()> {
         self.value().map(|_| ())
     }
@@ -151,7 +151,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The labels of its ends are null in a graph: the vertices tell them.
+    /// Reads an edge of a graph. The labels of its ends are null there: the graph's vertices have
+    /// them.
     fn graph_edge(&mut self) -> Result<Edge> {
         let id = self.value()?;
         let label = self.string()?;

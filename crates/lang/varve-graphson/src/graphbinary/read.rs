@@ -1,4 +1,4 @@
-//! GraphBinary to values.
+//! Reads GraphBinary.
 
 use std::str;
 
@@ -19,7 +19,7 @@ pub(crate) struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// At the beginning of a message of at most so many values.
+    /// A reader at the beginning of a message of at most `values_max` values.
     pub(crate) fn new(bytes: &'b [u8], values_max: usize) -> Reader<'b> {
         Reader {
             bytes,
@@ -28,7 +28,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Fails if bytes are left.
+    /// Checks that no bytes are left.
     pub(crate) fn end(&self) -> Result<()> {
         match self.bytes.len() - self.place {
             0 => Ok(()),
@@ -73,12 +73,12 @@ impl<'b> Reader<'b> {
         self.array("a UUID").map(u128::from_be_bytes)
     }
 
-    /// A length, which must not be negative. Nothing is reserved by it: what follows must be there.
+    /// Reads a length, which must not be negative. No memory is allocated in advance.
     pub(super) fn length(&mut self, kind: &str) -> Result<usize> {
         usize::try_from(self.i32()?).map_err(|_| wrong(kind, "its length is negative"))
     }
 
-    /// A bare string.
+    /// Reads a string without type code and flag.
     pub(crate) fn string(&mut self) -> Result<Text> {
         let length = self.length("String")?;
         let bytes = self.take(length, "a String")?;
@@ -86,7 +86,7 @@ impl<'b> Reader<'b> {
         Ok(Text::from(text))
     }
 
-    /// A fully qualified value.
+    /// Reads a fully qualified value.
     pub(crate) fn value(&mut self) -> Result<Value> {
         let code = self.u8("a type code")?;
         if code == 0 {
@@ -107,7 +107,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// The value of this type, without type code and flag.
+    /// Reads a value of this type, without type code and flag.
     pub(super) fn bare(&mut self, code: u8) -> Result<Value> {
         self.budget.enter()?;
         let value = match code {
@@ -172,7 +172,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// A bare list: a length and fully qualified values.
+    /// Reads a list without type code and flag: a length and fully qualified values.
     pub(super) fn list(&mut self, kind: &str) -> Result<Vec<Value>> {
         let length = self.length(kind)?;
         let mut members = Vec::new();
@@ -182,7 +182,7 @@ impl<'b> Reader<'b> {
         Ok(members)
     }
 
-    /// A bare map.
+    /// Reads a map without type code and flag.
     pub(crate) fn map(&mut self) -> Result<Vec<(Value, Value)>> {
         let length = self.length("Map")?;
         let mut entries = Vec::new();
@@ -254,7 +254,7 @@ impl<'b> Reader<'b> {
         )?)))
     }
 
-    /// One character of 1 to 4 bytes.
+    /// Reads one character of 1 to 4 bytes.
     fn char(&mut self) -> Result<char> {
         let rest = &self.bytes[self.place..];
         let length = match rest.first() {

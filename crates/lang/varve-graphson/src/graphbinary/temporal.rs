@@ -15,7 +15,7 @@ use crate::value::{DateTime, Duration, Temporal, Value};
 const SECOND: u32 = 1_000_000_000;
 
 impl Reader<'_> {
-    /// A bare value of one of these types; nothing if the type is another.
+    /// Reads a bare value of one of these types; `None` for other types.
     pub(super) fn temporal(&mut self, code: u8) -> Result<Option<Value>> {
         Ok(Some(match code {
             code::DURATION => {
@@ -145,7 +145,7 @@ pub(super) const fn code_of(value: &Temporal) -> u8 {
     }
 }
 
-/// Appends the bare value.
+/// Appends the value without type code and flag.
 pub(super) fn put(value: &Temporal, out: &mut Vec<u8>) {
     match value {
         Temporal::Instant(seconds, nanoseconds) => {

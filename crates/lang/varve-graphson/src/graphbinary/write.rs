@@ -1,4 +1,4 @@
-//! Values to GraphBinary.
+//! Writes GraphBinary.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// The type code; null has none.
+/// The type code of a value; `None` for null.
 fn type_code(value: &Value) -> Option<u8> {
     Some(match value {
         Value::Null => return None,
@@ -115,7 +115,7 @@ fn bare(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Elements, and what only requests have.
+/// Appends an element, or a value of a type of requests only.
 fn structure(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Vertex(vertex) => put_vertex(vertex, out),
@@ -168,7 +168,7 @@ fn structure(value: &Value, out: &mut Vec<u8>) {
             put_i64(*nanoseconds, out);
             put_all_metrics(metrics, out);
         }
-        // All others are in `bare`.
+        // `bare` handles all other values.
         _ => {}
     }
 }
@@ -177,7 +177,7 @@ pub(crate) fn put_i32(value: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// Begins a list of so many members.
+/// Begins a list of `length` members.
 pub(crate) fn put_list_start(length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&[code::LIST, PRESENT]);
     put_length(length, out);
@@ -187,7 +187,7 @@ fn put_i64(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// A length. What does not fit was refused long before: a message is at most some megabytes.
+/// Appends a length. It fits into 32 bits: a message has at most some megabytes.
 fn put_length(length: usize, out: &mut Vec<u8>) {
     put_i32(i32::try_from(length).unwrap_or(i32::MAX), out);
 }
@@ -197,12 +197,12 @@ fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// A bare string.
+/// Appends a string without type code and flag.
 pub(crate) fn put_string(text: &str, out: &mut Vec<u8>) {
     put_bytes(text.as_bytes(), out);
 }
 
-/// A fully qualified string.
+/// Appends a fully qualified string.
 fn write_string(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&[code::STRING, PRESENT]);
     put_string(text, out);
@@ -219,7 +219,7 @@ fn put_list(members: &[Value], out: &mut Vec<u8>) {
     }
 }
 
-/// A bare map.
+/// Appends a map without type code and flag.
 pub(crate) fn put_map<'v>(
     entries: impl ExactSizeIterator<Item = (&'v Value, &'v Value)>,
     out: &mut Vec<u8>,
@@ -254,7 +254,7 @@ fn put_vertex(vertex: &Vertex, out: &mut Vec<u8>) {
     }
 }
 
-/// A vertex property up to its own properties.
+/// Appends a vertex property without its meta-properties.
 fn put_vertex_property_start(property: &VertexProperty, out: &mut Vec<u8>) {
     write(&property.id, out);
     put_string(&property.label, out);
@@ -262,7 +262,7 @@ fn put_vertex_property_start(property: &VertexProperty, out: &mut Vec<u8>) {
     put_null(out);
 }
 
-/// A nullable list of properties.
+/// Appends a list of properties; null if there are none.
 fn put_properties(properties: &[Property], out: &mut Vec<u8>) {
     if properties.is_empty() {
         return put_null(out);

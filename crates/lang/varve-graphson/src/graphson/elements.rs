@@ -7,11 +7,11 @@ use crate::value::{
     Edge, Graph, Metrics, Path, Property, Text, Tree, Value, Vertex, VertexProperty, named,
 };
 
-/// Nanoseconds of a millisecond: durations of metrics are in milliseconds in GraphSON.
+/// Nanoseconds per millisecond: GraphSON has durations of metrics in milliseconds.
 pub(super) const NANOSECONDS: f64 = 1e6;
 
 impl Reader {
-    /// A value that is an element or is made of elements.
+    /// Reads an element, or a value made of elements.
     pub(super) fn element(&mut self, kind: &str, json: Json<'_>) -> Result<Value> {
         Ok(match kind {
             "g:Vertex" => Value::Vertex(Box::new(self.vertex(kind, json)?)),
@@ -37,12 +37,12 @@ impl Reader {
         }
     }
 
-    /// The id of an element.
+    /// Reads a member of an element as a value.
     fn part(&mut self, kind: &str, members: &mut Members<'_>, name: &str) -> Result<Value> {
         self.value(member(kind, members, name)?)
     }
 
-    /// What `{"@type": …, "@value": …}` wraps, and what is not wrapped as it is.
+    /// The content of `{"@type": …, "@value": …}`; other objects are returned unchanged.
     fn unwrap<'t>(&mut self, kind: &str, json: Json<'t>) -> Result<Json<'t>> {
         let mut members = object(kind, json)?;
         match Json::take(&mut members, "@value") {
@@ -220,7 +220,7 @@ fn all_metrics(kind: &str, members: Vec<Value>) -> Result<Vec<Metrics>> {
     members.into_iter().map(metrics).collect()
 }
 
-/// A path of a list of sets of strings and a list of as many objects.
+/// Makes a path of a list of sets of labels and a list of objects; `None` if they are wrong.
 pub(crate) fn path(labels: Value, objects: Value) -> Option<Path> {
     let (Value::List(labels), Value::List(objects)) = (labels, objects) else {
         return None;

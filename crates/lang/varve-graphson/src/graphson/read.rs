@@ -1,4 +1,4 @@
-//! GraphSON to values.
+//! Reads GraphSON.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// One value, typed or plain.
+    /// Reads one value, typed or plain.
     pub(crate) fn value(&mut self, json: Json<'_>) -> Result<Value> {
         self.budget.enter()?;
         let value = match json {
@@ -126,7 +126,7 @@ impl Reader {
         }
     }
 
-    /// Types that requests seldom have.
+    /// Reads values of types that are rare in requests.
     fn rarer(&mut self, kind: &str, json: Json<'_>) -> Result<Value> {
         let class = kind.strip_prefix("g:").and_then(TokenClass::from_name);
         if let Some(class) = class {
@@ -175,7 +175,7 @@ impl Reader {
             None => Vec::new(),
             Some(Json::Array(operands)) => self.values(operands)?,
             Some(operand) => match (name.as_str(), self.value(operand)?) {
-                // What the operands of these are is a list in GraphSON.
+                // In GraphSON, the operands of these predicates are a list.
                 (name, Value::List(members)) if takes_list(name) => members,
                 (_, operand) => vec![operand],
             },
@@ -211,7 +211,7 @@ impl Reader {
         })
     }
 
-    /// `{"fqcn": …, "conf": {…}}`, or of older drivers the configuration alone.
+    /// Reads `{"fqcn": …, "conf": {…}}`, or only the configuration, which older drivers send.
     fn strategy(&mut self, kind: &str, json: Json<'_>) -> Result<Value> {
         let mut members = match json {
             Json::Null => Vec::new(),
@@ -242,7 +242,7 @@ impl Reader {
     }
 }
 
-/// Whether the operands of a predicate are one list in GraphSON.
+/// Whether the operands of a predicate are a list in GraphSON.
 pub(super) fn takes_list(name: &str) -> bool {
     matches!(
         name,
@@ -260,7 +260,7 @@ fn lambda(kind: &str, json: Json<'_>) -> Result<Value> {
     })
 }
 
-/// A number without type: whole numbers by their size, others double.
+/// Reads a number without type: a whole number by its size, any other number as double.
 fn plain_number(text: &str) -> Result<Value> {
     let whole = !text.contains(['.', 'e', 'E']);
     if !whole {

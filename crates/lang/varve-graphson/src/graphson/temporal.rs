@@ -11,7 +11,7 @@ use crate::error::{Result, WireError};
 use crate::json::Json;
 use crate::value::{DateTime, Duration, Temporal, Value};
 
-/// Reads a value of one of these types; nothing if the type is another.
+/// Reads a value of one of these types; `None` for other types.
 pub(super) fn read(kind: &str, json: &Json<'_>) -> Result<Option<Value>> {
     let Some(name) = kind.strip_prefix("gx:") else {
         return Ok(None);
@@ -51,7 +51,7 @@ fn parse(name: &str, text: &str) -> Option<Value> {
         "Duration" => return duration(text).map(Value::Duration),
         "OffsetDateTime" => return date_time(text).map(Value::DateTime),
         "InetAddress" => {
-            // Java writes host/address.
+            // Java's form is host/address.
             let address = text.rsplit('/').next().unwrap_or(text);
             return address.parse().ok().map(Value::Address);
         }
@@ -94,7 +94,7 @@ fn parse(name: &str, text: &str) -> Option<Value> {
     Some(Value::Temporal(temporal))
 }
 
-/// Bytes in base64. gremlinpython writes them as characters instead, one for each byte.
+/// Decodes base64. gremlinpython instead sends one character for each byte.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let characters = || {
         text.chars()
@@ -113,7 +113,7 @@ fn date_time(text: &str) -> Option<DateTime> {
     text.contains('T').then(|| DateTime::from_text(text))?
 }
 
-/// A time of day, seconds left out or not.
+/// Parses a time of day, with or without seconds.
 fn clock(text: &str) -> Option<civil::Time> {
     let plain = text
         .bytes()
@@ -121,7 +121,7 @@ fn clock(text: &str) -> Option<civil::Time> {
     (plain && text.len() >= 5).then(|| text.parse().ok())?
 }
 
-/// `PnDTnHnMn.nS`, each number with a sign of its own.
+/// Parses `PnDTnHnMn.nS`, where each number may have a sign.
 fn duration(text: &str) -> Option<Duration> {
     let negative = text.starts_with('-');
     let mut rest = text
@@ -167,7 +167,7 @@ fn duration(text: &str) -> Option<Duration> {
     })
 }
 
-/// `PnYnMnD`; weeks are seven days.
+/// Parses `PnYnMnD`. A week is seven days.
 fn period(text: &str) -> Option<Temporal> {
     let mut rest = text.strip_prefix('P')?;
     let (mut years, mut months, mut days) = (0_i32, 0_i32, 0_i32);
@@ -186,7 +186,7 @@ fn period(text: &str) -> Option<Temporal> {
     Some(Temporal::Period(years, months, days))
 }
 
-/// The text of a duration, as Java writes it.
+/// A duration in Java's notation.
 pub(super) fn duration_text(duration: Duration) -> String {
     let mut seconds =
         i128::from(duration.seconds) * 1_000_000_000 + i128::from(duration.nanoseconds);
@@ -215,10 +215,10 @@ pub(super) fn duration_text(duration: Duration) -> String {
     text
 }
 
-/// An instant as Java writes it: seconds are left out when there are none.
+/// An instant in Java's notation, where seconds of zero are omitted.
 pub(super) fn date_time_text(instant: DateTime) -> String {
     let text = instant.to_string();
-    // The date has 10 bytes, `T00:00` 6; what follows is `:00` of seconds or not.
+    // The date has 10 bytes and `T00:00` has 6. Then come the seconds.
     match text.get(16..20) {
         Some(":00Z" | ":00+" | ":00-") if text.as_bytes()[10] == b'T' => {
             format!("{}{}", &text[..16], &text[19..])

@@ -1,4 +1,4 @@
-//! Values to GraphSON, straight into the bytes that are sent.
+//! Writes GraphSON directly into the output buffer.
 
 use super::elements::NANOSECONDS;
 use super::read::takes_list;
@@ -71,7 +71,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Elements, and what only requests have.
+/// Appends an element, or a value of a type of requests only.
 fn write_structure(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Vertex(vertex) => typed("g:Vertex", out, |out| write_vertex(vertex, out)),
@@ -132,12 +132,12 @@ fn write_structure(value: &Value, out: &mut Vec<u8>) {
                 out.push(b']');
             });
         }),
-        // All others are in `write`.
+        // `write` handles all other values.
         _ => out.extend_from_slice(b"null"),
     }
 }
 
-/// `{"@type":"prefixkind","@value":`
+/// Appends `{"@type":"prefixkind","@value":`.
 fn open(prefix: &str, kind: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"@type\":\"");
     out.extend_from_slice(prefix.as_bytes());
@@ -206,7 +206,7 @@ fn map(entries: &[(Value, Value)], out: &mut Vec<u8>) {
     });
 }
 
-/// Writes properties behind a key of their own, if there are any.
+/// Appends the member `properties`, unless it would be empty.
 fn properties<T>(members: &[T], out: &mut Vec<u8>, one: impl FnMut(&T, &mut Vec<u8>)) {
     if !members.is_empty() {
         out.extend_from_slice(b",\"properties\":{");
@@ -220,7 +220,7 @@ fn write_vertex(vertex: &Vertex, out: &mut Vec<u8>) {
     write(&vertex.id, out);
     out.extend_from_slice(b",\"label\":");
     write_string(&vertex.label, out);
-    // Properties of one key are neighbours: they share one array.
+    // Properties of one key are adjacent and share one array.
     let groups: Vec<&[VertexProperty]> = vertex
         .properties
         .chunk_by(|one, next| one.label == next.label)
@@ -310,14 +310,14 @@ fn write_tree(tree: &Tree, out: &mut Vec<u8>) {
 
 fn write_strategy(class: &str, configuration: &[(Text, Value)], out: &mut Vec<u8>) {
     let name = class.rsplit('.').next().unwrap_or(class);
-    // The name comes from a request: only a plain one becomes part of the type.
+    // The name comes from a request, so it becomes part of the type only if it is alphanumeric.
     let plain = name.ends_with("Strategy") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     open("g:", if plain { name } else { "TraversalStrategy" }, out);
     out.extend_from_slice(b"{\"fqcn\":");
     write_string(class, out);
     out.extend_from_slice(b",\"conf\":");
     if configuration.iter().any(|(key, _)| key == "@type") {
-        // As a plain object it would be read as a value of a type.
+        // A plain object with the member `@type` would be read as a typed value.
         let entry = |(key, value): &(Text, Value)| (Value::String(key.clone()), value.clone());
         write(&Value::Map(configuration.iter().map(entry).collect()), out);
         out.extend_from_slice(b"}}");

@@ -10,7 +10,6 @@ use super::Binder;
 use crate::tree::{self, Argument, Direction, ElementLiteral, Step, T};
 
 impl Binder<'_> {
-    /// An argument as a value.
     pub(super) fn value(&self, argument: &Argument) -> Result<Value, QueryError> {
         Ok(match argument {
             Argument::Null => Value::Null,
@@ -76,7 +75,7 @@ impl Binder<'_> {
                     .ok_or_else(|| QueryError::invalid(format!("A vertex has no id like {id}")))?;
                 Ok(Value::Vertex(Arc::new(VertexHandle::new(id, None))))
             }
-            // An edge is found by its id.
+            // An edge literal is its id.
             ElementLiteral::Edge { id, .. } => self.value(id),
             ElementLiteral::VertexProperty { value, .. }
             | ElementLiteral::Property { value, .. } => self.value(value),
@@ -111,7 +110,7 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// Values, with the members of collections in their place.
+    /// Values, where collections are replaced by their members.
     pub(super) fn flat_values(&self, arguments: &[Argument]) -> Result<Vec<Value>, QueryError> {
         let mut flat = Vec::new();
         for value in self.values(arguments)? {
@@ -124,7 +123,7 @@ impl Binder<'_> {
         Ok(flat)
     }
 
-    /// Texts, such as labels and keys. Null names nothing.
+    /// Names, such as labels and keys. Null is ignored.
     pub(super) fn names(&self, arguments: &[Argument]) -> Result<Vec<Name>, QueryError> {
         let mut names = Vec::new();
         for value in self.flat_values(arguments)? {
@@ -150,7 +149,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A whole number that is not negative.
+    /// A whole number of at least 0.
     pub(super) fn number(&self, argument: &Argument) -> Result<u64, QueryError> {
         let value = self.value(argument)?;
         let number = value
@@ -161,7 +160,7 @@ impl Binder<'_> {
         })
     }
 
-    /// A child.
+    /// Binds an argument as a child.
     pub(super) fn child(&self, argument: &Argument) -> Result<Plan, QueryError> {
         match argument {
             Argument::Traversal(traversal) => self.plan(&traversal.steps),
@@ -188,7 +187,7 @@ impl Binder<'_> {
     }
 }
 
-/// The scope that a step's first argument may name, and the other arguments.
+/// The scope, if the first argument is one, and the other arguments.
 pub(super) fn scoped(step: &Step) -> (Scope, &[Argument]) {
     match step.arguments.split_first() {
         Some((Argument::Scope(tree::Scope::Local), rest)) => (Scope::Local, rest),
@@ -214,7 +213,7 @@ pub(super) fn instant_of(instant: tree::DateTime) -> DateTime {
     }
 }
 
-/// A random UUID, marked as one (version 4).
+/// A random UUID (version 4).
 fn random_uuid() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = |number: u8| u128::from(RandomState::new().hash_one(number));
@@ -222,7 +221,7 @@ fn random_uuid() -> u128 {
     random & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62
 }
 
-/// The argument of a step that must have one.
+/// The first argument of a step that needs one.
 pub(super) fn first(step: &Step) -> Result<&Argument, QueryError> {
     step.arguments
         .first()

@@ -1,4 +1,4 @@
-//! Modulators: `by`, and what `with` says about a step.
+//! The modulators `by`, `from` and `to`.
 
 use varve_query::QueryError;
 use varve_query::plan::{By, Name, Op, Ordering};
@@ -7,7 +7,7 @@ use super::Binder;
 use super::arguments::token_of;
 use crate::tree::{Argument, Column, Order, Step, StepName};
 
-/// The steps behind another that say more about it.
+/// The modulators at the beginning of the steps: those with one of these names.
 pub(super) fn modulators<'s>(steps: &'s [Step], names: &[StepName]) -> &'s [Step] {
     let count = steps
         .iter()
@@ -17,13 +17,13 @@ pub(super) fn modulators<'s>(steps: &'s [Step], names: &[StepName]) -> &'s [Step
 }
 
 impl Binder<'_> {
-    /// What each `by` behind a step reads.
+    /// Binds each `by` among the modulators.
     pub(super) fn bys(&self, modulators: &[Step]) -> Result<Vec<By>, QueryError> {
         let bys = modulators.iter().filter(|step| step.name == StepName::By);
         bys.map(|step| self.by(step.arguments.first())).collect()
     }
 
-    /// What the only `by` behind a step reads.
+    /// Binds the `by` of a step that takes at most one.
     pub(super) fn sole_by(
         &self,
         step: &Step,
@@ -61,7 +61,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What each `by` behind `order` reads, and which way it sorts.
+    /// Binds each modulator of `order`, with its direction.
     pub(super) fn sortings(&self, modulators: &[Step]) -> Result<Vec<(By, Ordering)>, QueryError> {
         let each = modulators
             .iter()
@@ -73,7 +73,7 @@ impl Binder<'_> {
         each.collect()
     }
 
-    /// The labels that `from` and `to` behind `path` name.
+    /// The labels of the modulators `from` and `to` of `path`.
     pub(super) fn between(
         &self,
         modulators: &[Step],

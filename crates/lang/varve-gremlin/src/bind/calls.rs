@@ -8,11 +8,11 @@ use varve_query::{QueryError, Value};
 use super::Binder;
 use crate::tree::{Argument, Step, StepName};
 
-/// What stands behind `call`.
+/// The modulators of `call`.
 pub(super) const CALL: &[StepName] = &[StepName::With];
 
 impl Binder<'_> {
-    /// `call()`, with the parameters behind it.
+    /// Binds `call()` with its modulators.
     pub(super) fn call(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
         let (service, parameters) = match step.arguments.split_first() {
             None => (Service::List, [].as_slice()),

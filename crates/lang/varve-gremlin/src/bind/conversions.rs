@@ -1,4 +1,4 @@
-//! Steps that turn values into others: `concat`, `format`, `asNumber`, `asBool`, dates.
+//! Steps that convert values: `concat`, `format`, `asNumber`, `asBool`, dates.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::strings::sized;
 use crate::tree::{self, Argument, Dt, GType, Step, StepName};
 
 impl Binder<'_> {
-    /// A step that converts; `None` if the step is none.
+    /// Binds a step that converts values; `None` for other steps.
     pub(super) fn conversion(
         &self,
         step: &Step,
@@ -58,7 +58,7 @@ impl Binder<'_> {
         }))
     }
 
-    /// Texts, or first results of children, one behind the other. Null adds nothing.
+    /// Binds `concat()`: texts and first results of children, concatenated. Null is skipped.
     fn concat(&self, arguments: &[Argument]) -> Result<Op, QueryError> {
         let mut children = Vec::new();
         let mut constants = Vec::new();
@@ -95,7 +95,7 @@ fn function(
     Op::Function(Function { name, apply })
 }
 
-/// What Java calls the class of a value.
+/// The Java class name of a value.
 fn class_of(value: &Value) -> &'static str {
     match value {
         Value::List(_) => "ArrayList",
@@ -105,7 +105,7 @@ fn class_of(value: &Value) -> &'static str {
     }
 }
 
-/// A text taken apart at its variables: `%{name}`, and `%{_}` for what `by` reads.
+/// Splits a format text at its variables: `%{name}`, and `%{_}` for the value of the next `by`.
 fn format_parts(text: &str) -> Vec<FormatPart> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -225,7 +225,7 @@ fn date_add(value: &Value, unit: Dt, count: i64) -> Result<Value, QueryError> {
     Ok(Value::DateTime(DateTime { micros, offset }))
 }
 
-/// Milliseconds from the second date to the first; null is 1970.
+/// The second date subtracted from the first, in milliseconds. A null second date is 1970.
 fn date_diff(value: &Value, other: &Value) -> Result<Value, QueryError> {
     let millis = |value: &Value| match value {
         Value::DateTime(instant) => Ok(instant.millis()),

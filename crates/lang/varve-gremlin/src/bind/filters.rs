@@ -1,4 +1,4 @@
-//! Steps that let values pass: `has`, `is`, `where`, `and`, `or`, `not`.
+//! Steps that filter values: `has`, `is`, `where`, `and`, `or`, `not`.
 
 use varve_query::plan::{Name, Op, Plan};
 use varve_query::value::Token;
@@ -88,7 +88,7 @@ impl Binder<'_> {
         }
     }
 
-    /// As [`Binder::any_of`]; an element stands for its id.
+    /// As [`Binder::any_of`], with elements replaced by their ids.
     fn any_id_of(&self, arguments: &[Argument]) -> Result<Predicate, QueryError> {
         let id = |value: Value| match &value {
             Value::Vertex(vertex) => Value::of_id(vertex.id()),
@@ -143,15 +143,15 @@ impl Binder<'_> {
         })
     }
 
-    /// A child of `where`: a label at its start is where it begins, one at its end is what its
-    /// result must equal.
+    /// Binds a child of `where`. It begins at the value of the label at its start. A label at its
+    /// end names the value that the result must equal.
     fn where_child(&self, child: &Traversal) -> Result<Plan, QueryError> {
         Ok(ends_bound(self.plan(&child.steps)?))
     }
 }
 
-/// A plan of a `where`, whose labels at start and end are bound; those of a junction or a negation
-/// at its start too.
+/// Replaces the labels at the start and the end of a `where` plan as described for `where_child`,
+/// also in the children of a junction or negation at its start.
 fn ends_bound(mut plan: Plan) -> Plan {
     match plan.ops.first_mut() {
         Some(Op::Junction { children, .. }) => {

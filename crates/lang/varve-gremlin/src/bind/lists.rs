@@ -12,7 +12,7 @@ use super::strings::sized;
 use crate::tree::{Argument, Step, StepName};
 
 impl Binder<'_> {
-    /// A step over collections; `None` if the step is none.
+    /// Binds a step over collections; `None` for other steps.
     pub(super) fn list_step(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let name = step.name;
         Ok(Some(match name {
@@ -43,7 +43,7 @@ impl Binder<'_> {
         }))
     }
 
-    /// Collections of which all, some or no members satisfy a predicate.
+    /// Binds a filter of collections by a predicate on all, some or no members.
     fn members_that(&self, name: StepName, wanted: &Argument) -> Result<Op, QueryError> {
         let predicate = self.predicate_or_value(wanted)?;
         Ok(Op::Is(varve_query::Predicate::Custom(Custom {
@@ -52,8 +52,8 @@ impl Binder<'_> {
                 let Some(items) = items(value) else {
                     return Ok(false);
                 };
-                // `all` and `none` end at the first member that is otherwise, `any` at the first
-                // that is not.
+                // `all` is decided by the first member that does not satisfy the predicate, `any`
+                // and `none` by the first that does.
                 let ends_at = name != StepName::All;
                 for item in items {
                     if predicate.holds(&item)? == ends_at {
@@ -65,7 +65,7 @@ impl Binder<'_> {
         })))
     }
 
-    /// A step that joins two collections.
+    /// Binds a step that combines two collections.
     fn join(&self, name: StepName, other: &Argument) -> Result<Op, QueryError> {
         if let Argument::Traversal(child) = other {
             let children = vec![self.plan(&child.steps)?];
@@ -106,7 +106,7 @@ impl Binder<'_> {
     }
 }
 
-/// A step that joins a value with results of children.
+/// A step that computes a value from the input value and results of children.
 pub(super) fn combination(
     name: &'static str,
     children: Vec<Plan>,
@@ -151,7 +151,7 @@ fn refused_child(name: StepName, value: &Value) -> QueryError {
     })
 }
 
-/// Two maps as one; entries of the second replace those of the first.
+/// Merges two maps. Entries of the second replace those of the first.
 fn merged(map: &Value, other: &Value) -> Result<Value, QueryError> {
     match (map, other) {
         (Value::Map(map), Value::Map(other)) => {

@@ -8,7 +8,7 @@ use super::Binder;
 use crate::tree::{Argument, Step, StepName};
 
 impl Binder<'_> {
-    /// The steps that solve the patterns of a `match`.
+    /// Binds `match` to the steps that solve its patterns.
     pub(super) fn matching(&self, step: &Step) -> Result<Vec<Op>, QueryError> {
         let seen = self.labels.borrow().clone();
         let patterns = self.patterns_of(&step.arguments)?;
@@ -30,7 +30,7 @@ impl Binder<'_> {
         Ok(patterns)
     }
 
-    /// The patterns that steps stand for.
+    /// Converts the steps of a child into patterns.
     fn patterns(&self, steps: &[Step], out: &mut Vec<Pattern>) -> Result<(), QueryError> {
         let joint = |name| move |step: &Step| step.name == name && step.arguments.is_empty();
         if steps.iter().any(joint(StepName::Or)) {
@@ -74,7 +74,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// `where('a', neq('b'))`, with what its `by`s read.
+    /// The pattern of `where('a', neq('b'))` with its `by` modulators.
     fn comparison(&self, steps: &[Step]) -> Result<Option<Pattern>, QueryError> {
         let Some((step, behind)) = steps.split_first() else {
             return Ok(None);
@@ -93,7 +93,7 @@ impl Binder<'_> {
         Ok(Some(Pattern::Filter { names, op }))
     }
 
-    /// `as('a')…as('b')`.
+    /// The pattern of `as('a')…as('b')`.
     fn walk(&self, steps: &[Step]) -> Result<Pattern, QueryError> {
         let label = |step: &Step| match (step.name, step.arguments.as_slice()) {
             (StepName::As, [name]) => self.name(name).map(Some),

@@ -5,10 +5,10 @@ use varve_query::plan::Math;
 
 /// The most operators of an expression.
 const OPERATORS_MAX: u32 = 500;
-/// How deep an expression may nest.
+/// The largest depth of an expression.
 const DEPTH_MAX: u32 = 100;
 
-/// Reads an expression: numbers, variables, `_`, `+ - * / % ^`, parentheses, functions.
+/// Parses an expression: numbers, variables, `_`, `+ - * / % ^`, parentheses, functions.
 pub(super) fn expression(text: &str) -> Result<Math, QueryError> {
     let mut reader = Reader {
         text,
@@ -28,7 +28,7 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: u32,
-    /// Operators read so far.
+    /// The number of operators so far.
     operators: u32,
 }
 
@@ -56,7 +56,7 @@ impl<'t> Reader<'t> {
         Some(found)
     }
 
-    /// Counts an operator: what is read must not nest deeper than a stack.
+    /// Counts an operator. The limit bounds the recursion over the parsed expression.
     fn count(&mut self) -> Result<(), QueryError> {
         self.operators += 1;
         match self.operators > OPERATORS_MAX {

@@ -8,11 +8,10 @@ use varve_query::{Custom, Predicate, QueryError, Test, Value};
 use super::Binder;
 use crate::tree::{self, Argument, PredicateName};
 
-/// The most bytes that a regular expression takes when it is compiled.
+/// The most bytes of a compiled regular expression.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
 impl Binder<'_> {
-    /// A predicate.
     pub(super) fn predicate(&self, predicate: &tree::Predicate) -> Result<Predicate, QueryError> {
         let each = |all: &[tree::Predicate]| -> Result<Vec<Predicate>, QueryError> {
             all.iter().map(|each| self.predicate(each)).collect()
@@ -85,7 +84,7 @@ impl Binder<'_> {
         regex(pattern, wanted)
     }
 
-    /// The members of `within`: a sole variable may stand for the whole collection.
+    /// The members of `within`. A single variable may be the whole collection.
     fn members(&self, arguments: &[Argument]) -> Result<Vec<Value>, QueryError> {
         match arguments {
             [Argument::Variable(_) | Argument::Value(_)] => self.flat_values(arguments),

@@ -1,4 +1,4 @@
-//! How the traversal source is configured.
+//! The configuration of the traversal source.
 
 use varve_query::plan::Operator;
 use varve_query::{QueryError, Value};
@@ -8,7 +8,7 @@ use super::{Binder, Bound};
 use crate::tree::{self, Argument, SourceInstruction, SourceName};
 
 impl Binder<'_> {
-    /// What the instructions to the source say.
+    /// Binds the instructions to the source.
     pub(super) fn source(
         &self,
         source: &[SourceInstruction],
@@ -33,7 +33,7 @@ impl Binder<'_> {
                 bound.with.push((self.name(key)?, self.value(value)?));
             }
             (SourceName::WithPath, _) => bound.options.paths = true,
-            // Results are the same; only how they are counted differs.
+            // Bulking is the default.
             (SourceName::WithBulk, [Argument::Bool(true)] | []) => {}
             (SourceName::WithoutStrategies, names) => {
                 for name in names {

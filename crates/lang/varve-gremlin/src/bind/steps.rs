@@ -1,4 +1,4 @@
-//! Steps, one after the other, with the modulators behind each.
+//! Sequences of steps, each with its modulators.
 
 use smallvec::SmallVec;
 use varve_model::Direction;
@@ -11,7 +11,7 @@ use super::{Binder, calls, math, source, writes};
 use crate::tree::{self, Argument, Column, Step, StepName};
 
 impl Binder<'_> {
-    /// The plan of these steps.
+    /// Binds a sequence of steps.
     pub(super) fn plan(&self, steps: &[Step]) -> Result<Plan, QueryError> {
         let is_infix = |step: &Step| {
             matches!(step.name, StepName::And | StepName::Or) && step.arguments.is_empty()
@@ -21,7 +21,7 @@ impl Binder<'_> {
         }
         let mut ops = Vec::with_capacity(steps.len());
         let mut at = 0;
-        // Modulators before `repeat`.
+        // Modulators that precede `repeat`.
         let mut before: Vec<&Step> = Vec::new();
         while at < steps.len() {
             let step = &steps[at];
@@ -50,8 +50,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Steps joined by `and()` and `or()` without arguments. `and` binds closer. What stands before
-    /// the last source is not a part of it.
+    /// Binds steps joined by `and()` and `or()` without arguments; `and` has the higher precedence.
+    /// Steps up to the last source are not operands.
     fn infix(&self, steps: &[Step]) -> Result<Plan, QueryError> {
         let is_source = |step: &Step| matches!(step.name, StepName::V | StepName::E);
         let start = steps.iter().rposition(is_source).map_or(0, |at| at + 1);
@@ -143,7 +143,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Steps of values, whichever they are.
+    /// Binds a step on values of any type.
     fn on_values(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
         if let Some(op) = self.reading(step)? {
             return Ok(op);
@@ -157,7 +157,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Steps that lead to elements: of the graph, or of the element before.
+    /// Binds a step that gives elements: of the graph, or reached from the input element; `None`
+    /// for other steps.
     fn movement(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let arguments = step.arguments.as_slice();
         let expand = |direction, to| -> Result<Op, QueryError> {
@@ -219,7 +220,7 @@ impl Binder<'_> {
         }))
     }
 
-    /// Steps that read an element, and those without a modulator that let values pass.
+    /// Binds a step that reads an element, or a step without modulators; `None` for other steps.
     fn reading(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let arguments = step.arguments.as_slice();
         Ok(Some(match step.name {
@@ -325,7 +326,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Steps that make one value of many.
+    /// Binds a step that reduces many values to one; `None` for other steps.
     fn reduction(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let (scope, arguments) = scoped(step);
         let reduce = |reduce| Op::Reduce { reduce, scope };
@@ -346,7 +347,8 @@ impl Binder<'_> {
         }))
     }
 
-    /// Steps that gather what passes, into a side effect if they name one.
+    /// Binds a step that collects values, into a side effect if it names one; `None` for other
+    /// steps.
     fn gathering(&self, step: &Step, behind: &[Step]) -> Result<Option<Op>, QueryError> {
         let (scope, arguments) = scoped(step);
         let name = || arguments.first().map(|name| self.name(name)).transpose();
@@ -499,7 +501,7 @@ impl Binder<'_> {
     }
 }
 
-/// The modulators that a step takes.
+/// The modulators that may follow a step.
 const fn modulators_of(name: StepName) -> &'static [StepName] {
     match name {
         StepName::Order

@@ -1,4 +1,4 @@
-//! Strategies of the traversal source: what they verify, and how they change a plan.
+//! Strategies of the traversal source: checks, and rewrites of plans.
 
 use varve_query::plan::{Name, Plan};
 use varve_query::strategy::{Subgraph, add_to_all, productive, walks_any_label};
@@ -9,10 +9,10 @@ use crate::tree::{Argument, Step, StepName, Strategy, Text};
 
 /// The most strategies of a traversal.
 const STRATEGIES_MAX: usize = 100;
-/// The most steps that a strategy may come to if each step gets all that the strategy asks for.
+/// The most steps after a strategy, estimated as if every step got all filters of the strategy.
 const COPIES_MAX: usize = 100_000;
 
-/// The strategies that a traversal has.
+/// The strategies of a traversal.
 #[derive(Debug, Default)]
 pub(super) struct Strategies {
     all: Vec<(Text, StrategyRule)>,
@@ -21,7 +21,7 @@ pub(super) struct Strategies {
 #[derive(Debug)]
 enum StrategyRule {
     Subgraph(Box<Subgraph>),
-    /// A partition that elements are added to: a property and its value.
+    /// The partition of new elements: a property and its value.
     WriteTo(Name, Value),
     Productive(Vec<Name>),
     ReadOnly,
@@ -32,7 +32,7 @@ enum StrategyRule {
         keys: Vec<Name>,
         refuses: bool,
     },
-    /// A traversal over the whole graph at once: there is none here.
+    /// A traversal by a graph computer, which is not supported.
     VertexProgram,
     NoVertexProgram,
 }
@@ -42,7 +42,7 @@ impl Strategies {
         self.all.retain(|(own, _)| own != name);
     }
 
-    /// Checks the steps.
+    /// Checks the steps against the strategies.
     pub(super) fn verify(&self, steps: &[Step]) -> Result<(), QueryError> {
         let has = |wanted: fn(&StrategyRule) -> bool| self.all.iter().any(|(_, kind)| wanted(kind));
         if has(|kind| matches!(kind, StrategyRule::VertexProgram)) {
@@ -124,7 +124,7 @@ impl Strategies {
     }
 }
 
-/// Calls `check` for each step, those of children included.
+/// Calls `check` for each step, including the steps of children.
 fn each(
     steps: &[Step],
     check: &mut dyn FnMut(&Step) -> Result<(), QueryError>,
@@ -155,7 +155,7 @@ fn within(
     }
 }
 
-/// The reserved key that a step sets.
+/// The reserved key that a step sets, if it sets one.
 fn reserved<'k>(step: &Step, keys: &'k [Name]) -> Option<&'k Name> {
     if step.name != StepName::Property {
         return None;
@@ -171,7 +171,6 @@ fn reserved<'k>(step: &Step, keys: &'k [Name]) -> Option<&'k Name> {
 }
 
 impl Binder<'_> {
-    /// Adds a strategy.
     pub(super) fn strategy(
         &self,
         argument: &Argument,
@@ -222,7 +221,7 @@ impl Binder<'_> {
             }
             "VertexProgramStrategy" => StrategyRule::VertexProgram,
             "VertexProgramRestrictionStrategy" => StrategyRule::NoVertexProgram,
-            // The others change how the reference runs, and not what it answers.
+            // The other strategies change how the reference runs a traversal, not its results.
             _ => return Ok(()),
         };
         strategies.remove(name);
@@ -246,7 +245,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Names, one or more.
+    /// The names in a setting, which is a name or a collection.
     fn keys(&self, strategy: &Strategy, key: &str) -> Result<Vec<Name>, QueryError> {
         match setting(strategy, key) {
             None => Ok(Vec::new()),
@@ -254,7 +253,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The elements whose property says that they are in a partition that is read.
+    /// The elements whose partition property has one of the partitions to read.
     fn partition(&self, strategy: &Strategy) -> Result<Subgraph, QueryError> {
         let Some(key) = setting(strategy, "partitionKey") else {
             return Err(QueryError::invalid("PartitionStrategy needs partitionKey"));

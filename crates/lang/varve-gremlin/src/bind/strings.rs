@@ -28,7 +28,7 @@ const STEPS: &[StepName] = &[
 pub(super) const TEXT_BYTES_MAX: usize = 1 << 20;
 
 impl Binder<'_> {
-    /// A step over texts; `None` if the step is none.
+    /// Binds a step over texts; `None` for other steps.
     pub(super) fn string_step(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         if !STEPS.contains(&step.name) {
             return Ok(None);
@@ -82,7 +82,7 @@ impl Binder<'_> {
     }
 }
 
-/// A function of texts, or of each text of a list.
+/// A function of a text; in local scope, of each text of a list.
 fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Send + Sync>) -> Op {
     let refused = move |value: &Value| {
         let takes = match scope {
@@ -111,7 +111,7 @@ fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Sen
     })
 }
 
-/// A text that is not too long.
+/// Checks the length of a text.
 pub(super) fn sized(value: Value) -> Result<Value, QueryError> {
     match &value {
         Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(QueryError::invalid(format!(
@@ -132,7 +132,8 @@ fn split(text: &str, separator: &str) -> Value {
     Value::list(parts)
 }
 
-/// Characters from one position up to before another; negative ones count from the end.
+/// The characters from `from` (inclusive) to `to` (exclusive). Negative positions count from the
+/// end.
 fn substring(text: &str, from: i64, to: Option<i64>) -> Value {
     let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     let place = |at: i64| {
@@ -149,7 +150,7 @@ fn substring(text: &str, from: i64, to: Option<i64>) -> Value {
     Value::text(&taken.collect::<String>())
 }
 
-/// `asString()`: of a list each member, in the scope of one value.
+/// `asString()`; in local scope, of each member of a list.
 fn as_string(scope: Scope) -> Op {
     Op::Function(Function {
         name: "asString",

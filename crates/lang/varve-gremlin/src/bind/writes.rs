@@ -10,7 +10,7 @@ use super::Binder;
 use super::arguments::{first, token_of};
 use crate::tree::{self, Argument, Step, StepName};
 
-/// The modulators of steps that change the graph.
+/// The modulators of steps that change the graph, by step.
 pub(super) const ADD_VERTEX: &[StepName] = &[StepName::Property, StepName::With];
 pub(super) const ADD_EDGE: &[StepName] = &[
     StepName::From,
@@ -22,8 +22,8 @@ pub(super) const MERGE: &[StepName] = &[StepName::Option, StepName::With];
 pub(super) const SET: &[StepName] = &[StepName::With];
 
 impl Binder<'_> {
-    /// A step that changes the graph; `None` if it is no such step. Properties that do not belong
-    /// to what is added become steps of their own.
+    /// Binds a step that changes the graph; `None` for other steps. `property()` steps that cannot
+    /// be part of the addition become steps of their own.
     pub(super) fn write(
         &self,
         step: &Step,
@@ -62,8 +62,8 @@ impl Binder<'_> {
         }))
     }
 
-    /// The properties behind a step that belong to the element that it adds, as long as none has a
-    /// cardinality or properties of its own; and the others as steps.
+    /// Splits the `property()` modulators: those that are part of the addition, and the others as
+    /// steps. They are part of it up to the first one with a cardinality or meta-properties.
     fn folded(&self, behind: &[Step]) -> Result<(Vec<Property>, Vec<Op>), QueryError> {
         let mut folded = Vec::new();
         let mut later = Vec::new();
@@ -78,13 +78,13 @@ impl Binder<'_> {
         Ok((folded, later))
     }
 
-    /// The properties that a `property()` step names.
+    /// The properties of a `property()` step.
     fn properties(&self, step: &Step) -> Result<Vec<Property>, QueryError> {
         let (cardinality, arguments) = match step.arguments.split_first() {
             Some((Argument::Cardinality(cardinality), rest)) => {
                 (Some(cardinality_of(*cardinality)), rest)
             }
-            // A cardinality that is not there.
+            // A null cardinality.
             Some((Argument::Null, rest)) if rest.len() >= 2 => (None, rest),
             _ => (None, step.arguments.as_slice()),
         };
@@ -144,7 +144,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What `from()` or `to()` says: a label, or a vertex.
+    /// The end in `from()` or `to()`: a label, or a vertex.
     fn edge_end(&self, argument: &Argument) -> Result<EdgeEnd, QueryError> {
         Ok(match self.given(argument)? {
             Given::Value(Value::Text(label)) => EdgeEnd::Label(label),
@@ -178,7 +178,8 @@ impl Binder<'_> {
         })
     }
 
-    /// What an option of a merge says; with a cardinality the values of its map have that one.
+    /// The argument of an option of a merge. If the option has a cardinality, the values of the map
+    /// get it.
     fn merge_option(
         &self,
         behind: &[Step],
@@ -217,7 +218,7 @@ impl Binder<'_> {
     }
 }
 
-/// A value that is to be written with this cardinality.
+/// A value paired with the cardinality with which it is written.
 pub(super) fn with_own(cardinality: tree::Cardinality, value: Value) -> Value {
     let token = match cardinality {
         tree::Cardinality::Single => Token::Single,

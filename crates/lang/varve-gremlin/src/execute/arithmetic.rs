@@ -1,4 +1,4 @@
-//! Operators of scripts on values, as Groovy has them.
+//! Operators of scripts on values, by Groovy's rules.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::errors::ILLEGAL_ARGUMENT;
 use super::texts::to_text;
 use crate::tree::BinaryOperator;
 
-/// Digits behind the point of a quotient that does not end.
+/// Decimal places of a quotient that is not exact.
 const QUOTIENT_DIGITS: i64 = 10;
 
-/// Bytes of a text that are looked at in a step.
+/// Bytes of a text that are scanned in one step.
 const TEXT_BYTES_A_STEP: usize = 256;
 
-/// Groovy's truth: null, zero and what is empty are false.
+/// Groovy's truth: null, zero and empty values are false.
 pub(super) fn truth(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -33,7 +33,7 @@ pub(super) fn truth(value: &Value) -> bool {
     }
 }
 
-/// Steps of an operator that looks at all of this value.
+/// The steps charged for an operator that reads the whole value.
 pub(super) fn cost(value: &Value) -> Result<u64, QueryError> {
     Ok(match value {
         Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Path(_) | Value::Tree(_) => {
@@ -82,7 +82,7 @@ fn refused(operator: BinaryOperator, a: &Value, b: &Value) -> QueryError {
 }
 
 fn compare(a: &Value, b: &Value) -> Result<Ordering, QueryError> {
-    // Null is below everything.
+    // Null is less than any other value.
     if a.is_null() || b.is_null() {
         return Ok(b.is_null().cmp(&a.is_null()));
     }
@@ -98,7 +98,7 @@ fn compare(a: &Value, b: &Value) -> Result<Ordering, QueryError> {
     }
 }
 
-/// Whether a collection has this member, a map this key, a text this part.
+/// Whether a collection contains this member, a map this key, or a text this part.
 pub(super) fn contains(held: &Value, wanted: &Value) -> Result<bool, QueryError> {
     Ok(match held {
         Value::List(items) => items.iter().any(|item| item.equals(wanted)),
@@ -139,7 +139,7 @@ fn add(a: &Value, b: &Value) -> Result<Value, QueryError> {
     }
 }
 
-/// Two values as one text.
+/// Two values concatenated as text.
 fn joined(a: &Value, b: &Value) -> Result<Value, QueryError> {
     let mut text = to_text(a)?;
     text.push_str(&to_text(b)?);
@@ -183,7 +183,7 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, QueryError> {
     }
 }
 
-/// Whole numbers that do not divide give a decimal number, as in Groovy.
+/// The quotient. Of whole numbers that do not divide evenly, it is a decimal number, as in Groovy.
 fn divide(a: &Value, b: &Value) -> Result<Value, QueryError> {
     let (Some(x), Some(y)) = (a.as_long(), b.as_long()) else {
         return match a.is_number() && b.is_number() {

@@ -1,4 +1,4 @@
-//! Methods of lists, sets, maps and their entries: those that read, and those that change.
+//! Methods of lists, sets, maps and their entries: reading ones and mutating ones.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::errors::{no_such_method, out_of_bounds};
 use super::texts::to_text;
 use crate::tree::Text;
 
-/// Methods that look at one member at most.
+/// Methods that read at most one member.
 const CHEAP: &[&str] = &[
     "size",
     "isEmpty",
@@ -28,15 +28,15 @@ const CHEAP: &[&str] = &[
     "getOrDefault",
 ];
 
-/// Members that move up for one step.
+/// The number of members that may be shifted in one step.
 const MOVES_A_STEP: usize = 64;
 
-/// Whether a method of a collection costs the same whatever its size is.
+/// Whether the cost of a method is independent of the size of the collection.
 pub(super) fn is_cheap(name: &str) -> bool {
     CHEAP.contains(&name)
 }
 
-/// Whether a method changes the collection that it is called on.
+/// Whether a method mutates its receiver.
 pub(super) fn changes(name: &str) -> bool {
     matches!(
         name,
@@ -44,7 +44,7 @@ pub(super) fn changes(name: &str) -> bool {
     )
 }
 
-/// Says to `copy` of a collection whether it is shared, so that a change copies its members.
+/// Reports to `copy` whether a collection is shared, so that a change would copy its members.
 pub(super) fn copied(value: &Value, copy: &mut impl FnMut(bool, &Value, usize)) {
     match value {
         Value::List(items) => copy(Arc::strong_count(items) > 1, value, items.len()),
@@ -54,7 +54,7 @@ pub(super) fn copied(value: &Value, copy: &mut impl FnMut(bool, &Value, usize)) 
     }
 }
 
-/// The place in a list of this size that a number names, from the end if it is negative.
+/// The index in a list of this size. A negative number counts from the end.
 pub(super) fn place_in(size: usize, place: &Value) -> Result<usize, QueryError> {
     let wanted = place
         .as_long()
@@ -68,7 +68,7 @@ pub(super) fn place_in(size: usize, place: &Value) -> Result<usize, QueryError> 
     usize::try_from(from_start).map_err(|_| out_of_bounds(wanted, size))
 }
 
-/// Adds a member to a list or a set, or an entry or the entries of a map to a map.
+/// Adds a member to a list or set, or an entry or all entries of a map to a map.
 pub(super) fn add(held: &mut Value, value: Value) -> Result<Value, QueryError> {
     match (&mut *held, value) {
         (Value::List(items), value) => {
@@ -93,7 +93,7 @@ pub(super) fn add(held: &mut Value, value: Value) -> Result<Value, QueryError> {
     }
 }
 
-/// Sets the member under a key; gives what was there.
+/// Sets the member for a key. Returns the previous member.
 pub(super) fn put(held: &mut Value, key: Value, value: Value) -> Result<Value, QueryError> {
     match held {
         Value::Map(map) => Ok(Arc::make_mut(map).insert(key, value).unwrap_or_default()),
@@ -119,8 +119,8 @@ pub(super) fn put(held: &mut Value, key: Value, value: Value) -> Result<Value, Q
     }
 }
 
-/// Steps that a method takes which changes a collection: members that it compares, and those that
-/// move up.
+/// The steps charged for a mutating method: members that it compares or inserts, and members that
+/// it shifts.
 pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 {
     let size = |value: &Value| match value {
         Value::List(items) => items.len(),
@@ -139,7 +139,7 @@ pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 
     cost as u64
 }
 
-/// A method that changes a collection.
+/// Calls a mutating method.
 pub(super) fn change(
     held: &mut Value,
     name: &str,
@@ -182,7 +182,7 @@ pub(super) fn change(
     }
 }
 
-/// Removes a member: of a list by its place if the key is a whole number.
+/// Removes a member. From a list, an INT in range removes the member at this index.
 fn remove(held: &mut Value, key: &Value) -> Value {
     match held {
         Value::Map(map) => Arc::make_mut(map).shift_remove(key).unwrap_or_default(),
@@ -205,7 +205,7 @@ fn remove(held: &mut Value, key: &Value) -> Value {
     }
 }
 
-/// A method that reads; `None` if there is no such method.
+/// Calls a reading method; `None` if there is no such method.
 pub(super) fn call(
     held: &Value,
     name: &str,
@@ -265,7 +265,7 @@ fn of_map(
                 .map(|(key, value)| Value::Entry(Arc::new((key.clone(), value.clone()))))
                 .collect(),
         ),
-        // What a map of a schema element has as members.
+        // Members of a map that represents a schema element.
         ("name" | "id" | "status", []) => match map.get(&Value::text(name)) {
             Some(value) => value.clone(),
             None => return Ok(None),
@@ -342,7 +342,7 @@ fn of_items(
     }))
 }
 
-/// Items as one text.
+/// The items as text, joined by a separator.
 fn joined(items: &[Value], between: &str) -> Result<Text, QueryError> {
     let mut text = Text::default();
     for (at, item) in items.iter().enumerate() {

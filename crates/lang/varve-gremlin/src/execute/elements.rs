@@ -1,4 +1,4 @@
-//! Methods of vertices, edges and properties: each is the traversal that it equals.
+//! Methods of vertices, edges and properties, each run as the equivalent traversal.
 
 use varve_query::value::Token;
 use varve_query::{QueryError, Value};
@@ -9,7 +9,7 @@ use super::{Run, Source};
 use crate::tree::{Argument, Span, Step, StepName, T, Text, Traversal};
 
 impl Run<'_> {
-    /// A method of an element; `None` if elements have no such method.
+    /// Calls a method of an element; `None` if elements have no such method.
     pub(super) fn element_method(
         &mut self,
         element: &Value,
@@ -74,7 +74,7 @@ impl Run<'_> {
         })))
     }
 
-    /// Sets a property of an element, with its meta-properties; gives it as it is then.
+    /// Sets a property of an element, with its meta-properties. Returns the property.
     fn set_property(&mut self, element: &Value, arguments: &[Item]) -> Result<Item, QueryError> {
         let key = match arguments {
             [key, _] | [_, key, ..] => key.clone(),
@@ -95,7 +95,7 @@ impl Run<'_> {
         Ok(Item::Value(Value::set(keys)))
     }
 
-    /// `element.value(key)`.
+    /// Evaluates `element.value(key)`.
     fn value_under(&mut self, element: &Value, key: Item) -> Result<Item, QueryError> {
         let name = self.name_of(key.clone())?;
         let found = self.step_on(element, StepName::Values, vec![key])?;
@@ -132,7 +132,7 @@ impl Run<'_> {
         }))
     }
 
-    /// `V(id)` or `E(id)` of an element, and these steps.
+    /// The steps after `V(id)` or `E(id)` of an element.
     fn of_element(&mut self, element: &Value, rest: Vec<Step>) -> Result<Vec<Step>, QueryError> {
         let first = match element {
             Value::Edge(..) => StepName::E,
@@ -143,7 +143,7 @@ impl Run<'_> {
         Ok(steps)
     }
 
-    /// The results of one step on an element.
+    /// Runs one step on an element.
     fn step_on(
         &mut self,
         element: &Value,
@@ -156,7 +156,7 @@ impl Run<'_> {
         self.list_of(results)
     }
 
-    /// `graph.addVertex(T.label, 'person', 'name', 'marko')`.
+    /// Evaluates `graph.addVertex(T.label, 'person', 'name', 'marko')`.
     pub(super) fn add_vertex(
         &mut self,
         source: Source,
@@ -167,7 +167,7 @@ impl Run<'_> {
         self.one_written(steps)
     }
 
-    /// `addV('person').property('name', 'marko')`.
+    /// The steps `addV('person').property('name', 'marko')`.
     fn steps_of_vertex(&mut self, arguments: Vec<Item>) -> Result<Vec<Step>, QueryError> {
         let mut label = Vec::new();
         let mut properties = Vec::new();
@@ -190,7 +190,7 @@ impl Run<'_> {
         Ok(steps)
     }
 
-    /// `v.addEdge('knows', w, 'date', '2016')`.
+    /// Evaluates `v.addEdge('knows', w, 'date', '2016')`.
     fn add_edge(
         &mut self,
         from: &Value,
@@ -202,7 +202,7 @@ impl Run<'_> {
         self.one_written(steps)
     }
 
-    /// `V(v).addE('knows').to(__.V(w)).property('date', '2016')`.
+    /// The steps `V(v).addE('knows').to(__.V(w)).property('date', '2016')`.
     fn steps_of_edge(
         &mut self,
         from: &Value,
@@ -228,14 +228,14 @@ impl Run<'_> {
         Ok(steps)
     }
 
-    /// The element that steps write.
+    /// Runs steps that write one element, and returns it.
     fn one_written(&mut self, steps: Vec<Step>) -> Result<Item, QueryError> {
         let results = self.run_steps(steps, None)?;
         let element = results.into_iter().next().map(|(element, _)| element);
         Ok(Item::Value(element.unwrap_or_default()))
     }
 
-    /// Keys and values that follow each other.
+    /// Pairs of alternating keys and values.
     fn pairs(&mut self, arguments: Vec<Item>) -> Result<Vec<(Argument, Item)>, QueryError> {
         if !arguments.len().is_multiple_of(2) {
             return Err(QueryError::script(
@@ -251,7 +251,7 @@ impl Run<'_> {
         Ok(pairs)
     }
 
-    /// `graph.vertices(ids)` and its kin.
+    /// Evaluates `graph.vertices(ids)`, `edges`, `vertex` and `edge`.
     pub(super) fn elements_of(
         &mut self,
         source: Source,
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// The traversal that these steps are.
+    /// The traversal of these steps as text.
     fn shown(make: impl FnOnce(&mut Run<'_>) -> Result<Vec<Step>, QueryError>) -> String {
         let mut run = Run {
             environment: &mut Environment::default(),

@@ -1,4 +1,4 @@
-//! The variables of scripts, what they hold, and what a script comes to.
+//! The variables of scripts, their values, and the outcome of a script.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use super::{Results, Source};
 use crate::bind::Variables;
 use crate::tree::{Argument, SourceInstruction, Text, Traversal};
 
-/// What a variable holds. Lists, sets and maps are values: a second variable holds a copy.
+/// The value of a variable. Lists, sets and maps have value semantics: assignment copies them.
 #[derive(Debug, Clone)]
 pub enum Item {
     /// A value of queries.
     Value(Value),
-    /// What only steps take: a predicate, a token, a nested traversal.
+    /// An argument that only steps take: a predicate, a token, a nested traversal.
     Argument(Argument),
-    /// A traversal that did not run yet. It contains no variables.
+    /// A traversal that has not run yet. It contains no variables.
     Traversal(Arc<Lazy>),
-    /// Results of a traversal that were not taken yet.
+    /// Results of a traversal that have not been taken yet.
     Results(Arc<VecDeque<Value>>),
     /// A traversal source with its configuration.
     Source(Source, Arc<Vec<SourceInstruction>>),
@@ -29,30 +29,30 @@ pub enum Item {
     Transaction(Source),
     /// The schema of a graph.
     Schema(Text),
-    /// A schema element: a map that is answered as one.
+    /// A schema element: a map that the answer contains as one result.
     Element(Value),
-    /// A schema element that is being described.
+    /// A schema element under construction.
     Maker(Arc<Maker>),
     /// A caught exception.
     Exception {
         /// Its class.
         class: Text,
-        /// What happened.
+        /// The message.
         message: Text,
     },
-    /// The script, its bindings: `this`, `this.binding`.
+    /// The script and its bindings: `this`, `this.binding`.
     Binding,
     /// The job that runs the script: `gremlinJob`.
     Job,
-    /// What `iterate()` gives.
+    /// The result of `iterate()`.
     Nothing,
 }
 
-/// A traversal that did not run yet.
+/// A traversal that has not run yet.
 #[derive(Debug, Clone)]
 pub struct Lazy {
     pub(super) source: Source,
-    /// The root and the terminal method of it do not count.
+    /// Its root and its terminal method are ignored.
     pub(super) traversal: Traversal,
 }
 
@@ -63,7 +63,7 @@ impl Item {
         Item::Value(Value::text(text))
     }
 
-    /// What messages call it.
+    /// The name of its type in error messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Item::Value(value) => value.type_name(),
@@ -83,7 +83,7 @@ impl Item {
     }
 }
 
-/// The variables of a script. A session passes in what its last request left.
+/// The variables of a script. In a session, they begin with those of the last request.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: HashMap<Text, Item>,
@@ -101,7 +101,7 @@ impl Environment {
         self.variables.insert(name, item);
     }
 
-    /// Forgets a variable.
+    /// Removes a variable.
     pub fn remove(&mut self, name: &str) -> Option<Item> {
         self.variables.remove(name)
     }
@@ -110,18 +110,18 @@ impl Environment {
         self.variables.get_mut(name)
     }
 
-    /// The variables by their names, in no order.
+    /// The variables with their names, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&Text, &Item)> {
         self.variables.iter()
     }
 
-    /// How many variables there are.
+    /// The number of variables.
     #[must_use]
     pub fn len(&self) -> usize {
         self.variables.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no variables.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty()
@@ -154,21 +154,21 @@ impl Variables for HashMap<Text, Value> {
     }
 }
 
-/// What a script comes to.
+/// The result of a script.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// The results of a traversal, one by one.
+    /// The results of a traversal.
     Stream(Results),
     /// One value.
     Value(Value),
-    /// One value that is answered as one, also if it is a map.
+    /// One value that is a single result, even if it is a map.
     Whole(Value),
-    /// Nothing, as `iterate()` leaves.
+    /// No result, as of `iterate()`.
     Nothing,
 }
 
 impl Outcome {
-    /// The results as a client gets them: a list gives its items, a map its entries.
+    /// The results as returned to a client: the items of a list, the entries of a map.
     #[must_use]
     pub fn into_results(self) -> Results {
         match self {
@@ -186,7 +186,7 @@ impl Outcome {
     }
 }
 
-/// A variable has no value.
+/// The error of a variable without a value.
 pub(super) fn unbound(name: &str) -> QueryError {
     QueryError::Unbound(name.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Exceptions of scripts: their classes, and which of them `catch` catches.
+//! Exceptions of scripts: their classes, and the matching of `catch`.
 
 use varve_query::QueryError;
 
@@ -14,8 +14,8 @@ const NULL_POINTER: &str = "java.lang.NullPointerException";
 /// Superclasses of all exceptions that a script can catch.
 const ANY: &[&str] = &["Exception", "RuntimeException", "Throwable"];
 
-/// The class of the exception that a script sees. `None` for what ends a script whatever it
-/// catches: its time, its limits, a failure of the store.
+/// The class of the exception that a script sees. `None` for errors that end a script and cannot be
+/// caught: a passed deadline, an exceeded limit, a failure of the store.
 #[must_use]
 pub fn class_of(error: &QueryError) -> Option<&str> {
     match error {

@@ -12,7 +12,7 @@ use crate::bind::{self, NoVariables};
 use crate::tree::{Argument, BinaryOperator, Computed, ComputedKind, Text, UnaryOperator};
 
 impl Run<'_> {
-    /// What an expression comes to.
+    /// Evaluates an expression.
     pub(super) fn eval(&mut self, expression: &Argument) -> Result<Item, QueryError> {
         self.step(1)?;
         match expression {
@@ -50,13 +50,13 @@ impl Run<'_> {
                     Err(error) => Err(error),
                 }
             }
-            // A token stays one, so that a step can take it.
+            // A token stays an argument, so that a step can take it.
             token if token.token().is_some() => Ok(Item::Argument(token.clone())),
             literal => bind::value(literal, &NoVariables).map(Item::Value),
         }
     }
 
-    /// An expression as one value: a traversal gives the list of its results.
+    /// Evaluates an expression to one value. The value of a traversal is the list of its results.
     pub(super) fn value(&mut self, expression: &Argument) -> Result<Value, QueryError> {
         let item = self.eval(expression)?;
         self.value_of(item)
@@ -66,7 +66,7 @@ impl Run<'_> {
         expressions.iter().map(|one| self.value(one)).collect()
     }
 
-    /// An item as one value.
+    /// Converts an item to one value.
     pub(super) fn value_of(&mut self, item: Item) -> Result<Value, QueryError> {
         match item {
             Item::Value(value) | Item::Element(value) => Ok(value),
@@ -79,7 +79,7 @@ impl Run<'_> {
             }
             Item::Argument(argument) => match bind::value(&argument, &NoVariables) {
                 Ok(value) => Ok(value),
-                // Tokens without a meaning as values are their names.
+                // A token that is not a value becomes its name.
                 Err(_) if argument.token().is_some() => {
                     Ok(Value::text(argument.token().map_or("", |(_, name)| name)))
                 }
@@ -94,7 +94,7 @@ impl Run<'_> {
         }
     }
 
-    /// What `toString()` gives for what is no value.
+    /// The text of an item that is not a value.
     fn text_of(&self, item: &Item) -> Result<String, QueryError> {
         Ok(match item {
             Item::Graph(name) => format!("hugegraph[{name}]"),
@@ -108,7 +108,7 @@ impl Run<'_> {
         })
     }
 
-    /// What `for (x in …)` and `toList()` go over.
+    /// The items of a loop `for (x in …)` or of `toList()`.
     pub(super) fn items_of(&mut self, item: Item) -> Result<Vec<Value>, QueryError> {
         Ok(match item {
             Item::Traversal(lazy) => {
@@ -132,7 +132,7 @@ impl Run<'_> {
         })
     }
 
-    /// What a variable holds.
+    /// The item in a variable.
     pub(super) fn held_by(&mut self, name: &str) -> Result<Option<Item>, QueryError> {
         match self.environment.get(name) {
             Some(item @ Item::Argument(_)) => {
@@ -144,7 +144,7 @@ impl Run<'_> {
         }
     }
 
-    /// A variable, or what the host has under this name.
+    /// The item in a variable, or with this name in the host.
     pub(super) fn variable(&mut self, name: &Text) -> Result<Item, QueryError> {
         if let Some(item) = self.held_by(name)? {
             return Ok(item);
@@ -213,7 +213,7 @@ impl Run<'_> {
         }
     }
 
-    /// Groovy's truth of an expression.
+    /// Evaluates a condition by Groovy's rules of truth.
     pub(super) fn holds(&mut self, condition: &Argument) -> Result<bool, QueryError> {
         let item = self.eval(condition)?;
         self.truth(&item)
@@ -262,7 +262,7 @@ impl Run<'_> {
             && !(has_value(&a) && has_value(&b))
             && !matches!((&a, &b), (Item::Nothing, _) | (_, Item::Nothing))
         {
-            // A graph, a source and the like equal no value.
+            // Graphs, sources and the like are not equal to anything.
             let differ = operator == BinaryOperator::NotEqual;
             return Ok(Item::Value(Value::Bool(differ)));
         }
@@ -270,7 +270,7 @@ impl Run<'_> {
         self.operate(operator, &a, &b).map(Item::Value)
     }
 
-    /// An operator on two values.
+    /// Applies an operator to two values.
     pub(super) fn operate(
         &mut self,
         operator: BinaryOperator,
@@ -309,7 +309,7 @@ impl Run<'_> {
         }
     }
 
-    /// `receiver.name`.
+    /// Evaluates `receiver.name`.
     fn member(&mut self, receiver: Item, name: &Text) -> Result<Item, QueryError> {
         match &receiver {
             Item::Value(Value::Map(map)) | Item::Element(Value::Map(map)) => {
@@ -329,13 +329,13 @@ impl Run<'_> {
         }
     }
 
-    /// `held[index]`.
+    /// Evaluates `held[index]`.
     pub(super) fn index(&mut self, held: &Value, index: &Value) -> Result<Value, QueryError> {
         match held {
             Value::Map(map) => Ok(map.get(index).cloned().unwrap_or_default()),
             Value::Null => Err(on_null("invoke method getAt()")),
             Value::List(items) => match index {
-                // A range of positions.
+                // A range of indexes.
                 Value::List(places) => {
                     self.step(places.len() as u64)?;
                     let each = places.iter().map(|place| at(items, place));
@@ -357,14 +357,14 @@ impl Run<'_> {
     }
 }
 
-/// Bytes of a text that are passed over for one step.
+/// Bytes of a text that are scanned in one step.
 const BYTES_A_STEP: usize = 64;
 
 fn character(one: char) -> Value {
     Value::text(one.encode_utf8(&mut [0; 4]))
 }
 
-/// The character at a place, as [`at`].
+/// The character at an index, by the rules of [`at`].
 fn character_at(text: &str, place: &Value) -> Result<Value, QueryError> {
     let place = place
         .as_long()
@@ -379,7 +379,7 @@ fn character_at(text: &str, place: &Value) -> Result<Value, QueryError> {
     }
 }
 
-/// The item at a place, from the end if it is negative; null behind the end.
+/// The item at an index. A negative index counts from the end; beyond the end, the item is null.
 fn at(items: &[Value], place: &Value) -> Result<Value, QueryError> {
     let place = place
         .as_long()

@@ -1,4 +1,4 @@
-//! Method calls: which kind of item has which methods.
+//! Method calls, by the kind of the receiver.
 
 use varve_query::{QueryError, Value};
 
@@ -8,7 +8,7 @@ use super::{Run, Source, TransactionEnd, arithmetic, collections, splices, texts
 use crate::tree::{Argument, StepName, Text};
 
 impl Run<'_> {
-    /// `receiver.name(arguments)` of a script.
+    /// Evaluates `receiver.name(arguments)`.
     pub(super) fn call(
         &mut self,
         receiver: &Argument,
@@ -53,13 +53,13 @@ impl Run<'_> {
         let Some(place) = place else {
             return collections::change(&mut held, name, values).map(Item::Value);
         };
-        // Else what is at the place would be copied.
+        // A second reference would make the change copy the collection.
         drop(held);
         let changed = self.change(&place, |held| collections::change(held, name, values));
         changed.map(Item::Value)
     }
 
-    /// A method of an item.
+    /// Calls a method of an item.
     pub(super) fn method(
         &mut self,
         receiver: Item,
@@ -102,7 +102,7 @@ impl Run<'_> {
                 }
                 _ => Err(no_such_method(&Item::Job, name, &arguments)),
             },
-            // What tryNext() gives of nothing.
+            // The result of `tryNext()` without a next result.
             Item::Nothing => match (name.as_str(), arguments.into_iter().next()) {
                 ("isPresent", None) => Ok(Item::Value(Value::Bool(false))),
                 ("orElse", Some(other)) => Ok(other),
@@ -112,7 +112,7 @@ impl Run<'_> {
         }
     }
 
-    /// A method of a value of queries.
+    /// Calls a method of a query value.
     fn value_method(
         &mut self,
         value: Value,
@@ -148,7 +148,7 @@ impl Run<'_> {
         }
     }
 
-    /// What every item has.
+    /// Calls a method that every item has.
     fn plain_method(
         &mut self,
         receiver: Item,
@@ -180,7 +180,7 @@ impl Run<'_> {
         }
     }
 
-    /// A method of results that no variable keeps.
+    /// Calls a method of results that are not in a variable.
     fn results_method(
         &mut self,
         receiver: Item,
@@ -255,7 +255,7 @@ impl Run<'_> {
         }
     }
 
-    /// A name as a text.
+    /// The text of an item that is a name.
     pub(super) fn name_of(&mut self, item: Item) -> Result<Text, QueryError> {
         match self.value_of(item)? {
             Value::Text(name) => Ok(name),

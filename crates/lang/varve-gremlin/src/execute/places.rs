@@ -1,4 +1,4 @@
-//! What a script can change: variables, and the lists, sets and maps in them.
+//! Assignment and mutation: variables, and the lists, sets and maps in them.
 
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The place that an expression names; `None` if it names a value that no variable holds. What
-    /// the expression computes is computed here, once.
+    /// The variable and the keys that an expression denotes; `None` if its value is not in a
+    /// variable. Evaluates the parts of the expression once.
     pub(super) fn place(
         &mut self,
         expression: &Argument,
@@ -49,7 +49,7 @@ impl Run<'_> {
         let (receiver, member) = match &computed.kind {
             ComputedKind::Member { receiver, name } => (receiver, Err(name)),
             ComputedKind::Index { receiver, index } => (receiver, Ok(index)),
-            // `list << a << b`
+            // `list << a << b`.
             ComputedKind::Binary(BinaryOperator::Append, list, item) => {
                 let place = self.place(list)?;
                 if let Some(place) = &place {
@@ -69,7 +69,7 @@ impl Run<'_> {
         Ok(Some(place))
     }
 
-    /// What is at a place.
+    /// The value at a path.
     pub(super) fn read(&mut self, place: &MemberPath) -> Result<Item, QueryError> {
         let mut item = self.variable(&place.variable)?;
         for key in &place.keys {
@@ -79,7 +79,7 @@ impl Run<'_> {
         Ok(item)
     }
 
-    /// Changes the value at a place. What is shared with another variable is copied first.
+    /// Changes the value at a path. Collections shared with another variable are copied first.
     pub(super) fn change<R>(
         &mut self,
         place: &MemberPath,
@@ -108,7 +108,7 @@ impl Run<'_> {
         result
     }
 
-    /// `target = value` and `target += value`.
+    /// Evaluates `target = value` and `target += value`.
     pub(super) fn assign(
         &mut self,
         target: &Argument,
@@ -133,7 +133,7 @@ impl Run<'_> {
         self.put(place, item)
     }
 
-    /// `x++` and `--x`.
+    /// Evaluates `x++` and `--x`.
     pub(super) fn count_by(
         &mut self,
         target: &Argument,
@@ -148,7 +148,7 @@ impl Run<'_> {
         Ok(if before { Item::Value(old) } else { new })
     }
 
-    /// The place that is set.
+    /// The path of an assignment's target.
     fn target(&mut self, target: &Argument) -> Result<MemberPath, QueryError> {
         if let Argument::Variable(name) = target
             && self.environment.get(name).is_none()
@@ -173,7 +173,7 @@ impl Run<'_> {
         Ok(item)
     }
 
-    /// `list << item`.
+    /// Evaluates `list << item`.
     pub(super) fn append(&mut self, list: &Argument, item: &Argument) -> Result<Item, QueryError> {
         if let Some(place) = self.place(list)? {
             self.append_at(&place, item)?;
@@ -192,7 +192,7 @@ impl Run<'_> {
         self.change(place, |held| collections::add(held, value).map(drop))
     }
 
-    /// Counts what is put into a collection.
+    /// Charges a value that is added to a collection.
     pub(super) fn added(&mut self, value: &Value) -> Result<(), QueryError> {
         let members = value.members()?;
         self.step(members as u64)?;
@@ -200,7 +200,7 @@ impl Run<'_> {
     }
 }
 
-/// The member of a collection, to be changed.
+/// A mutable reference to a member of a collection.
 fn member_of<'v>(held: &'v mut Value, key: &Value) -> Result<&'v mut Value, QueryError> {
     match held {
         Value::Map(map) => match Arc::make_mut(map).get_mut(key) {

@@ -1,4 +1,4 @@
-//! Arguments of steps with what the script computes put in.
+//! Resolves arguments of steps: replaces what the script computes by values.
 
 use varve_query::{QueryError, Value};
 
@@ -9,8 +9,8 @@ use crate::tree::{
 };
 
 impl Run<'_> {
-    /// Whether a traversal can be bound as it is: nothing in it is computed, and its variables hold
-    /// values.
+    /// Whether a traversal can be bound as it is: nothing in it is computed, and all its variables
+    /// have values.
     pub(super) fn is_plain(&self, traversal: &Traversal) -> bool {
         let arguments = |arguments: &[Argument]| arguments.iter().all(|one| self.is_fixed(one));
         traversal.source.iter().all(|one| arguments(&one.arguments))
@@ -20,7 +20,7 @@ impl Run<'_> {
     fn is_fixed(&self, argument: &Argument) -> bool {
         let all = |arguments: &[Argument]| arguments.iter().all(|one| self.is_fixed(one));
         match argument {
-            // One without a value is refused where it is bound.
+            // An unbound variable is reported when the traversal is bound.
             Argument::Variable(name) => {
                 matches!(self.environment.get(name), None | Some(Item::Value(_)))
             }
@@ -59,7 +59,7 @@ impl Run<'_> {
         }
     }
 
-    /// An argument of a step with its variables and computed values put in.
+    /// An argument of a step, with variables and computed values replaced.
     pub(super) fn resolve(&mut self, argument: &Argument) -> Result<Argument, QueryError> {
         self.step(1)?;
         Ok(match argument {
@@ -119,7 +119,8 @@ impl Run<'_> {
         arguments.iter().map(|one| self.resolve(one)).collect()
     }
 
-    /// Steps and source instructions without variables. Root and terminal method stay away.
+    /// The steps and source instructions, with variables replaced. Root and terminal method are
+    /// dropped.
     pub(super) fn resolve_traversal(
         &mut self,
         traversal: &Traversal,
@@ -176,7 +177,7 @@ impl Run<'_> {
     pub(super) fn argument_of(&mut self, item: Item) -> Result<Argument, QueryError> {
         Ok(match item {
             Item::Argument(argument) => argument,
-            // As a child, a traversal from a source begins with its own steps.
+            // Used as a child, a traversal from a source is the sequence of its steps.
             Item::Traversal(lazy) => {
                 self.copies(&Item::Traversal(lazy.clone()))?;
                 Argument::Traversal(Box::new(lazy.traversal.clone()))

@@ -1,7 +1,7 @@
-//! The schema in scripts: makers of elements, as HugeGraph's builders are called.
+//! The schema in scripts: builders of schema elements, as in HugeGraph.
 //!
-//! A maker gathers the members that a REST request of the same element has; the host takes them
-//! there.
+//! A builder collects the members of the REST request for the same element, and passes them to the
+//! host.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::environment::Item;
 use super::errors::no_such_method;
 use crate::tree::Text;
 
-/// Kinds of schema elements.
+/// The kinds of schema elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum SchemaKind {
@@ -24,7 +24,7 @@ pub enum SchemaKind {
 }
 
 impl SchemaKind {
-    /// The class that messages name.
+    /// The class name in messages.
     pub(super) const fn class(self) -> &'static str {
         match self {
             Self::PropertyKey => "org.apache.hugegraph.schema.builder.PropertyKeyBuilder",
@@ -35,50 +35,50 @@ impl SchemaKind {
     }
 }
 
-/// What is done with a schema element.
+/// The operation on a schema element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaAction {
-    /// Gives the element.
+    /// Returns the element.
     Get,
-    /// Gives all elements of the kind.
+    /// Returns all elements of the kind.
     List,
-    /// Makes the element.
+    /// Creates the element.
     Create,
-    /// Adds to it.
+    /// Adds the members of the request to the element.
     Append,
-    /// Takes from it.
+    /// Takes the members of the request away from the element.
     Eliminate,
-    /// Removes it, and what belongs to it.
+    /// Removes the element, and the data that belongs to it.
     Remove,
-    /// Builds its indexes anew.
+    /// Rebuilds the indexes of the element.
     Rebuild,
 }
 
 /// A request to the schema of a graph.
 #[derive(Debug, Clone)]
 pub struct SchemaRequest {
-    /// What kind of element.
+    /// The kind of element.
     pub kind: SchemaKind,
-    /// What is done.
+    /// The operation.
     pub action: SchemaAction,
     /// The element's name; empty for all.
     pub name: Text,
-    /// Members of the body that a REST request would have.
+    /// The members of the equivalent REST request's body.
     pub body: Value,
 }
 
-/// A schema element that a script describes.
+/// A builder: a schema element that a script describes.
 #[derive(Debug, Clone)]
 pub struct Maker {
     pub(super) kind: SchemaKind,
     graph: Text,
     name: Text,
     body: ValueMap,
-    /// Pairs of labels that `link` named.
+    /// The pairs of labels of `link`.
     links: Vec<(Text, Text)>,
 }
 
-/// Members that a method without arguments sets.
+/// Methods without arguments, with the member and the value that they set.
 const SETS: &[(SchemaKind, &str, &str, &str)] = {
     use SchemaKind::{EdgeLabel as E, IndexLabel as I, PropertyKey as P, VertexLabel as V};
     &[
@@ -121,7 +121,7 @@ const SETS: &[(SchemaKind, &str, &str, &str)] = {
     ]
 };
 
-/// Members that a method with one argument sets; of all labels where there is no kind.
+/// Methods with one argument, with the member that they set; `None` = of every kind.
 const TAKES: &[(Option<SchemaKind>, &str, &str)] = {
     use SchemaKind::{EdgeLabel as E, IndexLabel as I, PropertyKey as P, VertexLabel as V};
     &[
@@ -141,7 +141,7 @@ const TAKES: &[(Option<SchemaKind>, &str, &str)] = {
     ]
 };
 
-/// Members that a method with any number of names sets.
+/// Methods with any number of names, with the member that they set.
 const NAMES: &[(SchemaKind, &str, &str)] = {
     use SchemaKind::{EdgeLabel as E, IndexLabel as I, VertexLabel as V};
     &[
@@ -160,7 +160,7 @@ impl Maker {
         self.body.insert(Value::text(member), value);
     }
 
-    /// The member that a method describes; whether there is such a method.
+    /// Sets the member for a method. Returns whether there is such a method.
     fn describe(&mut self, name: &str, values: &[Value]) -> bool {
         let sets = SETS.iter().find(|one| one.0 == self.kind && one.1 == name);
         let takes = TAKES
@@ -222,7 +222,7 @@ impl Maker {
         }
     }
 
-    /// The members of the request's body.
+    /// The body of the request.
     fn body(&self) -> Value {
         let mut body = self.clone();
         match body.links.as_slice() {
@@ -245,7 +245,7 @@ impl Maker {
     }
 }
 
-/// The name of a schema element, or the value itself.
+/// The name of a schema element, or any other value unchanged.
 fn named(value: &Value) -> Value {
     match value {
         Value::Map(members) => members.get(&Value::text("name")).cloned(),
@@ -255,7 +255,7 @@ fn named(value: &Value) -> Value {
 }
 
 impl Run<'_> {
-    /// A method of `graph.schema()`.
+    /// Calls a method of `graph.schema()`.
     pub(super) fn schema_method(
         &mut self,
         graph: &Text,
@@ -308,7 +308,7 @@ impl Run<'_> {
         self.described(found)
     }
 
-    /// What the host gave: an element, a list of them, or the id of a task.
+    /// Converts the host's answer: an element, a list of elements, or the id of a task.
     fn described(&mut self, given: Value) -> Result<Item, QueryError> {
         let given = self.made(given)?;
         Ok(match given {
@@ -317,7 +317,7 @@ impl Run<'_> {
         })
     }
 
-    /// A method of a maker: it describes the element, or does what was described.
+    /// Calls a method of a builder: it sets a member, or sends the request.
     pub(super) fn maker_method(
         &mut self,
         maker: &Arc<Maker>,

@@ -1,7 +1,8 @@
-//! How large traversals may become that variables put together.
+//! Limits on traversals that scripts assemble from variables.
 //!
-//! The parser bounds what a text says. A variable in it stands for a whole traversal, so each copy
-//! of one counts as steps and as memory, and what comes of it has the bounds that a text has.
+//! The parser limits the traversals of a text. In a script, a variable may contain a whole
+//! traversal. So each copy of one is charged as steps and as memory, and the assembled traversal
+//! has the limits of a text.
 
 use varve_query::QueryError;
 
@@ -10,19 +11,19 @@ use super::{Run, heap};
 use crate::parser::{NESTING_MAX, STEPS_MAX};
 use crate::tree::{Argument, ElementLiteral, Predicate, SourceInstruction, Traversal};
 
-/// A copy of fewer bytes does not count as memory: it goes away with its expression.
+/// Smaller copies are not charged as memory: they are freed with their expression.
 const SMALL_BYTES: usize = 4_096;
 
-/// How large a tree is.
+/// The size of a tree.
 #[derive(Debug, Default)]
 pub(super) struct Extent {
-    /// Arguments, steps and predicates.
+    /// The number of arguments, steps and predicates.
     nodes: u64,
-    /// Steps, those of children included.
+    /// The number of steps and source instructions, including those of children.
     steps: usize,
-    /// The most arguments and predicates that lie within each other.
+    /// The largest nesting of arguments and predicates.
     height: usize,
-    /// Bytes of long texts.
+    /// Bytes of texts.
     texts: usize,
 }
 
@@ -122,12 +123,12 @@ impl Extent {
 }
 
 impl Run<'_> {
-    /// Counts a copy of what an item holds, before it is made.
+    /// Charges a copy of an item, before it is made.
     pub(super) fn copies(&mut self, item: &Item) -> Result<(), QueryError> {
         self.copied(&Extent::of(item))
     }
 
-    /// As [`Run::copies`].
+    /// Charges a copy of this size.
     pub(super) fn copied(&mut self, extent: &Extent) -> Result<(), QueryError> {
         self.step(extent.nodes)?;
         match extent.bytes() {
@@ -136,14 +137,14 @@ impl Run<'_> {
         }
     }
 
-    /// Counts an item that stays under a name which the script made.
+    /// Charges an item that is stored under a name which the script computed.
     pub(super) fn keeps(&mut self, name: &str, item: &Item) -> Result<(), QueryError> {
         let bytes = Extent::of(item).bytes() + name.len() + size_of::<Item>();
         self.host.hold(bytes)
     }
 }
 
-/// Refuses a traversal, or another argument, that is larger than a text could say.
+/// Refuses a traversal or another argument that is larger than a text may contain.
 pub(super) fn bounded(item: Item) -> Result<Item, QueryError> {
     let extent = Extent::of(&item);
     if extent.steps > STEPS_MAX {

@@ -7,15 +7,15 @@ use super::environment::Item;
 use super::errors::{catches, class_of};
 use crate::tree::{Argument, Catch, Statement, StatementKind, Text};
 
-/// What runs after a statement.
+/// The control flow after a statement.
 pub(super) enum Flow {
-    /// The next statement; this one came to the item.
+    /// Continue with the next statement. The item is the statement's value.
     Next(Item),
-    /// What is behind the innermost loop.
+    /// Leave the innermost loop.
     Break,
-    /// The next round of the innermost loop.
+    /// Begin the next round of the innermost loop.
     Continue,
-    /// Nothing: the script ends with the item.
+    /// End the script with this value.
     Return(Item),
 }
 
@@ -28,7 +28,7 @@ impl Flow {
     }
 }
 
-/// Whether a loop goes on after its body; else what its statement comes to.
+/// Whether a loop continues after its body; else the flow after the loop.
 enum Round {
     On,
     Out(Flow),
@@ -45,7 +45,7 @@ impl From<Flow> for Round {
 }
 
 impl Run<'_> {
-    /// Statements in order; the variables that they define are added to `defined`.
+    /// Runs statements in order. Adds the variables that they define to `defined`.
     pub(super) fn statements(
         &mut self,
         statements: &[Statement],
@@ -61,7 +61,7 @@ impl Run<'_> {
         Ok(Flow::Next(last))
     }
 
-    /// A block: its variables end with it.
+    /// Runs a block. Its variables are removed at its end.
     fn block(&mut self, statements: &[Statement]) -> Result<Flow, QueryError> {
         let mut defined = Vec::new();
         let flow = self.statements(statements, &mut defined);
@@ -192,7 +192,7 @@ impl Run<'_> {
     ) -> Result<Flow, QueryError> {
         let mut flow = self.block(body);
         if let Err(error) = &flow {
-            // What ends the script is not caught, and nothing runs after it.
+            // An error that cannot be caught ends the script, without `finally`.
             let Some(class) = class_of(error) else {
                 return flow;
             };

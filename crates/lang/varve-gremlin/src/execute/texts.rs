@@ -10,10 +10,11 @@ use super::arithmetic::double;
 use super::errors::out_of_bounds;
 use crate::tree::Text;
 
-/// A value as text, as `toString()` gives it.
+/// A value as text, as `toString()` returns it.
 ///
 /// # Errors
-/// Over [`TEXT_BYTES_MAX`].
+///
+/// If the text is longer than [`TEXT_BYTES_MAX`].
 pub(super) fn to_text(value: &Value) -> Result<Text, QueryError> {
     struct Bounded(Text);
 
@@ -39,7 +40,7 @@ pub(super) fn to_text(value: &Value) -> Result<Text, QueryError> {
     }
 }
 
-/// A method of a single value; `None` if it has no such method.
+/// Calls a method of a single value; `None` if it has no such method.
 pub(super) fn call(
     value: &Value,
     name: &str,
@@ -118,7 +119,7 @@ fn of_text(text: &Text, name: &str, arguments: &[Value]) -> Result<Option<Value>
     }))
 }
 
-/// Characters from a place up to another one.
+/// The characters from `from` (inclusive) to `to` (exclusive).
 fn substring(text: &str, from: &Value, to: Option<&Value>) -> Result<Value, QueryError> {
     let size = text.chars().count();
     let place = |value: &Value| {

@@ -1,4 +1,4 @@
-//! Traversals of scripts: from a source, out of a variable, step by step, to their results.
+//! Traversals of scripts: from a source or a variable, through steps, to their results.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use super::{Results, Run, Source, heap, splices};
 use crate::bind::{self, NoVariables};
 use crate::tree::{Argument, Root, Step, StepName, Terminal, Text, Traversal};
 
-/// What a traversal goes on from.
+/// The start of a traversal in a script.
 enum Origin {
     Source(Source, Arc<Vec<crate::tree::SourceInstruction>>),
-    /// A traversal that a variable holds.
+    /// A traversal in a variable.
     Lazy(Arc<Lazy>),
-    /// A nested traversal, also one that a variable holds.
+    /// The steps of a nested traversal, also of one in a variable.
     Nested(Vec<Step>),
 }
 
 impl Run<'_> {
-    /// A traversal of the script: what its terminal method gives, or the traversal itself.
+    /// Evaluates a traversal: runs it if it has a terminal method, else returns it as an item.
     pub(super) fn traversal(&mut self, traversal: &Traversal) -> Result<Item, QueryError> {
         let origin = self.origin(&traversal.root)?;
         if let (Some(terminal), Origin::Source(source, with)) = (&traversal.terminal, &origin)
@@ -83,7 +83,7 @@ impl Run<'_> {
             Item::Graph(name) => Origin::Source(Source::Graph(name), Arc::default()),
             Item::Traversal(lazy) => Origin::Lazy(lazy),
             Item::Argument(Argument::Traversal(nested)) => Origin::Nested(nested.steps),
-            // A binding with the name of a source hides it from nobody.
+            // A binding named `g` does not hide the source.
             Item::Value(_) if matches!(root, Root::Source(name) if name == "g") => {
                 Origin::Source(Source::Traversal(Text::const_new("g")), Arc::default())
             }
@@ -96,7 +96,7 @@ impl Run<'_> {
         })
     }
 
-    /// Runs a traversal whose arguments are values, or variables that hold some.
+    /// Runs a traversal whose arguments are values, or variables with values.
     pub(super) fn run(
         &mut self,
         source: Source,
@@ -117,7 +117,7 @@ impl Run<'_> {
         self.run(lazy.source.clone(), &lazy.traversal, most)
     }
 
-    /// What a terminal method gives.
+    /// Runs a traversal, and returns the result of its terminal method.
     fn end(
         &mut self,
         source: Source,
@@ -137,7 +137,7 @@ impl Run<'_> {
             let mut bound = bind::bind(traversal, &*self.environment)?;
             bound.options.explain = true;
             let results = self.host.run(&source, &bound, Some(1))?.into_iter();
-            // A list of one: a map would be given entry by entry.
+            // A list of one item: the entries of a map would become separate results.
             let explained = results.map(|(value, _)| value).collect();
             return Ok(Item::Value(Value::list(explained)));
         }
@@ -160,7 +160,7 @@ impl Run<'_> {
         })
     }
 
-    /// Results as a list: each as often as it is there.
+    /// The results as a list, each repeated by its count.
     pub(super) fn list_of(&mut self, results: Results) -> Result<Vec<Value>, QueryError> {
         let mut items = Vec::with_capacity(results.len());
         for (value, bulk) in results {
@@ -172,7 +172,8 @@ impl Run<'_> {
         Ok(items)
     }
 
-    /// A method of a traversal that did not run: a step, or what runs it.
+    /// Calls a method of a traversal that has not run: a step extends it, a terminal method runs
+    /// it.
     pub(super) fn lazy_method(
         &mut self,
         lazy: &Arc<Lazy>,
@@ -215,7 +216,7 @@ impl Run<'_> {
         self.end(lazy.source.clone(), &lazy.traversal, &terminal)
     }
 
-    /// A step with these arguments.
+    /// Makes a step with these arguments.
     pub(super) fn new_step(
         &mut self,
         name: StepName,
@@ -228,7 +229,8 @@ impl Run<'_> {
         })
     }
 
-    /// `next()` and `hasNext()` of a variable: it holds the results that are left.
+    /// `next()`, `tryNext()` and `hasNext()` of a variable. The first call runs the traversal, and
+    /// the variable then contains the remaining results.
     pub(super) fn iterate(
         &mut self,
         variable: &Text,
@@ -263,7 +265,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs steps from where the last traversal started.
+    /// Runs steps on the source of the last traversal.
     pub(super) fn run_steps(
         &mut self,
         steps: Vec<Step>,

@@ -14,7 +14,7 @@ use crate::tree::{
     StepName, Strategy,
 };
 
-/// Words of Groovy that begin something that scripts here do not have.
+/// Keywords of Groovy that begin an unsupported construct.
 const KEYWORDS: &[&str] = &[
     "else",
     "catch",
@@ -39,7 +39,7 @@ const KEYWORDS: &[&str] = &[
 const PACKAGES: &[&str] = &["java", "javax", "groovy", "org", "com", "sun", "jdk", "io"];
 
 impl<'s> Parser<'s> {
-    /// A list of arguments with its parentheses. `height` becomes that of the highest.
+    /// Parses arguments in parentheses. Sets `height` to that of the highest argument.
     pub(super) fn arguments(&mut self) -> Result<Vec<Argument>> {
         self.expect(TokenKind::LeftParen, "'('")?;
         self.height = 0;
@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
         Ok(arguments)
     }
 
-    /// Arguments separated by commas, at least one. The closing token stays.
+    /// Parses one or more arguments, separated by commas. Does not take the closing token.
     fn list_until(&mut self, end: TokenKind, what: &str) -> Result<Vec<Argument>> {
         let mut members = Vec::new();
         let mut height = 0;
@@ -72,7 +72,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// An expression without operators and without what may follow it.
+    /// Parses an expression without operators and suffixes.
     pub(super) fn primary(&mut self) -> Result<Argument> {
         self.height = 1;
         match self.current.kind {
@@ -100,7 +100,7 @@ impl<'s> Parser<'s> {
         self.error(ErrorCode::Literal, span, wrong)
     }
 
-    /// A number, behind its sign.
+    /// Parses a number, after its sign.
     pub(super) fn number(&mut self, negative: bool) -> Result<Argument> {
         let token = self.advance()?;
         self.height = 1;
@@ -124,7 +124,8 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The members of a list or map that is not empty. The first one says which it is.
+    /// Parses the members of a list or map that is not empty. The first member decides which one it
+    /// is.
     fn members(&mut self) -> Result<Argument> {
         let first = self.map_key()?;
         let mut height = self.height;
@@ -153,7 +154,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The key of a map or the member of a list. A word before a colon is a string.
+    /// Parses the key of a map or a member of a list. A word before a colon is a string.
     fn map_key(&mut self) -> Result<Argument> {
         if self.at(TokenKind::Word) && self.second()?.kind == TokenKind::Colon {
             let token = self.advance()?;
@@ -163,7 +164,7 @@ impl<'s> Parser<'s> {
         self.argument()
     }
 
-    /// `{a, b}`. Whatever else stands in braces is a closure.
+    /// Parses `{a, b}`. Other text in braces is a closure.
     fn set(&mut self) -> Result<Argument> {
         let start = self.advance()?.span();
         if self.take(TokenKind::RightBrace)? {
@@ -185,7 +186,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// What begins with a word.
+    /// Parses an expression that begins with a word.
     fn word(&mut self) -> Result<Argument> {
         let token = self.advance()?;
         let word = self.text_of(token);
@@ -196,7 +197,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A word that no member and no arguments follow.
+    /// A word without members and arguments.
     fn lone_word(&mut self, token: Token, word: &'s str) -> Result<Argument> {
         Ok(match word {
             "null" => Argument::Null,
@@ -220,7 +221,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// Whether this word is all of an argument. Else a word such as `desc` is a variable.
+    /// Whether this word is a whole argument. If not, a word such as `desc` is a variable.
     fn is_whole_argument(&self, word: Token) -> bool {
         let goes_on = matches!(
             self.current.kind,
@@ -244,7 +245,7 @@ impl<'s> Parser<'s> {
             return self.anonymous(token.start);
         }
         if word == "VertexProperty" || word == "SackFunctions" || word == "TraversalOptionParent" {
-            // The classes that hold Cardinality, Barrier and Pick in Java.
+            // In Java, Cardinality, Barrier and Pick are nested in these classes.
             self.advance()?;
             return self.primary();
         }
@@ -304,7 +305,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A word before parentheses: a predicate, a step that begins a nested traversal, a function.
+    /// A word before parentheses: a predicate, the first step of a nested traversal, or a function.
     fn call(&mut self, token: Token, word: &'s str) -> Result<Argument> {
         if PredicateName::from_text(word).is_some() {
             return self.predicate(token, word);
@@ -394,7 +395,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `Thread.sleep(1000L)` is `sleep(1000L)`. Threads have nothing else here.
+    /// `Thread.sleep(1000L)` is `sleep(1000L)`. Other members of `Thread` are refused.
     fn thread_sleep(&mut self, class: Token) -> Result<Argument> {
         self.advance()?;
         let token = self.expect(TokenKind::Word, "a method")?;
@@ -404,7 +405,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `new Vertex(id, label)` and `new XStrategy(…)`; nothing else is constructed.
+    /// Parses `new Vertex(id, label)` and `new XStrategy(…)`. Other constructors are refused.
     fn constructor(&mut self, new: Token) -> Result<Argument> {
         let token = self.expect(TokenKind::Word, "a class")?;
         let word = self.text_of(token);
@@ -435,7 +436,7 @@ impl<'s> Parser<'s> {
         })))
     }
 
-    /// Fails if the word names something that is refused.
+    /// Returns an error if the word is refused.
     fn refuse_word(&self, token: Token, word: &str) -> Result<()> {
         let (code, message) = match word {
             "import" | "package" => (
@@ -482,7 +483,8 @@ impl<'s> Parser<'s> {
         self.refused_static(token, "System")
     }
 
-    /// `org.apache.….SubgraphStrategy(…)`: of a qualified name only a strategy's class counts.
+    /// Parses `org.apache.….SubgraphStrategy(…)`. Qualified names other than strategies and
+    /// `Thread` are refused.
     fn package(&mut self, first: Token) -> Result<Argument> {
         while self.take(TokenKind::Dot)? {
             let token = self.expect(TokenKind::Word, "a name")?;
@@ -501,7 +503,7 @@ impl<'s> Parser<'s> {
         Err(self.refused_static(first, literals::shortened(class)))
     }
 
-    /// What follows the name of a strategy: its configuration, or the calls of its builder.
+    /// Parses the rest after a strategy's name: its configuration, or the calls of its builder.
     fn strategy_named(&mut self, start: Token, word: &str) -> Result<Argument> {
         let mut configuration = Vec::new();
         let mut height = 0;
@@ -530,7 +532,7 @@ impl<'s> Parser<'s> {
         })))
     }
 
-    /// `key: value, …`; the height of the highest value.
+    /// Parses `key: value, …`. Returns the height of the highest value.
     fn configuration(&mut self, entries: &mut Vec<(CompactString, Argument)>) -> Result<u16> {
         let mut height = 0;
         while !self.at(TokenKind::RightParen) {

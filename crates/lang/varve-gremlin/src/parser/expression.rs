@@ -1,4 +1,4 @@
-//! Operators, and what follows a value: members, method calls, indexes.
+//! Operators, and suffixes of values: members, method calls, indexes.
 
 use super::Parser;
 use super::traversal::is_spawn;
@@ -11,7 +11,7 @@ use crate::tree::{
     Argument, BinaryOperator, Computed, ComputedKind, Root, SourceName, StepName, UnaryOperator,
 };
 
-/// How strongly operators bind: those of the same level from left to right.
+/// The precedence of ranges and `<<`. Operators of the same precedence are left-associative.
 const LEVEL_RANGE: u8 = 5;
 
 pub(super) fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
@@ -36,16 +36,16 @@ pub(super) fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     })
 }
 
-/// The level of `in`.
+/// The precedence of `in`.
 const LEVEL_IN: u8 = 4;
 
 impl Parser<'_> {
-    /// An expression, one level deeper.
+    /// Parses an expression, one level deeper.
     pub(super) fn argument(&mut self) -> Result<Argument> {
         self.deeper(Parser::assignment)
     }
 
-    /// An expression with the operators that bind least: assignment and `? :`.
+    /// Parses an expression, including the operators of lowest precedence: assignment and `? :`.
     fn assignment(&mut self) -> Result<Argument> {
         let start = self.current.start;
         self.argument_start = start;
@@ -89,7 +89,8 @@ impl Parser<'_> {
                 computed.kind,
                 ComputedKind::Member { .. } | ComputedKind::Index { .. }
             ),
-            // A variable may have the name of a token until it is declared.
+            // Enum tokens are no targets. Before an assignment to such a name, the name is declared
+            // a variable.
             _ => false,
         };
         if !is_target {
@@ -110,7 +111,7 @@ impl Parser<'_> {
         self.computed(start, kind, height)
     }
 
-    /// A node that a script computes, above children of this height.
+    /// A computed node above children of this height.
     pub(super) fn computed(
         &mut self,
         start: u32,
@@ -122,7 +123,7 @@ impl Parser<'_> {
         Ok(Argument::Computed(Box::new(Computed { kind, span })))
     }
 
-    /// Operands joined by operators that bind at least so strongly.
+    /// Parses operands joined by operators of at least this precedence.
     fn binary(&mut self, least: u8) -> Result<Argument> {
         let start = self.current.start;
         let mut left = self.operand()?;
@@ -160,7 +161,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A value with the operators before and behind it.
+    /// Parses a value with its prefix operators and suffixes.
     fn operand(&mut self) -> Result<Argument> {
         match self.current.kind {
             TokenKind::Minus | TokenKind::Plus => self.signed(),
@@ -178,7 +179,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A sign: part of a literal, or an operator.
+    /// Parses a sign: part of a literal, or an operator.
     fn signed(&mut self) -> Result<Argument> {
         let negative = self.at(TokenKind::Minus);
         let next = self.second()?;
@@ -230,7 +231,7 @@ impl Parser<'_> {
         self.computed(start.start, kind, self.height)
     }
 
-    /// Members, calls and indexes behind a value.
+    /// Parses the members, calls and indexes after a value.
     fn suffixes(&mut self, start: Token, first: Argument) -> Result<Argument> {
         let mut value = first;
         loop {
@@ -257,11 +258,11 @@ impl Parser<'_> {
         }
     }
 
-    /// What a point and a name behind a value are: a traversal, a call or a member.
+    /// Parses a point and a name after a value: as a step, a call or a member.
     fn member(&mut self, start: Token, receiver: Argument) -> Result<Argument> {
         let height = self.height;
         let receiver = match receiver {
-            // In parentheses or not, a traversal or predicate goes on.
+            // A traversal or predicate continues, whether or not it is in parentheses.
             Argument::Traversal(traversal) if self.goes_on(&traversal)? => {
                 return self.chain(*traversal, height);
             }
@@ -315,7 +316,7 @@ impl Parser<'_> {
             .map_err(|wrong| self.error(ErrorCode::NoSuchMethod, token.span(), wrong))
     }
 
-    /// A method of the script layer.
+    /// Parses a method call of the script layer.
     fn method(
         &mut self,
         start: Token,
@@ -356,12 +357,12 @@ fn is_range_end(argument: &Argument) -> bool {
     )
 }
 
-/// Whether a traversal may begin with this method of a source.
+/// Whether this method of a source may begin a traversal.
 pub(crate) fn begins_traversal(word: &str) -> bool {
     SourceName::from_text(word).is_some() || StepName::from_text(word).is_some_and(is_spawn)
 }
 
-/// Whether this method of this value begins a traversal from a source.
+/// Whether this method call on this value begins a traversal from a source.
 fn starts_traversal(receiver: &Argument, word: &str) -> bool {
     let can_be_source = match receiver {
         Argument::Variable(_) => true,

@@ -1,4 +1,4 @@
-//! Predicates: `P`, `TextP` and HugeGraph's own.
+//! Predicates: `P`, `TextP` and HugeGraph's classes.
 
 use super::Parser;
 use crate::error::{ErrorCode, Result};
@@ -6,7 +6,7 @@ use crate::lexer::{Token, TokenKind};
 use crate::signatures;
 use crate::tree::{Argument, Predicate, PredicateName, Root, StepName};
 
-/// Makes the test, as texts and bytecode both have it: `within` holds the members of a list.
+/// A test, normalized for texts and bytecode: the operands of `within` are the members of its list.
 pub(crate) fn test(name: PredicateName, mut arguments: Vec<Argument>) -> Predicate {
     let spreads = matches!(name, PredicateName::Within | PredicateName::Without);
     if spreads
@@ -18,7 +18,7 @@ pub(crate) fn test(name: PredicateName, mut arguments: Vec<Argument>) -> Predica
     Predicate::Test { name, arguments }
 }
 
-/// Both hold.
+/// The conjunction of two predicates.
 pub(crate) fn all_of(first: Predicate, second: Predicate) -> Predicate {
     let mut members = match first {
         Predicate::And(members) => members,
@@ -31,7 +31,7 @@ pub(crate) fn all_of(first: Predicate, second: Predicate) -> Predicate {
     Predicate::And(members)
 }
 
-/// One of both holds.
+/// The disjunction of two predicates.
 pub(crate) fn any_of(first: Predicate, second: Predicate) -> Predicate {
     let mut members = match first {
         Predicate::Or(members) => members,
@@ -44,7 +44,7 @@ pub(crate) fn any_of(first: Predicate, second: Predicate) -> Predicate {
     Predicate::Or(members)
 }
 
-/// The predicate does not hold.
+/// The negation of a predicate.
 pub(crate) fn negated(predicate: Predicate) -> Predicate {
     match predicate {
         Predicate::Not(inner) => *inner,
@@ -53,7 +53,7 @@ pub(crate) fn negated(predicate: Predicate) -> Predicate {
 }
 
 impl Parser<'_> {
-    /// A predicate whose name was taken, and what is joined to it.
+    /// Parses a predicate after its name, and the predicates joined to it.
     pub(super) fn predicate(&mut self, token: Token, word: &str) -> Result<Argument> {
         if word == "not" {
             return self.not(token);
@@ -77,7 +77,7 @@ impl Parser<'_> {
         self.joined(test(name, arguments))
     }
 
-    /// `not(…)`: of a predicate a predicate, of a traversal the step.
+    /// Parses `not(…)`: the negation of a predicate, or the step on a traversal.
     pub(super) fn not(&mut self, token: Token) -> Result<Argument> {
         let mut arguments = self.arguments()?;
         if let [Argument::Predicate(_)] = arguments.as_slice()
@@ -89,7 +89,7 @@ impl Parser<'_> {
         self.traversal_from_call(Root::Anonymous, token, StepName::Not, arguments)
     }
 
-    /// `.and(p)`, `.or(p)` and `.negate()` behind a predicate.
+    /// Parses `.and(p)`, `.or(p)` and `.negate()` after a predicate.
     pub(super) fn joined(&mut self, first: Predicate) -> Result<Argument> {
         let mut predicate = first;
         let mut height = self.height;

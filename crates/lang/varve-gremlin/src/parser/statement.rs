@@ -5,7 +5,7 @@ use crate::error::{ErrorCode, Result};
 use crate::lexer::TokenKind;
 use crate::tree::{Argument, Catch, Statement, StatementKind, Text};
 
-/// Words that begin a statement and are no name of a type.
+/// Words that begin a statement or expression and cannot be a type name.
 const NO_TYPES: &[&str] = &[
     "return",
     "new",
@@ -28,7 +28,7 @@ const NO_TYPES: &[&str] = &[
 ];
 
 impl<'s> Parser<'s> {
-    /// The whole text.
+    /// Parses the whole text.
     pub(super) fn script(&mut self) -> Result<Vec<Statement>> {
         let mut statements = Vec::new();
         loop {
@@ -78,7 +78,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// A definition or an expression.
+    /// Parses a definition or an expression.
     fn simple(&mut self) -> Result<StatementKind> {
         if let Some(name) = self.definition()? {
             let value = if self.take(TokenKind::Assign)? {
@@ -93,14 +93,16 @@ impl<'s> Parser<'s> {
             });
         }
         if self.at(TokenKind::Word) && self.second()?.kind == TokenKind::Assign {
-            // Declared before it is read: the name of a token may become a variable.
+            // Declared before the expression is parsed: the name of an enum token may become a
+            // variable.
             self.declare(self.text_of(self.current));
         }
         let expression = self.argument()?;
         Ok(StatementKind::Expression(expression))
     }
 
-    /// The name that `def x` or `Type x` defines, if one of them stands here.
+    /// Parses `def x` or `Type x`. Returns the name, or takes nothing if there is no definition
+    /// here.
     fn definition(&mut self) -> Result<Option<&'s str>> {
         let first = self.current;
         let follows_word = || -> Result<bool> {
@@ -153,7 +155,7 @@ impl<'s> Parser<'s> {
         Ok(ends.then(|| self.text_of(token)))
     }
 
-    /// Skips `<A, B>`; whether it was one.
+    /// Skips `<A, B>`. Returns whether these were type arguments.
     fn skip_type_arguments(&mut self) -> Result<bool> {
         let mut open = 0_u32;
         loop {
@@ -170,20 +172,20 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A statement ends at `;`, at the end of a line, of a block or of the text.
+    /// Checks the end of a statement: `;`, or the end of a line, a block or the text.
     fn end_of_statement(&mut self) -> Result<()> {
         if self.take(TokenKind::Semicolon)? || self.current.newline {
             return Ok(());
         }
         match self.current.kind {
             TokenKind::End | TokenKind::RightBrace => Ok(()),
-            // gremlin-lang lets queries follow each other without anything between.
+            // gremlin-lang allows queries to follow each other without a separator.
             TokenKind::Word if self.at_word("g") || self.at_word("else") => Ok(()),
             _ => Err(self.unexpected("';' or a new line")),
         }
     }
 
-    /// `{ … }`, or one statement.
+    /// Parses `{ … }` or one statement.
     fn body(&mut self) -> Result<Vec<Statement>> {
         if !self.at(TokenKind::LeftBrace) {
             return Ok(if self.take(TokenKind::Semicolon)? {
@@ -282,7 +284,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The variable of `for (x in …)` or `for (Type x : …)`, with what follows it.
+    /// Parses the variable of `for (x in …)` or `for (Type x : …)`, up to the `in` or colon.
     fn loop_variable(&mut self) -> Result<Option<&'s str>> {
         let mark = self.mark();
         let name = match self.definition()? {
@@ -326,7 +328,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// `(A | B name) { … }`, `(name) { … }`.
+    /// Parses `(A | B name) { … }` or `(name) { … }`.
     fn catch(&mut self) -> Result<Catch> {
         self.expect(TokenKind::LeftParen, "'('")?;
         let mut classes = Vec::new();
@@ -352,7 +354,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// The last part of a class's name.
+    /// Parses a class name. Returns its last part.
     fn class_name(&mut self) -> Result<&'s str> {
         let mut token = self.expect(TokenKind::Word, "a class")?;
         while self.take(TokenKind::Dot)? {

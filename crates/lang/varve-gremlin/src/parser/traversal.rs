@@ -1,4 +1,4 @@
-//! Traversals: a root, source instructions, steps, and what asks for the result.
+//! Traversals: a root, source instructions, steps, and a terminal method.
 
 use super::Parser;
 use super::argument::is_strategy;
@@ -11,7 +11,7 @@ use crate::tree::{
     Traversal,
 };
 
-/// Methods of a finished traversal that are no steps: the script layer calls them.
+/// Methods of a traversal that are not steps: the script layer implements them.
 const TRAVERSAL_METHODS: &[&str] = &["toString", "size"];
 
 impl Traversal {
@@ -27,7 +27,7 @@ impl Traversal {
     }
 }
 
-/// Whether a step may be the first one of a source.
+/// Whether a step may be the first step after a source.
 pub(super) fn is_spawn(name: StepName) -> bool {
     use StepName as N;
     matches!(
@@ -45,7 +45,7 @@ pub(super) fn is_spawn(name: StepName) -> bool {
     )
 }
 
-/// What ends a chain of steps.
+/// A method call in a chain of steps.
 enum Link {
     Step(Step),
     Terminal(Terminal),
@@ -54,7 +54,7 @@ enum Link {
 }
 
 impl Parser<'_> {
-    /// Behind `__.`.
+    /// Parses a nested traversal after `__.`.
     pub(super) fn anonymous(&mut self, start: u32) -> Result<Argument> {
         let token = self.expect(TokenKind::Word, "a step")?;
         let Some(name) = StepName::from_text(self.text_of(token)) else {
@@ -64,7 +64,7 @@ impl Parser<'_> {
         self.traversal(Root::Anonymous, first, name)
     }
 
-    /// A traversal whose first step's name was taken.
+    /// Parses a traversal after the name of its first step.
     pub(super) fn traversal(
         &mut self,
         root: Root,
@@ -75,7 +75,7 @@ impl Parser<'_> {
         self.traversal_from_call(root, token, name, arguments)
     }
 
-    /// A traversal whose first step was read up to its arguments.
+    /// Parses a traversal after the arguments of its first step.
     pub(super) fn traversal_from_call(
         &mut self,
         root: Root,
@@ -97,8 +97,8 @@ impl Parser<'_> {
         )
     }
 
-    /// A traversal from a source, whose first instruction's or step's name was taken. `height` is
-    /// the root's.
+    /// Parses a traversal from a source, after the name of the first instruction or step.
+    /// `root_height`: the height of the root.
     pub(super) fn source_traversal(
         &mut self,
         root: Root,
@@ -151,7 +151,7 @@ impl Parser<'_> {
         height: u16,
     ) -> Result<Argument> {
         if source.is_empty() {
-            // A strategy without entries configures nothing.
+            // All instructions were empty: a strategy without configuration.
             self.height = height;
             return Ok(match root {
                 Root::Source(name) => Argument::Variable(name),
@@ -169,13 +169,13 @@ impl Parser<'_> {
         })))
     }
 
-    /// Whether the point here is followed by what belongs to this traversal.
+    /// Whether the name after this point belongs to the traversal.
     pub(super) fn goes_on(&self, traversal: &Traversal) -> Result<bool> {
         let open = traversal.terminal.is_none() && !traversal.steps.is_empty();
         Ok(open && !TRAVERSAL_METHODS.contains(&self.text_of(self.second()?)))
     }
 
-    /// The steps that follow, and the terminal method.
+    /// Parses the following steps, and the terminal method.
     pub(super) fn chain(&mut self, mut traversal: Traversal, mut height: u16) -> Result<Argument> {
         while self.at(TokenKind::Dot) {
             let before = self.mark();
@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(Argument::Traversal(Box::new(traversal)))
     }
 
-    /// What follows a point in a chain of steps.
+    /// Parses the call after a point in a chain of steps.
     fn link(&mut self) -> Result<Link> {
         let token = self.expect(TokenKind::Word, "a step")?;
         let word = self.text_of(token);
@@ -246,7 +246,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The error for a step that does not exist. Its arguments are read, so that it can name them.
+    /// The error of an unknown step. Parses its arguments, so that the message contains them.
     pub(super) fn no_such_step(&mut self, class: &str, token: Token) -> Result<crate::ParseError> {
         if !self.at(TokenKind::LeftParen) {
             if self.at(TokenKind::LeftBrace) {
@@ -289,7 +289,8 @@ impl Parser<'_> {
             .map_err(|wrong| self.error(ErrorCode::WrongArguments, token.span(), wrong))
     }
 
-    /// The strategies of `withStrategies` and `withoutStrategies`: there any word names a class.
+    /// Parses the strategies of `withStrategies` and `withoutStrategies`, where any word is a class
+    /// name.
     fn strategies(&mut self) -> Result<Vec<Argument>> {
         let mark = self.mark();
         self.expect(TokenKind::LeftParen, "'('")?;

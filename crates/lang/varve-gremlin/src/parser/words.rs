@@ -1,12 +1,12 @@
-//! Words that stand for a value: enum tokens, bare or behind their class, and named constants.
+//! Words that are values: enum tokens, with or without their class, and named constants.
 
 use crate::tree::{
     Argument, Barrier, Cardinality, Column, Direction, Dt, GType, Merge, Operator, Order, Pick,
     Pop, Scope, T, Text,
 };
 
-/// The token that a bare word is, as gremlin-lang and Groovy's static imports have it. No word
-/// belongs to two enums.
+/// The enum token of a word without class, as in gremlin-lang and with Groovy's static imports. No
+/// word belongs to two enums.
 pub(crate) fn bare_token(word: &str) -> Option<Argument> {
     Some(match word {
         "id" => Argument::T(T::Id),
@@ -50,7 +50,7 @@ pub(crate) fn bare_token(word: &str) -> Option<Argument> {
     })
 }
 
-/// The class names that hold tokens, constants or predicates.
+/// Whether this is a class of tokens, constants or predicates.
 pub(crate) fn is_class(word: &str) -> bool {
     matches!(
         word,
@@ -77,7 +77,7 @@ pub(crate) fn is_class(word: &str) -> bool {
     )
 }
 
-/// The member `word` of one of the classes of tokens and constants.
+/// The member `word` of a class of tokens or constants.
 pub(crate) fn class_member(class: &str, word: &str) -> Option<Argument> {
     match class {
         "T" => T::from_text(word).map(Argument::T),

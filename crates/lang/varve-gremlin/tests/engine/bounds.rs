@@ -1,8 +1,8 @@
-//! Where traversals and scripts end that would take any amount of memory or time.
+//! Traversals and scripts of unbounded memory or time, and the limits that end them.
 
 use crate::scripts::results;
 
-/// Each of these ends with an error of this code, which says what is limited.
+/// Checks that a script fails with this code and a message that contains `says`.
 fn ends(text: &str, code: &str, says: &str) {
     match results(text) {
         Ok(_) => panic!("{text} ended"),
@@ -13,7 +13,7 @@ fn ends(text: &str, code: &str, says: &str) {
     }
 }
 
-/// A text of a megabyte in a variable `t`.
+/// Sets the variable `t` to a text of a megabyte.
 const LONG: &str = "t = 'a' * 1000000;";
 
 #[test]
@@ -46,7 +46,7 @@ fn copies_of_a_long_text_count_as_memory() {
 fn a_few_copies_of_a_long_text_fit() {
     let text = format!("{LONG} g.inject(t).repeat(constant(t)).times(5).path().count(local)");
     assert_eq!(results(&text).expect("a count").to_string(), "[6]");
-    // What a step made is given back when the next batch comes.
+    // The bytes of a step's output are released when its next batch is requested.
     let text = format!("{LONG} g.inject(1).repeat(constant(t)).times(1000).count()");
     assert_eq!(results(&text).expect("a count").to_string(), "[1]");
 }

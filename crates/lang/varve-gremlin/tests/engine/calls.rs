@@ -1,4 +1,4 @@
-//! Services that are called by name.
+//! Services of `call()`.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use varve_view::{MeterLimits, PastVersion};
 use crate::modern::Modern;
 use crate::{OneGraph, wide};
 
-/// `modern`, in which marko was 20 from 1970 on and 21 from 1971 on, until he was gone in 1972.
+/// The graph `modern`, where marko was 20 from 1970 on and 21 from 1971 on, and deleted in 1972.
 fn graph() -> Modern {
     let mut graph = Modern::new();
     let marko = graph.view.all_vertices()[0].clone();
@@ -114,7 +114,7 @@ fn a_history_has_the_versions_of_an_element_newest_first() {
             "g.V(1).call('varve.history').limit(1).select(keys)",
             "[valid_from, valid_to, version, recorded_at, superseded_at, kind, element]",
         ),
-        // States of one element stay apart where rows meet, and equal in predicates.
+        // States of one element are not merged at a barrier, but are equal in predicates.
         (
             "g.V(1).call('varve.history').select('element').is(neq(null)).barrier().values('age')",
             "21 20",

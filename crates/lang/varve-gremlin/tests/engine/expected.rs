@@ -8,10 +8,10 @@ use varve_query::value::{BigDecimal, DateTime, Token};
 
 use crate::modern::Modern;
 
-/// What a value must be.
+/// An expected value.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
-    /// This value: elements by id, everything else by type and value.
+    /// This value: elements by id, all other values by type and value.
     Value(Value),
     /// A property of a vertex or an edge with this key and text.
     Property(String, String),
@@ -25,7 +25,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// The tree of these nodes, each with its level.
+    /// The tree of these nodes, each with its depth.
     pub(crate) fn tree(nodes: &[(usize, String)], graph: &Modern) -> Option<Self> {
         let mut below = Vec::new();
         let mut rest = nodes;
@@ -38,7 +38,7 @@ impl Wanted {
         Some(Self::Tree(below))
     }
 
-    /// Reads one cell or one member.
+    /// Parses a cell or a member.
     pub(crate) fn read(text: &str, graph: &Modern) -> Option<Self> {
         let text = text.trim();
         let inside = |prefix: &str| text.strip_prefix(prefix)?.strip_suffix(']');
@@ -151,7 +151,7 @@ impl Wanted {
         })
     }
 
-    /// The value, for parameters.
+    /// The value, for use as a parameter.
     pub(crate) fn value(&self) -> Option<Value> {
         let each = |items: &[Self]| items.iter().map(Self::value).collect::<Option<Vec<_>>>();
         Some(match self {
@@ -186,7 +186,7 @@ fn number(digits: &str, kind: &str) -> Option<Value> {
     })
 }
 
-/// The items between commas that stand outside brackets.
+/// Splits at commas outside brackets.
 fn split(text: &str) -> Vec<&str> {
     let mut items = Vec::new();
     let (mut depth, mut start) = (0, 0);
@@ -207,7 +207,7 @@ fn split(text: &str) -> Vec<&str> {
     items
 }
 
-/// Whether a value is what is wanted.
+/// Whether a value is the expected one.
 pub(crate) fn matches(value: &Value, wanted: &Wanted) -> bool {
     match (value, wanted) {
         (value, Wanted::Value(wanted)) => value == wanted,

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Scenario {
     pub(crate) name: String,
-    /// Its tags and those of its feature.
+    /// The tags of the scenario and of its feature.
     pub(crate) tags: Vec<String>,
-    /// Whether the suite itself gives it up.
+    /// Whether the suite marks the scenario as unsupported.
     pub(crate) given_up: bool,
     pub(crate) graph: String,
     /// Whether the scenario fills its graph itself.
     pub(crate) fills: bool,
-    /// What fills it.
+    /// The traversals that fill the graph.
     pub(crate) filling: Vec<String>,
-    /// Traversals that must have so many results afterwards.
+    /// Traversals with the number of results expected afterwards.
     pub(crate) counts: Vec<(usize, String)>,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) effects: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub(crate) struct Scenario {
     pub(crate) outcome: Outcome,
 }
 
-/// What a scenario expects.
+/// The expected outcome of a scenario.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Empty,
@@ -33,10 +33,10 @@ pub(crate) enum Outcome {
     Rows {
         rows: Vec<String>,
         ordered: bool,
-        /// Every result is one of the rows.
+        /// Whether each result must be one of the rows, instead of all rows occurring.
         of: bool,
     },
-    /// The nodes of a tree, each with its level.
+    /// The nodes of a tree, each with its depth.
     Tree(Vec<(usize, String)>),
     /// The edges and the vertices of a subgraph.
     Subgraph(Vec<String>),
@@ -51,8 +51,8 @@ impl Default for Outcome {
 }
 
 impl Scenario {
-    /// Why no remote server can pass it: it needs a graph computer or files of the server, or the
-    /// suite gives it up.
+    /// Why a remote server cannot pass it: it needs a graph computer or files on the server, or the
+    /// suite marks it as unsupported.
     pub(crate) fn beyond_a_server(&self) -> Option<&str> {
         const TAGS: [&str; 3] = ["@GraphComputerOnly", "@StepRead", "@StepWrite"];
         let tag = self.tags.iter().find(|tag| TAGS.contains(&tag.as_str()));
@@ -158,7 +158,7 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
                 scenario.counts.push((count, text));
             }
         } else if said == "the traversal of" {
-            // A comment may stand before the text.
+            // A comment may precede the text.
             let _ = lines.by_ref().find(|line| line.trim() == "\"\"\"");
             scenario.text = quoted(&mut lines).join("\n");
         } else if said == "iterated next" {
@@ -210,7 +210,7 @@ fn outcome<'l>(
     scenario.outcome = match said {
         "the result should be empty" => Outcome::Empty,
         _ if said.starts_with("the result should have a count of ") => {
-            // Beside rows the count says nothing new.
+            // With rows, the count is redundant.
             if matches!(scenario.outcome, Outcome::Rows { .. }) {
                 return;
             }

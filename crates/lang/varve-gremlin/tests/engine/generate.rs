@@ -1,7 +1,7 @@
-//! Random traversals, typed: each step fits what comes in, and nothing depends on an order that is
-//! not asked for.
+//! Random typed traversals: each step fits its input, and results depend on an order only after
+//! `order()`.
 
-/// Numbers that look random (xorshift).
+/// Pseudo-random numbers (xorshift).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -13,7 +13,7 @@ impl Random {
         random
     }
 
-    /// Below `bound`, which is not 0.
+    /// A number below `bound`, which is not 0.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -21,7 +21,7 @@ impl Random {
         u32::try_from((self.0 >> 33) % u64::from(bound)).expect("below a u32")
     }
 
-    /// True in all but one of `bound` cases.
+    /// True with probability 1 - 1 / `bound`.
     pub(crate) fn chance(&mut self, bound: u32) -> bool {
         self.below(bound) > 0
     }
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// What flows.
+/// The type of the values in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Vertex,
@@ -41,32 +41,32 @@ enum Flow {
     Property,
     Number,
     Text,
-    /// Anything: a list, a map, a path.
+    /// A value of any type: a list, a map, a path.
     Any,
 }
 
 use Flow::{Any, Edge, Number, Property, Text, Vertex, Walked};
 
-/// Makes one traversal.
+/// Generates one traversal.
 pub(crate) struct Generator<'r> {
     random: &'r mut Random,
-    /// Whether values remember where they were: then no step may drop one of two equal values.
+    /// Whether values have paths. Then no step may drop one of two equal values.
     remembers: bool,
-    /// Labels given so far on the way, with what they stand for.
+    /// Labels of the current path, with the types of their values.
     labels: Vec<(String, Flow)>,
-    /// Labels ever given: each is new.
+    /// The number of labels given so far. Each is unique.
     count: u32,
-    /// Side effects that are complete.
+    /// Side effects that are complete at this step.
     effects: Vec<String>,
-    /// Steps that may still come.
+    /// The number of further steps allowed.
     budget: u32,
     depth: u32,
 }
 
-/// The end of a traversal whose only result is a list in an order that is known.
+/// The end of a traversal whose only result is an ordered list.
 const IN_ORDER: &str = ".order().fold()";
 
-/// Whether the lists that a traversal gives have an order that is known.
+/// Whether the lists that a traversal gives have a defined order.
 pub(crate) fn is_in_order(text: &str) -> bool {
     text.ends_with(IN_ORDER)
 }
@@ -118,7 +118,7 @@ impl Generator<'_> {
         format!("{source}.{start}{steps}{end}")
     }
 
-    /// A few steps, each with its dot, and what they give.
+    /// Generates a few steps, each with its dot. Returns the type of their results.
     fn steps(&mut self, mut flow: Flow) -> (String, Flow) {
         let mut text = String::new();
         let most = 1 + self.number(5);
@@ -135,7 +135,7 @@ impl Generator<'_> {
         (text, flow)
     }
 
-    /// What sees the whole stream, at the end.
+    /// Generates a final step that reads the whole stream.
     fn ending(&mut self, flow: Flow, source: &str) -> String {
         let mut ends: Vec<String> = vec![".count()".into(), ".fold()".into(), String::new()];
         ends.push(".groupCount()".into());
@@ -178,7 +178,7 @@ impl Generator<'_> {
             }
             Number => {
                 ends.extend([".sum()", ".max()", ".min()", ".mean()"].map(String::from));
-                // Of 1 and 1L either may come first.
+                // 1 and 1L are equal in the order, so either may come first.
                 ends.push(".order().limit(2).math('_')".into());
                 ends.push(".order().by(desc).tail(2).math('_')".into());
                 ends.push(format!(".math('_'){IN_ORDER}"));
@@ -302,7 +302,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A service and what is asked of it.
+    /// Generates a call of a service.
     fn called(&mut self) -> (String, Flow) {
         let direction = self.pick(&["IN", "OUT"]);
         match self.number(3) {
@@ -355,7 +355,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A child, with its own labels.
+    /// Generates a child, with labels of its own.
     fn child(&mut self, flow: Flow) -> (String, Flow) {
         self.depth += 1;
         let kept = self.labels.len();
@@ -368,7 +368,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A child that gives what comes in.
+    /// Generates a child whose results have the type of its input.
     fn same(&mut self, flow: Flow) -> String {
         for _ in 0..8 {
             let (child, gives) = self.child(flow);
@@ -431,7 +431,7 @@ impl Generator<'_> {
         let times = 1 + self.number(2);
         let text = match self.number(5) {
             0 => format!("repeat({body}).times({times}).emit()"),
-            // A modulator right behind another loop would belong to that one.
+            // A modulator directly after another loop would belong to that loop.
             1 => format!("identity().emit().repeat({body}).times({times})"),
             2 => format!("identity().times({times}).repeat({body})"),
             3 => format!("repeat({body}).until(loops().is({times}))"),
@@ -477,12 +477,12 @@ impl Generator<'_> {
     }
 }
 
-/// What two ways give together.
+/// The type of the results of two branches together.
 fn both(a: Flow, b: Flow) -> Flow {
     if a == b { a } else { Any }
 }
 
-/// An edge that comes back from elsewhere has no other end.
+/// The type after a step that may lose the direction in which an edge was walked.
 const fn weaker(flow: Flow) -> Flow {
     match flow {
         Walked => Edge,

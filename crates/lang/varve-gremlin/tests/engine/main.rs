@@ -1,7 +1,7 @@
-//! TinkerPop's scenarios on the engine: those that read the graphs `modern`, `grateful` and `sink`,
-//! or no graph.
+//! TinkerPop's scenarios on the engine: those that only read, on the graphs `modern`, `grateful`
+//! and `sink`, or without a graph.
 //!
-//! `not_yet.txt` names the scenarios that do not pass. One that passes must leave the list.
+//! `not_yet.txt` lists the scenarios that fail. One that passes must be removed from the list.
 
 #![expect(
     clippy::too_many_lines,
@@ -92,7 +92,7 @@ impl Host for OneGraph<'_> {
     }
 }
 
-/// What went wrong, or nothing.
+/// Runs a scenario. The error describes the difference.
 fn run(scenario: &Scenario, graph: &Modern, as_written: bool) -> Result<(), String> {
     let script = parse_script(&scenario.text).map_err(|error| format!("parse: {error}"))?;
     let mut bindings = HashMap::new();
@@ -133,7 +133,7 @@ fn check(as_written: bool) {
             "modern" => &modern,
             "empty" => &empty,
             "sink" => &sink,
-            // The model looks at all edges for each vertex: once is enough.
+            // The model scans all edges for each vertex, so these run only once.
             "grateful" if !as_written => &grateful,
             _ => continue,
         };
@@ -142,7 +142,7 @@ fn check(as_written: bool) {
             continue;
         }
         let run = || run(&scenario, graph, as_written);
-        // Where equal rows stay apart, some do not fit.
+        // Without merging of equal rows, some scenarios exceed the memory limit.
         report.run(&scenario, run, |why| {
             as_written && why.ends_with("bytes of memory")
         });
@@ -257,7 +257,7 @@ fn filters_behind_a_source_give_what_they_gave_before() {
     assert_eq!(two.len(), 2);
 }
 
-/// One line each; every one of them would grow without end, or nest deeper than a stack.
+/// Each of these texts would grow without bound, or overflow the stack.
 #[test]
 fn texts_that_grow_without_end_are_refused() {
     let sums = format!("g.inject(1).math('{}1')", "1+".repeat(100_000));

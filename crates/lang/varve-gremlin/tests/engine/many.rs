@@ -1,4 +1,4 @@
-//! Vertices with several values of one key, and properties of properties, as the steps see them.
+//! Steps on vertices with several values of one key, and on meta-properties.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ const AGE: PropertyKeyId = PropertyKeyId(2);
 const LANG: PropertyKeyId = PropertyKeyId(3);
 const WEIGHT: PropertyKeyId = PropertyKeyId(4);
 
-/// Vertex 1 has the names marko (lang: it), mark and marko, and one age; vertex 2 has one name.
-/// Their weights are of two types.
+/// Vertex 1 has the names marko (lang: it), mark and marko, and one age. Vertex 2 has one name.
+/// Their weights have different types.
 fn graph() -> Modern {
     let text = |text: &str| Stored::Text(text.to_owned());
     let mut marko = Properties::new();

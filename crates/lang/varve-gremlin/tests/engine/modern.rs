@@ -31,7 +31,7 @@ pub(crate) struct Names {
 }
 
 const NAMES: [&str; 6] = ["marko", "vadas", "lop", "josh", "ripple", "peter"];
-/// Source, label, target, weight in hundredths.
+/// Edges as (source, label, target, weight in hundredths).
 const EDGES: [(i64, u32, i64, u32); 6] = [
     (1, 1, 2, 50),
     (1, 1, 4, 100),
@@ -92,7 +92,7 @@ impl Modern {
         }
     }
 
-    /// The same names, and no elements.
+    /// A graph of the same schema without elements.
     pub(crate) fn empty() -> Self {
         Self {
             view: ModelView::of(Vec::new(), Vec::new()),
@@ -100,7 +100,7 @@ impl Modern {
         }
     }
 
-    /// Persons and programs by chance, with the same names; some have no age and no language.
+    /// Random persons and programs in the same schema. Some have no age or language.
     pub(crate) fn random(random: &mut Random) -> Self {
         let count = i64::from(random.below(9)) + 4;
         let vertex = |id: i64, random: &mut Random| {
@@ -143,7 +143,7 @@ impl Modern {
         }
     }
 
-    /// A vertex by its name; those of `modern` in every graph.
+    /// A vertex by its name. The names of `modern` are known in every graph.
     pub(crate) fn vertex(&self, name: &str) -> Option<Value> {
         let wanted = Stored::Text(name.to_owned());
         let mut all = self.view.all_vertices().iter();
@@ -177,14 +177,12 @@ impl Modern {
         Some(Value::Edge(Arc::new(handle), Walked::No))
     }
 
-    /// The value of a parameter.
     pub(crate) fn parameter(&self, text: &str) -> Option<Value> {
         Wanted::read(text, self)?.value()
     }
 }
 
-/// What was said of some vertices: their ages in the years from 1970 on, and that they are not
-/// there.
+/// Past versions of some vertices: their ages by year from 1970 on, and deletions.
 pub(crate) fn past_of(vertices: &[Vertex], random: &mut Random) -> Vec<(ElementId, PastVersion)> {
     let mut past = Vec::new();
     for vertex in vertices {
@@ -230,7 +228,7 @@ pub(crate) fn edge_id(source: i64, label: u32, target: i64) -> EdgeId {
 }
 
 impl Names {
-    /// Those of `modern`, and a parent label with two sub labels.
+    /// The names of `modern`, and a parent label with two sub labels.
     fn new() -> Self {
         let mut names = Self::of(
             &[

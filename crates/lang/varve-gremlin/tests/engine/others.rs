@@ -1,5 +1,6 @@
-//! TinkerPop's graphs `grateful`, songs that followed each other at concerts, and `sink`, of which
-//! scenarios use a loop. `crew` has several values of a property, which only open graphs have.
+//! TinkerPop's graphs `grateful` (songs that followed each other at concerts) and `sink`, of which
+//! scenarios use a self-loop. `crew` is missing: it has several values of a property, which only
+//! open graphs support.
 
 use varve_model::{
     DataType, Edge, Properties, PropertyKeyId, Value as Stored, Vertex, VertexId, VertexLabelId,
@@ -12,7 +13,7 @@ fn text(text: &str) -> Stored {
     Stored::Text(text.replace("&amp;", "&").replace("&apos;", "'"))
 }
 
-/// What stands in `text` between two others.
+/// The part of `text` between `start` and `end`.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     text.split_once(start)?
         .1
@@ -28,7 +29,7 @@ fn number(text: &str) -> i64 {
     text.parse().expect("a number")
 }
 
-/// The graph `grateful` from its file beside the features.
+/// Reads the graph `grateful` from its file next to the features.
 pub(crate) fn grateful() -> Modern {
     let folder = std::env::var("VARVE_GREMLIN_FEATURES").expect("VARVE_GREMLIN_FEATURES");
     let path = "org/apache/tinkerpop/gremlin/structure/io/graphml/grateful-dead.xml";

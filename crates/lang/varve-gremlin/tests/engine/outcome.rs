@@ -1,4 +1,4 @@
-//! Whether results are what a scenario expects.
+//! Compares results with the outcome that a scenario expects.
 
 use varve_query::Value;
 
@@ -6,7 +6,7 @@ use crate::expected::{Wanted, matches};
 use crate::feature::{Outcome, Scenario};
 use crate::modern::Modern;
 
-/// What went wrong, or nothing. `results`: what the scenario's traversal gave, or its error.
+/// Checks the results or the error of a scenario's traversal. The error describes the difference.
 pub(crate) fn check(
     scenario: &Scenario,
     graph: &Modern,

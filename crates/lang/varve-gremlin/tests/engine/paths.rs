@@ -1,12 +1,12 @@
-//! Paths to given vertices: the search from both ends gives what the loop gives, and first what is
-//! shortest.
+//! Paths to given vertices: the search from both ends has the results of the loop, a shortest path
+//! first.
 
 use crate::generate::Random;
 use crate::modern::Modern;
 use crate::random::{differs, results};
 use crate::rules::answered;
 
-/// Graphs, on each of which all pairs of vertices are asked about.
+/// The number of graphs. All pairs of vertices of each graph are tested.
 const GRAPHS: u64 = 40;
 
 const LOOPS: [&str; 9] = [
@@ -49,14 +49,14 @@ fn paths_to_a_vertex_are_those_of_the_loop() {
 
 #[test]
 fn a_shortest_path_is_found_from_both_ends() {
-    // Rows that are read for a path from marko to peter in the graph of TinkerPop's documents.
+    // The rows read for a path from marko to peter in the graph `modern`.
     let rows = |as_written| {
         let text = "g.V(1).repeat(both().simplePath()).until(hasId(6)).path().limit(1)";
         let (results, rows) = answered(text, as_written, 1);
         assert_eq!(results, ["path[v[1], v[3], v[6]]"]);
         rows
     };
-    // The source, the targets, and the edges of both ends.
+    // The source, the target, and the edges of both.
     assert!(rows(false) <= 6, "{} rows", rows(false));
     assert!(rows(false) < rows(true));
 }

@@ -1,5 +1,6 @@
-//! Random traversals give the same from the optimised engine and from the plain one: no rule, one
-//! row at a time, equal rows apart. `VARVE_GREMLIN_TRAVERSALS` sets how many.
+//! Random traversals have the same results in the optimised engine and in the plain one, which
+//! applies no rules, passes one row at a time and merges no rows. `VARVE_GREMLIN_TRAVERSALS` sets
+//! the number of traversals.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,13 +14,13 @@ use crate::OneGraph;
 use crate::generate::{Random, is_in_order, traversal};
 use crate::modern::Modern;
 
-/// Traversals of one run.
+/// The number of traversals in one run.
 const TRAVERSALS: u64 = 2_000;
-/// Traversals on each graph.
+/// The number of traversals on each graph.
 const EACH: u64 = 20;
 
-/// A value as text; the members of sets, maps and lists sorted, but for a list in an order that is
-/// known.
+/// A value as text. Members of sets, maps and lists are sorted, except in a list with a defined
+/// order.
 fn shown(value: &Value, is_in_order: bool) -> String {
     match value {
         Value::List(items) if is_in_order => {
@@ -30,7 +31,7 @@ fn shown(value: &Value, is_in_order: bool) -> String {
     }
 }
 
-/// A value as text; the members of lists, sets and maps sorted.
+/// A value as text. Members of lists, sets and maps are sorted.
 fn canonical(value: &Value) -> String {
     let sorted = |mut texts: Vec<String>| {
         texts.sort_unstable();
@@ -70,7 +71,7 @@ pub(crate) fn results(
     as_written: bool,
 ) -> Result<Vec<String>, QueryError> {
     let script = parse_script(text).map_err(|error| QueryError::invalid(error.to_string()))?;
-    // A traversal that makes very much of little is left out.
+    // Traversals that exceed these limits are skipped.
     let limits = MeterLimits {
         rows_max: 20_000,
         bytes_max: 2 << 20,
@@ -92,7 +93,7 @@ pub(crate) fn results(
     Ok(texts)
 }
 
-/// What differs, if anything does.
+/// The difference between both engines, if there is one.
 pub(crate) fn differs(text: &str, graph: &Modern) -> Option<String> {
     let fast = results(text, graph, false);
     let plain = results(text, graph, true);

@@ -1,11 +1,11 @@
-//! Which scenarios pass, beside a list of those that do not yet.
+//! Compares the scenarios that pass with a list of those that do not.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::feature::Scenario;
 
-/// The scenarios that a list names: one a line, what follows a tab is the reason.
+/// The scenarios in a list: one in each line, with the reason after a tab.
 pub(crate) fn listed(list: &str) -> BTreeSet<String> {
     list.lines()
         .map(|line| line.split('\t').next().unwrap_or("").trim().to_owned())
@@ -13,18 +13,18 @@ pub(crate) fn listed(list: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Which scenarios pass.
+/// The results of all scenarios.
 #[derive(Default)]
 pub(crate) struct Report {
     passed: usize,
     /// Names and reasons.
     failed: Vec<(String, String)>,
-    /// Names of all that ran.
+    /// The names of all scenarios that ran.
     pub(crate) ran: BTreeSet<String>,
 }
 
 impl Report {
-    /// Runs a scenario. One that panics fails; a failure that `excused` holds of does not count.
+    /// Runs a scenario. A panic is a failure. A failure that `excused` accepts is ignored.
     pub(crate) fn run(
         &mut self,
         scenario: &Scenario,
@@ -40,8 +40,8 @@ impl Report {
         }
     }
 
-    /// Fails unless the scenarios that are listed are exactly those that failed. The environment
-    /// variable `VARVE_GREMLIN_FAILED` names a file that takes what failed.
+    /// Fails unless the listed scenarios are exactly those that failed. Writes the failures to the
+    /// file in the environment variable `VARVE_GREMLIN_FAILED`, if it is set.
     pub(crate) fn check(&self, listed: &BTreeSet<String>) {
         if let Ok(path) = std::env::var("VARVE_GREMLIN_FAILED") {
             let lines: Vec<String> = self

@@ -1,4 +1,4 @@
-//! Rules: plans that they rewrite give the same as plans as written, and read less.
+//! Rules: rewritten plans have the same results as plans as written, and read fewer rows.
 
 use varve_gremlin::bind::{NoVariables, bind};
 use varve_gremlin::parse_traversal;
@@ -7,7 +7,7 @@ use varve_view::Meter;
 
 use crate::modern::Modern;
 
-/// The results as texts, in the order they come, and the rows that were read.
+/// The results as texts, in order, and the number of rows read.
 pub(crate) fn answered(text: &str, as_written: bool, demand: usize) -> (Vec<String>, u64) {
     let graph = Modern::new();
     let traversal = parse_traversal(text).expect("a traversal");
@@ -117,10 +117,10 @@ fn plans_that_rules_rewrite_give_what_plans_as_written_give() {
 #[test]
 fn plans_read_no_more_rows_than_they_need() {
     for (text, most) in [
-        // One vertex, one edge of it, one edge of that: the first has neighbours with neighbours.
+        // One vertex, one of its edges, and one edge of that neighbour: the first path suffices.
         ("g.V().out().out().limit(1).id()", 8),
         ("g.V().out().limit(1).id()", 2),
-        // Six vertices, and one edge of each that has some.
+        // Six vertices, and one edge of each that has edges.
         ("g.V().where(out()).id()", 9),
         ("g.V().where(__.in().count().is(0)).id()", 10),
         ("g.V().where(out().count().is(gt(1))).id()", 11),
@@ -128,7 +128,7 @@ fn plans_read_no_more_rows_than_they_need() {
             "g.V().hasLabel('person').order().by('age',desc).limit(1).values('name')",
             1,
         ),
-        // Twelve neighbours, of which six differ.
+        // Twelve neighbours, of which six are distinct.
         ("g.V().both().values('name')", 24),
         ("g.V().both().both().groupCount().by('name')", 30 + 6 + 6),
     ] {

@@ -1,5 +1,5 @@
-//! Scripts over the graph `modern`: what statements, operators and methods come to, and where a
-//! script ends that has no end of its own.
+//! Scripts on the graph `modern`: the values of statements, operators and methods, and the limits
+//! of scripts that do not terminate.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use varve_view::{CancelToken, Meter, MeterLimits};
 
 use crate::modern::Modern;
 
-/// A graph named `hugegraph`, and what scripts ask of it besides reading.
+/// A graph named `hugegraph`, with a log of the requests other than reads.
 struct ScriptHost<'g> {
     graph: &'g Modern,
     meter: Meter,
@@ -124,7 +124,7 @@ fn run(
     outcome
 }
 
-/// The results of a script as a list, as clients get it.
+/// The results of a script as a list, as returned to clients.
 pub(crate) fn results(text: &str) -> Result<Value, QueryError> {
     let outcome = run(text, &mut Environment::default(), &mut Vec::new())?;
     let each = outcome.into_results().into_iter();
@@ -139,7 +139,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// The error of a script, and its exception if it has one of its own.
+/// The exception and the message of a script that fails; without an exception, the error code.
 fn failed(text: &str) -> (String, String) {
     match results(text) {
         Ok(value) => panic!("{text} gave {value}"),
@@ -478,7 +478,7 @@ fn makers_of_the_schema_become_the_requests_that_rest_has() {
     );
 }
 
-/// One line each: without a limit, every one of them would never end, or fill all memory.
+/// Without a limit, each of these scripts would run forever or exhaust the memory.
 #[test]
 fn a_script_without_an_end_ends_at_a_named_limit() {
     for (text, code) in [

@@ -1,4 +1,4 @@
-//! Steps by example: what each gives, and what it refuses.
+//! Steps by example: their results and their errors.
 
 use crate::values_of;
 
@@ -13,7 +13,7 @@ fn printed(text: &str) -> String {
     }
 }
 
-/// Each line: a text, and what it gives, as [`printed`] prints it.
+/// Checks each text against its expected output of [`printed`].
 fn check(lines: &[(&str, &str)]) {
     let wrong: Vec<String> = lines
         .iter()
@@ -123,7 +123,7 @@ fn equal_values_that_lead_back_to_different_elements_stay_apart() {
             &format!("g.E().propertyMap().repeat(identity()).times(2).{element}.dedup().count()"),
             "Long(6)",
         ),
-        // An edge in two lists, each from another end.
+        // One edge in two lists, reached from different ends.
         (
             &format!("g.V(1, 2).{lists}.barrier().unfold().otherV().id().order()"),
             "Long(1) Long(2)",
@@ -158,7 +158,7 @@ fn strategies_hide_a_part_of_the_graph() {
             &format!("{two}.V(4).where(out()).bothE().otherV().id()"),
             "Long(3)",
         ),
-        // The path has no edge, though edges are looked at.
+        // Edges are checked, but the path contains none.
         (
             &format!("{heavy}.V(4).both().path().count(local)"),
             "Long(2) Long(2)",
@@ -239,13 +239,13 @@ fn patterns_are_solved_in_an_order_that_binds() {
              __.where('a', neq('c'))).select('c').id().order().dedup()",
             "Long(1) Long(4) Long(6)",
         ),
-        // One group or the other gives `b`.
+        // `b` is bound by either group.
         (
             "g.V(1).match(__.or(__.as('a').out('created').as('b'), __.as('a').out('knows').as('b')))\
              .select('b').id().order()",
             "Long(2) Long(3) Long(4)",
         ),
-        // A label of the same name elsewhere says nothing here.
+        // The label `b` of the side effect is not visible in the match.
         (
             "g.V(1).sideEffect(__.out().as('b')).match(__.as('b').in().as('c'), __.as('a').out().as('b'))\
              .count()",
@@ -312,7 +312,7 @@ fn a_label_that_a_where_binds_is_a_plain_label_elsewhere() {
 
 #[test]
 fn rows_without_a_label_merge_before_one_is_given() {
-    // Some 10^15 traversers: only what merges gets there.
+    // Some 10^15 traversers: feasible only if rows are merged.
     let doubled = "g.V(1).repeat(union(out('knows'), in('knows'), identity())).times(40)";
     let counted = printed(&format!("{doubled}.as('a').select('a').count()"));
     assert!(counted.starts_with("Long("), "{counted}");

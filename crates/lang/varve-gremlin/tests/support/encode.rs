@@ -1,10 +1,10 @@
-//! What a driver does: a traversal as bytecode.
+//! Encodes a traversal as bytecode, as a driver does.
 
 use varve_gremlin::bytecode::{Bytecode, Instruction, Value};
 use varve_gremlin::tree::{Argument, Predicate, Traversal};
 
-/// The bytecode of a traversal; nothing if it has variables or computed values, which drivers put
-/// in.
+/// The bytecode of a traversal; `None` if it has variables or computed values, which drivers
+/// replace.
 pub(crate) fn encode(traversal: &Traversal) -> Option<Bytecode> {
     let instruction = |name: &str, arguments: &[Argument]| {
         let arguments = arguments
@@ -75,7 +75,7 @@ fn predicate(tree: &Predicate) -> Option<Value> {
         Predicate::Test { name, arguments } if arguments.len() == 1 => {
             (name.text(), values(arguments)?)
         }
-        // GraphSON puts several operands into a list.
+        // In GraphSON, several operands are a list.
         Predicate::Test { name, arguments } => (name.text(), vec![Value::List(values(arguments)?)]),
         Predicate::And(members) => ("and", members.iter().map(predicate).collect::<Option<_>>()?),
         Predicate::Or(members) => {

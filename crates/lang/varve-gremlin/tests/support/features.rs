@@ -17,7 +17,7 @@ fn feature_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A scenario's name and the traversals in it: the one that fills the graph, and the one it tests.
+/// A scenario's name and its traversals: those that fill the graph, and the one under test.
 pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) texts: Vec<String>,
@@ -43,7 +43,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
                     .by_ref()
                     .take_while(|line| *line != "\"\"\"")
                     .collect();
-                // Other texts are comments and pictures of trees.
+                // Other quoted texts are comments and drawings of trees.
                 if before.ends_with("the traversal of")
                     || before.ends_with("the graph initializer of")
                 {

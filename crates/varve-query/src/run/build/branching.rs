@@ -10,7 +10,7 @@ use super::{Builder, batch};
 use crate::QueryError;
 use crate::plan::{By, Choice, Op, Plan};
 
-/// Steps that send rows through children.
+/// Builds steps that send rows through children.
 pub(super) fn branching(
     op: &Op,
     input: BoxedOperator,
@@ -71,7 +71,7 @@ pub(super) fn branching(
     })
 }
 
-/// `choose()` and `branch()` with options: each row goes where what is read of it says.
+/// Builds `choose()` and `branch()` with options: the value of `branch` selects the options.
 fn chosen(
     input: BoxedOperator,
     branch: &By,

@@ -1,4 +1,4 @@
-//! Steps that let rows pass, and steps that order them or pick them by their place.
+//! Steps that filter rows, order them, or select them by position.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::{Builder, batch, each, gather, passing};
 use crate::plan::{Op, Scope};
 use crate::{QueryError, Value};
 
-/// Steps that let rows pass.
+/// Builds steps that filter rows.
 pub(super) fn filtering(
     op: &Op,
     input: BoxedOperator,
@@ -62,7 +62,7 @@ pub(super) fn filtering(
     })
 }
 
-/// The same for conditions on more than a row's value: on children, labels, paths, and other rows.
+/// Builds filters on more than a row's value: on children, labels, paths, and other rows.
 fn filtering_rows(
     op: Op,
     input: BoxedOperator,
@@ -128,7 +128,7 @@ fn filtering_rows(
     })
 }
 
-/// Lets each traverser that a row stands for pass with this probability.
+/// Passes each traverser of a row with this probability.
 fn coin(input: BoxedOperator, probability: f64) -> BoxedOperator {
     each(input, false, move |cx, mut row, out| {
         let mut hits = 0;
@@ -144,7 +144,7 @@ fn coin(input: BoxedOperator, probability: f64) -> BoxedOperator {
     })
 }
 
-/// Steps that order rows, or pick them by their place.
+/// Builds steps that order rows, or select them by position.
 pub(super) fn ordering(
     op: &Op,
     input: BoxedOperator,

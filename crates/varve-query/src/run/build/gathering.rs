@@ -1,4 +1,4 @@
-//! Steps that make something of all rows: counts, groups, side effects, trees.
+//! Steps that reduce or collect all rows: counts, groups, side effects, trees.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::plan::{By, Name, Op, Scope};
 use crate::value::ValueMap;
 use crate::{QueryError, Value};
 
-/// Steps that make something of all rows.
+/// Builds steps that reduce or collect all rows.
 pub(super) fn gathering(
     op: &Op,
     input: BoxedOperator,
@@ -108,7 +108,7 @@ fn group_count(
     }))
 }
 
-/// A map of all rows: as the result, or added to a side effect.
+/// Builds a step that makes a map of all rows: as the result, or merged into a side effect.
 fn keyed(
     into: Option<(Name, effect::Merge)>,
     input: BoxedOperator,

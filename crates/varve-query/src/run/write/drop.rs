@@ -1,4 +1,4 @@
-//! Removal of elements and properties.
+//! Removing elements and properties.
 
 use varve_model::ElementId;
 use varve_view::{GraphWriter, Occurrence};
@@ -7,7 +7,7 @@ use super::super::context::Context;
 use crate::value::Owner;
 use crate::{QueryError, Value};
 
-/// Removes what a value stands for. What is gone already stays gone.
+/// Removes an element or a property. Removing it twice is not an error.
 pub(super) fn remove(
     cx: &Context<'_>,
     writer: &dyn GraphWriter,

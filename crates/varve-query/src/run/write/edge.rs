@@ -1,4 +1,4 @@
-//! Edges that are added or merged.
+//! Adding and merging edges.
 
 use varve_model::VertexId;
 use varve_view::{EdgeAddition, GraphWriter};
@@ -17,10 +17,10 @@ use crate::plan::write::EdgeEnd;
 use crate::value::Token;
 use crate::{QueryError, Value};
 
-/// The label of edges that are merged without one.
+/// The label of a merged edge, if the merge has none.
 const DEFAULT_LABEL: &str = "edge";
 
-/// Where an edge starts or ends.
+/// An end of an edge to be added.
 pub(super) enum End {
     Label(Name),
     Part(Part),
@@ -34,7 +34,7 @@ impl End {
         })
     }
 
-    /// The value; the row's own where there is no end.
+    /// The value of an end; the row's own value if no end is given.
     fn of(
         end: Option<&mut Self>,
         cx: &mut Context<'_>,
@@ -48,7 +48,6 @@ impl End {
     }
 }
 
-/// Adds an edge.
 pub(super) fn add(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -71,7 +70,7 @@ pub(super) fn add(
     create(cx, writer, edge, &said.writes())
 }
 
-/// The id of a vertex that exists.
+/// The id of an existing vertex.
 fn vertex_of(
     cx: &Context<'_>,
     label: &Name,
@@ -114,7 +113,7 @@ fn create(
     read.into_iter().next().ok_or_else(gone)
 }
 
-/// The edges that a merge finds, or the one that it adds.
+/// Returns the edges that a merge finds, or the one that it adds.
 pub(super) fn merge(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -139,7 +138,7 @@ pub(super) fn merge(
     Ok(vec![edge])
 }
 
-/// Puts what options say in the place of `Merge.outV` and `Merge.inV`.
+/// Replaces `Merge.outV` and `Merge.inV` by the values of their options.
 fn resolve(
     cx: &mut Context<'_>,
     parts: &mut MergeParts,
@@ -157,7 +156,7 @@ fn resolve(
             None => None,
         };
         *end = match given {
-            // A map says which vertex.
+            // A map describes the vertex to search for.
             Some(Value::Map(map)) => {
                 let vertices = search::vertices(&Wanted::vertex(&Value::Map(map))?);
                 search::run(cx, &vertices)?.into_iter().next()
@@ -168,7 +167,7 @@ fn resolve(
     Ok(())
 }
 
-/// The vertex at an end of an edge that is to be added.
+/// The id of the vertex at an end of an edge to be added.
 fn end_of(cx: &Context<'_>, whole: &Whole, source: bool) -> Result<VertexId, QueryError> {
     let (value, name) = match source {
         true => (&whole.source, "Out"),

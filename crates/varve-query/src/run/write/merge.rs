@@ -1,4 +1,4 @@
-//! What a merge looks for, adds and changes.
+//! The arguments of merges: what to search for, to add and to change.
 
 use varve_view::GraphWriter;
 
@@ -11,7 +11,7 @@ use crate::plan::Name;
 use crate::value::{Token, ValueMap};
 use crate::{QueryError, Value};
 
-/// The arguments of a merge, ready to be computed.
+/// The arguments of a merge, before they are computed for a row.
 pub(super) struct MergeParts {
     pub(super) search: Option<Part>,
     pub(super) also: Vec<(Name, Value)>,
@@ -21,7 +21,7 @@ pub(super) struct MergeParts {
     pub(super) target: Option<Part>,
 }
 
-/// An element as a map describes it: what is looked for, or what is added.
+/// An element as described by a map: one to search for, or one to add.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Whole {
     pub(super) id: Option<Value>,
@@ -29,11 +29,11 @@ pub(super) struct Whole {
     pub(super) source: Option<Value>,
     pub(super) target: Option<Value>,
     pub(super) properties: Vec<Written>,
-    /// The properties as they were given.
+    /// The properties with their values as given.
     pub(super) values: Vec<(Name, Value)>,
 }
 
-/// What is looked for.
+/// An element to search for.
 pub(super) type Wanted = Whole;
 
 impl Whole {
@@ -71,7 +71,7 @@ impl Whole {
         Ok(whole)
     }
 
-    /// A name that is the same for merges that look for the same.
+    /// A name that is equal for merges with equal searches.
     pub(super) fn name(&self, step: &str) -> Vec<u8> {
         let mut parts: Vec<String> = self
             .values
@@ -89,7 +89,7 @@ impl Whole {
     }
 }
 
-/// A value as text, the same for values that equal each other.
+/// A value as text; values that are equal for predicates have the same text.
 fn plain(value: &Value) -> String {
     match value {
         Value::Entry(entry) => plain(&entry.1),
@@ -126,7 +126,7 @@ fn bad_key(key: &Value, edge: bool) -> QueryError {
 }
 
 impl MergeParts {
-    /// Checks what is given as it is.
+    /// Checks the constant arguments.
     pub(super) fn check(&self, edge: bool) -> Result<(), QueryError> {
         let search = match &self.search {
             Some(Part::Value(map)) => Some(Whole::of(map, edge)?),
@@ -144,7 +144,7 @@ impl MergeParts {
         Ok(())
     }
 
-    /// What is looked for.
+    /// The map to search for.
     pub(super) fn search(&mut self, cx: &mut Context<'_>, row: &Row) -> Result<Value, QueryError> {
         let map = match &mut self.search {
             Some(part) => part.of(cx, row)?.unwrap_or_default(),
@@ -159,7 +159,7 @@ impl MergeParts {
         Ok(Value::map(own.chain(also)))
     }
 
-    /// What is to be added where nothing was found.
+    /// The element to add if none was found.
     pub(super) fn addition(
         &mut self,
         cx: &mut Context<'_>,
@@ -183,7 +183,7 @@ impl MergeParts {
         Ok(whole)
     }
 
-    /// Changes what was found.
+    /// Applies `on_match` to the elements that were found.
     pub(super) fn matched(
         &mut self,
         cx: &mut Context<'_>,
@@ -209,7 +209,7 @@ impl MergeParts {
     }
 }
 
-/// What an element is, once it is found, no option can change.
+/// Checks that `on_match` sets properties only: id, label and ends cannot change.
 fn check_match(map: &Value) -> Result<(), QueryError> {
     for (key, _) in entries(map)? {
         match key {

@@ -1,4 +1,4 @@
-//! Properties that are written.
+//! Writing properties.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::plan::write::{Property, PropertyName};
 use crate::value::{Token, ValueMap, VertexHandle};
 use crate::{QueryError, Value};
 
-/// What a property is written under.
+/// The name of a property that is written.
 enum NamePart {
     Key(Name),
     Token(Token),
     Child(Child),
 }
 
-/// A property that is written, ready to be computed.
+/// A property that is written, before it is computed for a row.
 pub(super) struct PropertyPart {
     cardinality: Option<Cardinality>,
     name: NamePart,
@@ -31,17 +31,17 @@ pub(super) struct PropertyPart {
     meta: Vec<(Name, Part)>,
 }
 
-/// A property as it is to be written.
+/// A computed property.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) name: Name,
     pub(super) cardinality: Option<Cardinality>,
-    /// `None`: it is to be removed.
+    /// `None`: the property is removed.
     pub(super) value: Option<Stored>,
     pub(super) meta: Vec<(Name, Stored)>,
 }
 
-/// What properties say of an element that is added.
+/// Id, label and properties that property steps give a new element.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) id: Option<Value>,
@@ -85,7 +85,7 @@ impl PropertyPart {
         })
     }
 
-    /// Adds what this property says of an element; nothing where a child has no result.
+    /// Computes this property and adds it to `said`. Adds nothing if a child has no result.
     fn say(&mut self, cx: &mut Context<'_>, row: &Row, said: &mut Said) -> Result<(), QueryError> {
         let (Some(name), Some(value)) = (self.name(cx, row)?, self.value.of(cx, row)?) else {
             return Ok(());
@@ -122,7 +122,7 @@ impl Said {
         Ok(said)
     }
 
-    /// What an element that is added gets: nothing is there that could be removed.
+    /// The properties of a new element. Removals are left out: there is nothing to remove.
     pub(super) fn writes(&self) -> Vec<Written> {
         let each = self.properties.iter();
         each.filter(|written| written.value.is_some())
@@ -167,7 +167,7 @@ impl Written {
         })
     }
 
-    /// The entries of a map that are properties.
+    /// The properties among the entries of a map.
     pub(super) fn of_map(map: &ValueMap) -> Result<Vec<Self>, QueryError> {
         let mut all = Vec::new();
         for (key, value) in map {
@@ -179,7 +179,7 @@ impl Written {
     }
 }
 
-/// Runs `work` with properties as a writer takes them.
+/// Calls `work` with the properties in the form that a writer takes.
 pub(super) fn with_writes<T>(
     written: &[Written],
     work: impl FnOnce(&[PropertyWrite<'_>]) -> T,
@@ -207,7 +207,7 @@ pub(super) fn with_writes<T>(
     work(&writes)
 }
 
-/// Writes properties of the element, or the property, that comes in.
+/// Writes properties of the element or property in a row.
 pub(super) fn set(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -228,7 +228,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// Calls [`GraphWriter::begin_change`] for the element that a value is or belongs to.
+/// Calls [`GraphWriter::begin_change`] for an element, or for the vertex of a vertex property.
 pub(super) fn begin(
     cx: &Context<'_>,
     writer: &dyn GraphWriter,
@@ -243,7 +243,7 @@ pub(super) fn begin(
     Ok(writer.begin_change(&element, cx.meter)?)
 }
 
-/// Writes one property of an element, or of a property.
+/// Writes one property of an element, or one meta-property.
 pub(super) fn put(
     cx: &Context<'_>,
     writer: &dyn GraphWriter,
@@ -295,7 +295,7 @@ fn cardinality_of(token: &Value) -> Option<Cardinality> {
     }
 }
 
-/// The same element to go on with, not read yet: what was read of it before is old.
+/// A new handle of a changed element: content that was read before is out of date.
 pub(super) fn fresh(cx: &Context<'_>, value: &Value) -> Result<Value, QueryError> {
     Ok(match value {
         Value::Vertex(vertex) => {

@@ -17,14 +17,14 @@ use crate::predicate::{Predicate, Test};
 use crate::value::{Token, VertexHandle};
 use crate::{QueryError, Value, rules};
 
-/// The plan that finds vertices.
+/// The plan that searches for vertices.
 pub(super) fn vertices(wanted: &Wanted) -> Plan {
     let mut ops = vec![source(ElementKind::Vertex, wanted)];
     filters(wanted, &mut ops);
     Plan::new(ops)
 }
 
-/// The plan that finds edges, walked from the `nearer` end where both are given.
+/// The plan that searches for edges. If both ends are given, it starts at the `nearer` one.
 pub(super) fn edges(wanted: &Wanted, nearer: Direction) -> Plan {
     let vertex = |value: &Value| Op::Source {
         kind: ElementKind::Vertex,
@@ -59,11 +59,11 @@ pub(super) fn edges(wanted: &Wanted, nearer: Direction) -> Plan {
     Plan::new(ops)
 }
 
-/// Edges that are looked at first of each end.
+/// Edges counted first at each end.
 const FIRST_EDGES: usize = 16;
 
-/// The end of the edges that are looked for which has fewer of their label: OUT, their source,
-/// where not both ends are given. Costs about as much as walking from that end.
+/// The end at which fewer edges match by label: OUT (the source) or IN. OUT if not both ends are
+/// given. Costs about as much as walking the edges from that end.
 pub(super) fn nearer_end(cx: &Context<'_>, wanted: &Wanted) -> Result<Direction, QueryError> {
     let end = |value: &Option<Value>| value.as_ref().and_then(Value::as_vertex_id);
     let (None, Some(source), Some(target)) = (&wanted.id, end(&wanted.source), end(&wanted.target))
@@ -89,7 +89,7 @@ pub(super) fn nearer_end(cx: &Context<'_>, wanted: &Wanted) -> Result<Direction,
     }
 }
 
-/// How many edges a vertex has, counted to `most`.
+/// The number of edges of a vertex, counted up to `most`.
 fn count_edges(
     cx: &Context<'_>,
     id: &VertexId,
@@ -149,7 +149,7 @@ fn filters(wanted: &Wanted, ops: &mut Vec<Op>) {
     }
 }
 
-/// What a plan finds now.
+/// Runs a plan now, within the current query.
 pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, QueryError> {
     let plan = rules::rewritten(plan, cx.schema, false);
     let mut chain = build::query(&plan, &Builder::new(cx.schema, Track::Nothing, None, false))?;
@@ -162,7 +162,7 @@ pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, Query
     Ok(values)
 }
 
-/// A plan, to be run again.
+/// A search that runs the plan again.
 pub(super) fn again(plan: Plan) -> Arc<Search> {
     Arc::new(
         move |(view, schema): (&dyn GraphView, &dyn SchemaView),
@@ -191,7 +191,7 @@ pub(super) fn again(plan: Plan) -> Arc<Search> {
     )
 }
 
-/// Whether there is a vertex with this id.
+/// Whether a vertex with this id exists.
 pub(super) fn exists(cx: &Context<'_>, id: &VertexId) -> Result<bool, QueryError> {
     let vertex = Value::Vertex(Arc::new(VertexHandle::new(id.clone(), None)));
     cx.fetch(std::iter::once(&vertex))?;

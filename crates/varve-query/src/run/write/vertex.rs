@@ -1,4 +1,4 @@
-//! Vertices that are added or merged.
+//! Adding and merging vertices.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use crate::plan::Name;
 use crate::value::VertexHandle;
 use crate::{QueryError, Value};
 
-/// Adds a vertex.
 pub(super) fn add(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -31,7 +30,7 @@ pub(super) fn add(
     create(cx, writer, label, said.id.as_ref(), &said.writes())
 }
 
-/// The vertices that a merge finds, or the one that it adds.
+/// Returns the vertices that a merge finds, or the one that it adds.
 pub(super) fn merge(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -76,7 +75,7 @@ fn create(
     Ok(Value::Vertex(Arc::new(VertexHandle::new(added, None))))
 }
 
-/// The text of a label.
+/// The name of a label, checked.
 pub(super) fn label_name(value: &Value) -> Result<&Name, QueryError> {
     match value {
         Value::Text(name) => checked_name("Label", name),

@@ -1,4 +1,4 @@
-//! Numbers from texts, and numbers in another type.
+//! Parsing of numbers, and conversion between their types.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use num_traits::{Num, ToPrimitive};
 use super::{BITS_MAX, DIGITS_MAX, Number};
 use crate::{QueryError, Value};
 
-/// The longest text that is read as a number, in bytes.
+/// The longest text that is parsed as a number, in bytes.
 const TEXT_BYTES_MAX: usize = 4_096;
 
 /// The type that a number is converted to.
@@ -24,12 +24,12 @@ pub enum NumberType {
     Float,
     Double,
     BigDecimal,
-    /// The type that it has.
+    /// The number's own type: no conversion.
     Any,
 }
 
-/// The number that a text reads as: whole ones in the narrowest of INT, LONG and BIGINT, others as
-/// DOUBLE. Whole ones may be hexadecimal: `0x1F`.
+/// Parses a number: a whole number into the narrowest of INT, LONG and BIGINT, any other number
+/// into DOUBLE. Whole numbers may be hexadecimal: `0x1F`.
 #[must_use]
 pub fn parsed(text: &str) -> Option<Value> {
     if text.len() > TEXT_BYTES_MAX || text.contains('_') {
@@ -66,10 +66,11 @@ pub fn parsed(text: &str) -> Option<Value> {
     })
 }
 
-/// A number in another type. Whole types cut what is behind the point.
+/// Converts a number to another type. Conversion to a whole type drops the fraction.
 ///
 /// # Errors
-/// Where the type does not reach that far, and where the value is no number.
+///
+/// If the number is out of the type's range, or the value is not a number.
 pub fn converted(value: &Value, wanted: NumberType) -> Result<Value, QueryError> {
     let number = Number::of(value).ok_or_else(|| QueryError::cast(value, "Number"))?;
     let overflow = |name: &str| {
@@ -84,7 +85,8 @@ pub fn converted(value: &Value, wanted: NumberType) -> Result<Value, QueryError>
             Number::BigInt(number) => Ok(number.as_ref().clone()),
             other => {
                 let exact = other.exact().ok_or_else(|| overflow(name))?;
-                // A number with a huge exponent would have as many digits.
+                // Checked before the conversion: a number with a huge exponent would need as many
+                // digits.
                 let digits = exact.digits().cast_signed() - exact.fractional_digit_count();
                 if digits > i64::try_from(BITS_MAX).unwrap_or(i64::MAX) {
                     return Err(overflow(name));
@@ -118,7 +120,7 @@ pub fn converted(value: &Value, wanted: NumberType) -> Result<Value, QueryError>
             (Number::BigInt(_) | Number::Decimal(_), wide) if !wide.is_finite() => {
                 return Err(overflow("Double"));
             }
-            // The digits that are shown, not the bits.
+            // Converts by the shortest decimal text, not by the bits: 0.1 stays 0.1.
             (Number::Float(narrow), wide) => narrow.to_string().parse().unwrap_or(wide),
             (_, wide) => wide,
         }),
