@@ -503,7 +503,7 @@ pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
     if !text.contains('/') {
         return Cow::Borrowed(text);
     }
-    let mut client_text = String::with_capacity(text.len());
+    let mut short = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_boundary) {
         let word = piece.trim_end_matches(is_boundary);
         let name = match word.starts_with('/') {
@@ -512,13 +512,13 @@ pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
         };
         match name {
             Some(name) => {
-                client_text.push_str(name);
-                client_text.push_str(&piece[word.trim_end_matches(['/', ':', '.']).len()..]);
+                short.push_str(name);
+                short.push_str(&piece[word.trim_end_matches(['/', ':', '.']).len()..]);
             }
-            None => client_text.push_str(piece),
+            None => short.push_str(piece),
         }
     }
-    Cow::Owned(client_text)
+    Cow::Owned(short)
 }
 
 impl From<serde_json::Error> for ApiError {

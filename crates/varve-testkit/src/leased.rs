@@ -148,10 +148,10 @@ impl SharedMemory {
     /// No server learns who has that space, but gets what `refusal` makes of its name; or all learn
     /// it again.
     pub fn refuse_asking(&self, space: &str, refusal: Option<fn(String) -> KvError>) {
-        let mut untold = self.withheld.lock();
+        let mut withheld = self.withheld.lock();
         match refusal {
-            Some(refusal) => untold.insert(space.to_owned(), refusal),
-            None => untold.remove(space),
+            Some(refusal) => withheld.insert(space.to_owned(), refusal),
+            None => withheld.remove(space),
         };
     }
 

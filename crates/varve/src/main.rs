@@ -103,7 +103,7 @@ fn arm_fail_point() -> Result<(), CommandError> {
         .to_str()
         .ok_or_else(|| format!("{FAIL_POINT} must be text"))?;
     varve_kv::fail_point::arm(text).map_err(|error| format!("{FAIL_POINT}={text}: {error}"))?;
-    eprintln!("varve: {FAIL_POINT}={text}: this process is armed to fail");
+    eprintln!("varve: {FAIL_POINT}={text}: this process is told to fail");
     Ok(())
 }
 

@@ -443,7 +443,7 @@ fn says_another_is_at_it(error: &GraphError) -> bool {
 
 fn two_of(name: &str) -> GraphError {
     let message = format!(
-        "The graph '{name}' has two spaces with content, and it is not known which one is meant"
+        "The graph '{name}' has two spaces with content, and it cannot be told which one is meant"
     );
     GraphError::new(ErrorKind::Storage, message)
 }
