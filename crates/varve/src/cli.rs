@@ -357,7 +357,8 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 
 /// The manual page: the page of the program, followed by sections for its commands.
 ///
-/// # Errors Never: the page is written to memory.
+/// # Errors
+/// Never: the page is written to memory.
 pub(crate) fn manual() -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut program = Cli::command();

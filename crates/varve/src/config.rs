@@ -370,8 +370,9 @@ pub(crate) struct Overrides {
 impl Config {
     /// Merges all layers and validates the result.
     ///
-    /// # Errors When the file cannot be read, or a layer has an unknown option or a value that is
-    /// not accepted.
+    /// # Errors
+    /// When the file cannot be read, or a layer has an unknown option or a value that is not
+    /// accepted.
     pub(crate) fn load(
         overrides: &Overrides,
         environment: impl Iterator<Item = (String, String)>,
@@ -439,7 +440,8 @@ impl Config {
 
     /// The address at which other servers reach this one.
     ///
-    /// # Errors When `advertise` is empty and the server listens on the unspecified address.
+    /// # Errors
+    /// When `advertise` is empty and the server listens on the unspecified address.
     pub(crate) fn advertised(&self) -> Result<String, ConfigError> {
         let named = &self.storage.cassandra.advertise;
         if !named.is_empty() {

@@ -31,8 +31,9 @@ pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
 /// Opens the storage engine for a server; creates the store if there is none. If several servers
 /// can serve the same graphs, the others reach this one at its advertised address.
 ///
-/// # Errors When another process has the folder open, the folder cannot be written, this binary
-/// lacks the engine, or the options give no address that other servers can reach.
+/// # Errors
+/// When another process has the folder open, the folder cannot be written, this binary lacks the
+/// engine, or the options give no address that other servers can reach.
 pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "memory" => Ok(Arc::new(MemoryEngine::new())),
@@ -87,7 +88,8 @@ fn keep_private(data_dir: &std::path::Path) {
 /// Opens all graphs of `engine`, and creates the missing ones of `graph.create`. A graph whose
 /// newest commit is further ahead of the clock than `clock_ahead_max` is refused.
 ///
-/// # Errors When a graph is damaged or cannot be created.
+/// # Errors
+/// When a graph is damaged or cannot be created.
 pub(crate) fn open_graphs(
     config: &Config,
     engine: Arc<dyn Engine>,

@@ -202,7 +202,8 @@ impl GraphClient {
 
     /// Sends one request and returns the body of the answer.
     ///
-    /// # Errors When there is no answer, or its status is not a success.
+    /// # Errors
+    /// When there is no answer, or its status is not a success.
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> Result<String, RestError> {
         let url = format!("{}{path}", self.server);
         let no_answer = |cause: String| RestError::NoAnswer {
@@ -250,7 +251,8 @@ impl GraphClient {
     /// As [`GraphClient::send`], but retries while the server is busy (503, 429) or unreachable.
     /// The server may get the request more than once, so the request must be safe to repeat.
     ///
-    /// # Errors When the server stays busy or unreachable for a minute, or refuses the request.
+    /// # Errors
+    /// When the server stays busy or unreachable for a minute, or refuses the request.
     pub(crate) fn send_patiently(
         &self,
         method: &str,

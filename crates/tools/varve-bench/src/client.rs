@@ -61,7 +61,8 @@ impl Connection {
     /// Sends a request and receives its whole answer: the head, and all bytes including the head.
     /// Never resends.
     ///
-    /// # Errors When there is no connection, or no complete HTTP/1.1 answer in time.
+    /// # Errors
+    /// When there is no connection, or no complete HTTP/1.1 answer in time.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<(Head, &[u8])> {
         let address = self.endpoint.address;
         self.open()

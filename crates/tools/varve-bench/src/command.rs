@@ -164,7 +164,8 @@ enum Command {
 
 /// Runs the command in this process.
 ///
-/// # Errors When the command fails; a missed threshold is an exit code instead.
+/// # Errors
+/// When the command fails; a missed threshold is an exit code instead.
 pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
     owned::set_program(program);
     match &arguments.command {

@@ -48,8 +48,9 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// The server at `http://host:port` or `https://host:port`.
     ///
-    /// # Errors When the URL has another form, its host name cannot be resolved, or `https` lacks
-    /// trusted authorities.
+    /// # Errors
+    /// When the URL has another form, its host name cannot be resolved, or `https` lacks trusted
+    /// authorities.
     pub(crate) fn new(url: &str, trust: &Trust) -> Result<Self> {
         let (scheme, host) = parts(url)?;
         let security = match scheme {
@@ -102,7 +103,8 @@ impl Endpoint {
 
     /// A connection with blocking reads and writes.
     ///
-    /// # Errors When it cannot be made within the time limit.
+    /// # Errors
+    /// When it cannot be made within the time limit.
     pub(crate) fn connect(&self, timeout: Duration) -> io::Result<Stream> {
         let stream = TcpStream::connect_timeout(&self.address, timeout)?;
         stream.set_nodelay(true)?;
@@ -139,8 +141,9 @@ fn parts(url: &str) -> Result<(&str, &str)> {
 
 /// The address of a URL's host.
 ///
-/// # Errors When the URL is neither `http://host:port` nor `https://host:port`, or its name cannot
-/// be resolved.
+/// # Errors
+/// When the URL is neither `http://host:port` nor `https://host:port`, or its name cannot be
+/// resolved.
 pub(crate) fn address(url: &str) -> Result<SocketAddr> {
     let (scheme, host) = parts(url)?;
     let default_port = if scheme == "https" { 443 } else { 80 };

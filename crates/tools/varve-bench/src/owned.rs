@@ -256,7 +256,8 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates a temporary folder.
     ///
-    /// # Errors When the system refuses.
+    /// # Errors
+    /// When the system refuses.
     pub(crate) fn new() -> Result<Self> {
         let mut owned = owned();
         watch(&mut owned)?;
@@ -292,8 +293,9 @@ impl Process {
     /// The process ends with the calling thread, so that thread must live as long as the process is
     /// needed.
     ///
-    /// # Errors When this program cannot be started again. A failure to start `command` itself
-    /// shows only in its output.
+    /// # Errors
+    /// When this program cannot be started again. A failure to start `command` itself shows only in
+    /// its output.
     pub(crate) fn start(
         command: &Command,
         ending: Ending,
@@ -325,7 +327,8 @@ impl Process {
 
     /// Stops the process in order and waits for its end.
     ///
-    /// # Errors When the process is killed after the time limit, or exits with a failure.
+    /// # Errors
+    /// When the process is killed after the time limit, or exits with a failure.
     pub(crate) fn stop(mut self) -> Result<()> {
         // The process may have ended by itself; then its status says how.
         let _ = kill_process(self.pid, Signal::TERM);
@@ -392,7 +395,8 @@ fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
 /// Replaces this process by `command`, after asking the kernel to end it in this manner when the
 /// thread that started it ends.
 ///
-/// # Errors When the parent has ended already, or the command cannot be started.
+/// # Errors
+/// When the parent has ended already, or the command cannot be started.
 pub(crate) fn become_tethered(parent: u32, ending: Ending, command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().context("a command")?;
     // Survives `exec` but not `fork`, so only the process itself can request it.

@@ -81,7 +81,8 @@ fn parse<F: DeserializeOwned>(path: &Path, text: &str) -> Result<F> {
 
 /// Writes a readable file: one field a line, histograms and seconds compact.
 ///
-/// # Errors When it cannot be written.
+/// # Errors
+/// When it cannot be written.
 pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
     let text = serde_json::to_string_pretty(file).context("the result as JSON")?;
     let text = compact_pairs(&text) + "\n";

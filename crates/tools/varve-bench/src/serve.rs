@@ -133,7 +133,8 @@ impl KeptData {
 
 /// The version and the checksum of a server's binary, since builds of one version differ.
 ///
-/// # Errors When the binary does not print its version, or cannot be read.
+/// # Errors
+/// When the binary does not print its version, or cannot be read.
 pub(crate) fn version(binary: &Path) -> Result<String> {
     let path = binary.display();
     let version = Command::new(binary).arg("--version").output();
@@ -153,7 +154,8 @@ impl Served {
     /// Starts `binary serve` on a free port with an empty data folder. The server ends with the
     /// calling thread.
     ///
-    /// # Errors When it does not start; the message has its last output.
+    /// # Errors
+    /// When it does not start; the message has its last output.
     pub(crate) fn start(binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
         let data = Data::Temporary(Folder::new()?);
         Self::start_on(data, binary, durability, settings)
@@ -161,7 +163,8 @@ impl Served {
 
     /// The same with data that is kept.
     ///
-    /// # Errors When the server does not start, or the folder is not empty as required.
+    /// # Errors
+    /// When the server does not start, or the folder is not empty as required.
     pub(crate) fn start_keeping(
         data: KeptData,
         binary: &Path,
@@ -232,7 +235,8 @@ impl Served {
 
     /// Stops the server in order, and verifies its store with its own binary.
     ///
-    /// # Errors When the server does not stop in order, or the verification cannot run.
+    /// # Errors
+    /// When the server does not stop in order, or the verification cannot run.
     pub(crate) fn verify(&mut self, wanted: VerifyStore) -> Result<Verified> {
         let left_out = |why: &str| Ok(Verified::LeftOut(why.to_owned()));
         if wanted == VerifyStore::Never {
@@ -262,7 +266,8 @@ impl Served {
 
 /// Starts a server and waits until it prints its address.
 ///
-/// # Errors When it ends before that.
+/// # Errors
+/// When it ends before that.
 pub(crate) fn listening(
     command: &Command,
     ending: Ending,

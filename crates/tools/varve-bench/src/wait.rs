@@ -25,7 +25,8 @@ pub(crate) struct Wait {
 impl Wait {
     /// Waits until a server accepts connections at `url`; returns at once without `--wait`.
     ///
-    /// # Errors When none does in time.
+    /// # Errors
+    /// When none does in time.
     pub(crate) fn for_server(self, url: &str) -> Result<()> {
         let Some(seconds) = self.seconds else {
             return Ok(());

@@ -69,7 +69,8 @@ impl Server {
 
     /// Sends one request on a new connection and reads the answer.
     ///
-    /// # Errors When the connection fails, or the answer is not HTTP.
+    /// # Errors
+    /// When the connection fails, or the answer is not HTTP.
     pub fn send(&self, request: &Request) -> io::Result<Response> {
         let stream = TcpStream::connect(&self.authority)?;
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;

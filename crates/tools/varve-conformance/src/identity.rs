@@ -39,8 +39,9 @@ pub struct Identities {
 impl Identities {
     /// Maps the recording's `recorded` to the server's `actual`, or checks an existing mapping.
     ///
-    /// # Errors When `recorded` is already mapped to another id. Unless ids of this kind are opaque
-    /// tokens, also when another recorded id is already mapped to `actual`.
+    /// # Errors
+    /// When `recorded` is already mapped to another id. Unless ids of this kind are opaque tokens,
+    /// also when another recorded id is already mapped to `actual`.
     pub fn pair(&mut self, kind: IdKind, recorded: &str, actual: &str) -> Result<(), String> {
         let pairs = self.pairs.entry(kind).or_default();
         if let Some(known) = pairs.actual_by_recorded.get(recorded) {

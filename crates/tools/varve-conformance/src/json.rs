@@ -29,7 +29,8 @@ pub enum Json {
 impl Json {
     /// Parses a text that is one JSON value.
     ///
-    /// # Errors When the text is not JSON; the message names the byte of the error.
+    /// # Errors
+    /// When the text is not JSON; the message names the byte of the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let limits = Limits {
             bytes: usize::MAX,

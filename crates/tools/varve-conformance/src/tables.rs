@@ -141,8 +141,8 @@ struct Compensations {
 
 /// Reads the list of known differences, by exchange.
 ///
-/// # Errors When the text is not such a table, a range is not `a-b`, or an exchange is listed
-/// twice.
+/// # Errors
+/// When the text is not such a table, a range is not `a-b`, or an exchange is listed twice.
 pub fn differences(text: &str) -> Result<BTreeMap<usize, Difference>, String> {
     let table: Differences = toml::from_str(text).map_err(|e| e.to_string())?;
     let mut out = BTreeMap::new();
@@ -174,7 +174,8 @@ pub fn differences(text: &str) -> Result<BTreeMap<usize, Difference>, String> {
 
 /// Reads the details of requests, by exchange.
 ///
-/// # Errors When the text is not such a table.
+/// # Errors
+/// When the text is not such a table.
 pub fn requests(text: &str) -> Result<HashMap<usize, RequestDetail>, String> {
     let table: Requests = toml::from_str(text).map_err(|e| e.to_string())?;
     let detail = |e: RequestEntry| {
@@ -191,7 +192,8 @@ pub fn requests(text: &str) -> Result<HashMap<usize, RequestDetail>, String> {
 
 /// Reads the compensations, in order.
 ///
-/// # Errors When the text is not such a table.
+/// # Errors
+/// When the text is not such a table.
 pub fn compensations(text: &str) -> Result<Vec<Compensation>, String> {
     let table: Compensations = toml::from_str(text).map_err(|e| e.to_string())?;
     Ok(table.compensation)

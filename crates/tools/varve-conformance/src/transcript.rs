@@ -64,7 +64,8 @@ impl Exchange {
 
 /// Reads a recording, one JSON object a line.
 ///
-/// # Errors When a line is not an exchange; the message names the line.
+/// # Errors
+/// When a line is not an exchange; the message names the line.
 pub fn parse(text: &str) -> Result<Vec<Exchange>, String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines

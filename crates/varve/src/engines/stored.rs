@@ -27,8 +27,9 @@ const BACKGROUND_JOBS_MAX: u16 = 16;
 
 /// Opens RocksDB in the data folder.
 ///
-/// # Errors When another process has the folder open, the folder cannot be written, or there is no
-/// store and `absent` forbids creating one.
+/// # Errors
+/// When another process has the folder open, the folder cannot be written, or there is no store and
+/// `absent` forbids creating one.
 pub(crate) fn rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, CommandError> {
     let options = rocksdb_options(config);
     let engine = match absent {
@@ -94,7 +95,8 @@ fn cluster(config: &Config, advertised: Option<String>) -> CassandraConfig {
 
 /// Connects to the cluster. Other servers on it reach this one at `advertised`.
 ///
-/// # Errors When the cluster refuses, or there is no data and `absent` forbids creating it.
+/// # Errors
+/// When the cluster refuses, or there is no data and `absent` forbids creating it.
 pub(crate) fn cassandra(
     config: &Config,
     advertised: Option<String>,
@@ -122,8 +124,8 @@ pub(crate) fn cassandra(
 /// Sets the consistency of all servers on the cluster to that of the options. Returns a message for
 /// people.
 ///
-/// # Errors When the engine is not Cassandra, a server has a graph open, or the cluster cannot be
-/// reached.
+/// # Errors
+/// When the engine is not Cassandra, a server has a graph open, or the cluster cannot be reached.
 pub(crate) fn change_consistency(config: &Config) -> Result<String, CommandError> {
     if config.storage.engine != "cassandra" {
         return Err("storage.engine must be cassandra".into());

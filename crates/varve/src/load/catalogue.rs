@@ -108,7 +108,8 @@ pub(super) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a String>) 
 impl Catalogue {
     /// Fetches the schema from the server.
     ///
-    /// # Errors When the server does not answer, or the answer is not a schema.
+    /// # Errors
+    /// When the server does not answer, or the answer is not a schema.
     pub(crate) fn fetch(client: &GraphClient) -> Result<Self, RestError> {
         Ok(Self::from_answer(client.get(&client.of_graph("schema"))?))
     }

@@ -9,7 +9,8 @@ use super::sender::BatchKind;
 
 /// Checks that the file has all columns that its mapping names; returns the file's columns.
 ///
-/// # Errors A message that names the column and the file.
+/// # Errors
+/// A message that names the column and the file.
 pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
     let file = source.file.display();
     let rows = Rows::open(source)?;
@@ -34,7 +35,8 @@ pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
 
 /// Checks that the schema has the label of `source` and a property for each of its columns.
 ///
-/// # Errors A message that names the missing label or property.
+/// # Errors
+/// A message that names the missing label or property.
 pub(super) fn schema(
     source: &Source,
     columns: &[String],

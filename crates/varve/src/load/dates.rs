@@ -9,7 +9,8 @@ use super::mapping::DateFormat;
 
 /// The milliseconds since 1970 UTC of a date or instant.
 ///
-/// # Errors A message with the expected format.
+/// # Errors
+/// A message with the expected format.
 pub(crate) fn millis_of(value: &Json, format: DateFormat) -> Result<i64, String> {
     let text = match value {
         Json::String(text) => text.trim().to_owned(),

@@ -67,7 +67,8 @@ pub(crate) enum Action {
 
 /// Converts a row to a vertex.
 ///
-/// # Errors A message that names the wrong column and the reason.
+/// # Errors
+/// A message that names the wrong column and the reason.
 pub(crate) fn vertex(
     columns: &Map<String, Json>,
     source: &Source,

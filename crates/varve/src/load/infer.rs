@@ -252,7 +252,8 @@ impl Table {
 
 /// Writes a mapping and a schema for these files into the current folder.
 ///
-/// # Errors When an input cannot be read, or one of the two files exists.
+/// # Errors
+/// When an input cannot be read, or one of the two files exists.
 pub(super) fn run(files: &[PathBuf]) -> Result<(), String> {
     let tables: Result<Vec<Table>, String> = files
         .iter()

@@ -49,7 +49,8 @@ impl Journal {
     /// Opens the journal at `path`; returns the ranges that are already stored. An empty or missing
     /// journal starts a new load.
     ///
-    /// # Errors When the journal cannot be read or written, or belongs to another load.
+    /// # Errors
+    /// When the journal cannot be read or written, or belongs to another load.
     pub(crate) fn open(path: &Path, subject: &Subject) -> Result<(Self, Vec<Done>), String> {
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         let text = match std::fs::read_to_string(path) {
@@ -95,7 +96,8 @@ impl Journal {
 
     /// Appends a range.
     ///
-    /// # Errors When the journal cannot be written.
+    /// # Errors
+    /// When the journal cannot be written.
     pub(crate) fn note(&mut self, done: Done) -> Result<(), String> {
         self.write_line(&done)
     }

@@ -150,7 +150,8 @@ fn empty_text() -> Vec<String> {
 impl Mapping {
     /// The source of a mapping with only a file and its label.
     ///
-    /// # Errors When the file's extension names no known format.
+    /// # Errors
+    /// When the file's extension names no known format.
     pub(super) fn of_file(file: &Path, label: &str) -> Result<Source, String> {
         let mut table = toml::Table::new();
         for (name, value) in [("file", &*file.to_string_lossy()), ("label", label)] {
@@ -165,8 +166,9 @@ impl Mapping {
 
     /// Reads and checks a mapping file.
     ///
-    /// # Errors When the file cannot be read or is not a valid mapping. The message names the file
-    /// and, where possible, the line.
+    /// # Errors
+    /// When the file cannot be read or is not a valid mapping. The message names the file and,
+    /// where possible, the line.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
@@ -228,7 +230,8 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
 impl Source {
     /// Opens the file at its start. A gzip file is unpacked to a temporary file, once.
     ///
-    /// # Errors When the file cannot be read, or the disk has no room for the unpacked file.
+    /// # Errors
+    /// When the file cannot be read, or the disk has no room for the unpacked file.
     pub(super) fn open(&self) -> io::Result<File> {
         let mut file = File::open(&self.file)?;
         if self.file.extension().is_none_or(|ending| ending != "gz") {

@@ -78,7 +78,8 @@ impl Rows {
 
     /// Continues at `offset`, the end of a row and the start of `line`.
     ///
-    /// # Errors When the file cannot be read at `offset`.
+    /// # Errors
+    /// When the file cannot be read at `offset`.
     pub(crate) fn seek(&mut self, offset: u64, line: u64) -> Result<(), String> {
         match self {
             Self::Csv(rows) => rows.seek(offset, line),

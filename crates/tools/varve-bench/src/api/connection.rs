@@ -76,7 +76,8 @@ fn in_progress(error: &io::Error) -> bool {
 
 /// Raises the limit of open files for `connections` if necessary. Returns the resulting limit.
 ///
-/// # Errors When the limit is too low and cannot be raised; the message names the limit to raise.
+/// # Errors
+/// When the limit is too low and cannot be raised; the message names the limit to raise.
 pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
     let needed = u64::from(connections) + DESCRIPTORS_BESIDE;
     let limit = getrlimit(Resource::Nofile);

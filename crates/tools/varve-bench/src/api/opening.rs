@@ -11,7 +11,8 @@ use super::target::Target;
 /// A server of HugeGraph's API whose graph has the schema of the scenarios, the names of this run's
 /// elements, and whether an earlier run used the same prefix.
 ///
-/// # Errors When there is no server or graph, or the graph has a different schema.
+/// # Errors
+/// When there is no server or graph, or the graph has a different schema.
 pub(crate) fn prepared(
     arguments: &ApiArguments,
     url: &str,
@@ -40,7 +41,8 @@ pub(crate) fn prepared(
 
 /// A server with Gremlin as its only API; nothing is created in it.
 ///
-/// # Errors When there is no server, or a row is no Gremlin query.
+/// # Errors
+/// When there is no server, or a row is no Gremlin query.
 pub(crate) fn gremlin_server(
     arguments: &ApiArguments,
     url: &str,

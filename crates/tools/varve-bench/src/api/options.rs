@@ -277,7 +277,8 @@ impl ApiArguments {
 
     /// The rows to run, in order.
     ///
-    /// # Errors When options contradict each other.
+    /// # Errors
+    /// When options contradict each other.
     pub(crate) fn rows(&self) -> Result<Vec<Planned>> {
         if let Some(page) = self.published {
             let load = self.load(Model::Paced);

@@ -15,7 +15,8 @@ const TRIED: u32 = 20;
 /// The prefix of this run's ids, and whether an earlier run in this graph used it. It is the prefix
 /// of the options, or a random unused one.
 ///
-/// # Errors When the server's answer is unclear, or all tried prefixes were used.
+/// # Errors
+/// When the server's answer is unclear, or all tried prefixes were used.
 pub(crate) fn of_run(
     arguments: &ApiArguments,
     target: &mut Target,

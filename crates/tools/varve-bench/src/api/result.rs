@@ -87,7 +87,8 @@ pub struct LimitFound {
 impl ResultFile {
     /// Reads a result file.
     ///
-    /// # Errors When it cannot be read, has another format, or was written by a newer tool.
+    /// # Errors
+    /// When it cannot be read, has another format, or was written by a newer tool.
     pub fn read(path: &Path) -> Result<Self> {
         FORM.read(path)
     }

@@ -38,8 +38,9 @@ const LOAD_S: f64 = 36_000.0;
 
 /// Runs `varve bench api`.
 ///
-/// # Errors When the run could not be made: no server, a different schema, too few file
-/// descriptors, or a file that cannot be written.
+/// # Errors
+/// When the run could not be made: no server, a different schema, too few file descriptors, or a
+/// file that cannot be written.
 pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
     let mut session = Session::start(arguments)?;
     for repeat in 1..=arguments.repeat.max(1) {

@@ -38,7 +38,8 @@ pub(crate) struct Target {
 impl Target {
     /// Asks the server for its versions.
     ///
-    /// # Errors When the server does not answer, or does not have this API.
+    /// # Errors
+    /// When the server does not answer, or does not have this API.
     pub(crate) fn find(
         (url, trust): (&str, &Trust),
         graph: &str,
@@ -113,7 +114,8 @@ impl Target {
     /// A server that has Gremlin over HTTP and no other API. Its graph was loaded by other means;
     /// `graph` is the name of its traversal source.
     ///
-    /// # Errors When the server does not answer.
+    /// # Errors
+    /// When the server does not answer.
     pub(crate) fn gremlin_server(
         (url, trust): (&str, &Trust),
         graph: &str,
@@ -155,7 +157,8 @@ impl Target {
 
     /// Checks that the graph exists.
     ///
-    /// # Errors When it does not, or the server does not answer.
+    /// # Errors
+    /// When it does not, or the server does not answer.
     pub(crate) fn ensure_graph(&mut self) -> Result<()> {
         let graph = self.probe.ask("GET", &self.place.base, None)?;
         ensure!(
@@ -171,7 +174,8 @@ impl Target {
     /// Creates the schema of the scenarios, unless it exists. Then learns the form of the server's
     /// edge ids from one edge.
     ///
-    /// # Errors When the graph does not exist, or has a different schema under these names.
+    /// # Errors
+    /// When the graph does not exist, or has a different schema under these names.
     pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
         self.ensure_graph()?;
         for (path, body) in schema() {
@@ -221,7 +225,8 @@ impl Target {
     /// Whether an earlier run with this prefix used the graph: the preparation of each run leaves
     /// its probe vertices.
     ///
-    /// # Errors When the answer is neither 200 nor 404.
+    /// # Errors
+    /// When the answer is neither 200 nor 404.
     pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
         let naming = Naming { prefix, seed: 0 };
         let [id, _] = naming.probe_ids();
@@ -231,7 +236,8 @@ impl Target {
 
     /// Whether there is an element at a path.
     ///
-    /// # Errors When the answer is neither 200 nor 404, as that of a busy server.
+    /// # Errors
+    /// When the answer is neither 200 nor 404, as that of a busy server.
     pub(crate) fn has(&mut self, path: &str) -> Result<bool> {
         let answer = self.probe.ask("GET", path, None)?;
         match answer.status {

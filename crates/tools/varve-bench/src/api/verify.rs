@@ -46,7 +46,8 @@ enum ReadBack {
 
 /// Reads back the acknowledged elements, or a sample of them.
 ///
-/// # Errors When the server does not answer.
+/// # Errors
+/// When the server does not answer.
 pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Result<Verification> {
     let (elements, method) = match back.written {
         Written::Overwritten(kind) | Written::Updated(kind) => changed(target, data, back, kind),
@@ -70,7 +71,8 @@ pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Re
 
 /// Whether the graph already has the element that a run would add with this number.
 ///
-/// # Errors When the server's answer is neither 200 nor 404.
+/// # Errors
+/// When the server's answer is neither 200 nor 404.
 pub(crate) fn is_there(target: &mut Target, data: &Data, need: Need, number: u64) -> Result<bool> {
     let written = match need {
         Need::Vertices(kind) => Written::Vertices(kind),

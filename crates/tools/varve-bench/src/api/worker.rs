@@ -144,7 +144,8 @@ struct Worker {
 
 /// Sends the planned requests and returns the measurements.
 ///
-/// # Errors When a system call of the event loop fails; failed requests are samples.
+/// # Errors
+/// When a system call of the event loop fails; failed requests are samples.
 pub(crate) fn run(work: Work) -> Result<Tally> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("creating an epoll")?;
     let tally = Tally::keeping(work.read_back, work.requests.run_seed());

@@ -47,7 +47,8 @@ pub(crate) trait Answer: Default {
     /// Reads the value of property `key` if it is kept; otherwise reads nothing and returns
     /// `false`.
     ///
-    /// # Errors When the value violates the contract.
+    /// # Errors
+    /// When the value violates the contract.
     fn read(
         &mut self,
         key: &str,
@@ -72,7 +73,8 @@ pub(crate) trait Listing: Answer {
 
 /// Reads a whole answer.
 ///
-/// # Errors When it is not JSON, or not an answer of this kind.
+/// # Errors
+/// When it is not JSON, or not an answer of this kind.
 pub(crate) fn read<A: Answer>(
     document: &[u8],
     checked: &mut Checked,
@@ -355,7 +357,8 @@ impl Answer for WholeEntitiesAnswer {
 
 /// The classification `name` of an entity, if it has one.
 ///
-/// # Errors When the entity or one of its classifications violates the contract.
+/// # Errors
+/// When the entity or one of its classifications violates the contract.
 pub(crate) fn classification(entity: &RawJson, name: &str) -> Result<Option<RawJson>, JsonError> {
     let mut found = None;
     let mut reader = Reader::new(entity.text().as_bytes(), LIMITS)?;

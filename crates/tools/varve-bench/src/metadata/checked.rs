@@ -35,7 +35,8 @@ impl Checked {
     /// Skips the value at the reader's position. Calls `check` to read it, unless it is identical
     /// to the last one of this entity.
     ///
-    /// # Errors As `check`.
+    /// # Errors
+    /// As `check`.
     pub(super) fn pass<'a>(
         &mut self,
         guid: &str,

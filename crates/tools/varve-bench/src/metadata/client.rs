@@ -91,7 +91,8 @@ impl Client {
 
     /// Sends a `GET`, or a `POST` with or without a body.
     ///
-    /// # Errors When the call fails for any reason.
+    /// # Errors
+    /// When the call fails for any reason.
     pub(crate) fn call<A: Answer>(
         &mut self,
         method: &str,

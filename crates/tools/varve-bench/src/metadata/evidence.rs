@@ -32,7 +32,8 @@ struct ProfileFile {
 impl Evidence {
     /// Evidence in `folder`, which is created if it does not exist.
     ///
-    /// # Errors When the folder cannot be created, or has the evidence of another run.
+    /// # Errors
+    /// When the folder cannot be created, or has the evidence of another run.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
         Self::check_new(folder)?;
         Self::in_folder(folder)
@@ -40,7 +41,8 @@ impl Evidence {
 
     /// Checks that a folder has no evidence, which could be taken for that of this run.
     ///
-    /// # Errors When it has some.
+    /// # Errors
+    /// When it has some.
     pub(crate) fn check_new(folder: &Path) -> Result<()> {
         let mut profiles = Profile::ALL.iter();
         let is_there = |profile: &Profile| ProfileFile::path(folder, *profile).is_file();
@@ -66,7 +68,8 @@ impl Evidence {
     /// Reopens the evidence in `folder` as it was when its files had these lengths. Later content
     /// is cut off, and later files are removed.
     ///
-    /// # Errors When a file is missing, is shorter, or cannot be written.
+    /// # Errors
+    /// When a file is missing, is shorter, or cannot be written.
     pub(crate) fn again(folder: &Path, lengths: &BTreeMap<u16, u64>) -> Result<Self> {
         let mut evidence = Self::in_folder(folder)?;
         for profile in Profile::ALL {
@@ -136,7 +139,8 @@ impl Evidence {
     /// Completes the files; later calls can still be added. Returns the length of each file without
     /// its end, for [`Evidence::again`].
     ///
-    /// # Errors When anything could not be written, now or earlier.
+    /// # Errors
+    /// When anything could not be written, now or earlier.
     pub(crate) fn complete(&mut self) -> Result<BTreeMap<u16, u64>> {
         if self.error.is_none() {
             let files = self.files.iter_mut();

@@ -34,8 +34,9 @@ pub(crate) struct Part {
 impl Part {
     /// Checks that a first part, or the next part of the run in `file`, can begin.
     ///
-    /// # Errors When the run in the file cannot be continued with these arguments, or the folder
-    /// has the evidence of another run.
+    /// # Errors
+    /// When the run in the file cannot be continued with these arguments, or the folder has the
+    /// evidence of another run.
     pub(crate) fn check(
         arguments: &MetadataArguments,
         volume: Volume,
@@ -96,7 +97,8 @@ impl Part {
 
     /// The first part, or the next part of the run in `file`.
     ///
-    /// # Errors When the run in the file cannot be continued with these arguments.
+    /// # Errors
+    /// When the run in the file cannot be continued with these arguments.
     pub(crate) fn of(
         arguments: &MetadataArguments,
         volume: Volume,
@@ -172,8 +174,8 @@ impl Part {
 
     /// The first selected profile that is not complete.
     ///
-    /// # Errors When a different profile is incomplete: changes in between would distort its
-    /// measurements.
+    /// # Errors
+    /// When a different profile is incomplete: changes in between would distort its measurements.
     pub(crate) fn first_left(&self, selection: &Selection) -> Result<Option<Profile>> {
         let over = self.over();
         let profiles = STAGES.iter().flat_map(|stage| stage.passes);
@@ -191,7 +193,8 @@ impl Part {
 
     /// The recorder, with the measurements of earlier parts.
     ///
-    /// # Errors When the evidence cannot be created, or earlier evidence is missing.
+    /// # Errors
+    /// When the evidence cannot be created, or earlier evidence is missing.
     pub(crate) fn recorder(&self, arguments: &MetadataArguments) -> Result<Recorder> {
         let folder = arguments.evidence.as_ref();
         let folder = folder.map(|folder| folder.join(&self.run.volume));
@@ -210,7 +213,8 @@ impl Part {
 
     /// Prepares the suite and the file for a part that begins with the profile `first`.
     ///
-    /// # Errors When the repository is not that of the earlier parts.
+    /// # Errors
+    /// When the repository is not that of the earlier parts.
     pub(crate) fn begin(
         &mut self,
         suite: &mut Suite,
@@ -249,7 +253,8 @@ impl Part {
 
     /// Writes the measurements so far into the file.
     ///
-    /// # Errors When the evidence cannot be written; the file has all other results.
+    /// # Errors
+    /// When the evidence cannot be written; the file has all other results.
     pub(crate) fn keep(
         &mut self,
         file: &mut MetadataFile,
@@ -275,7 +280,8 @@ impl Part {
     /// evidence of an interrupted one are removed, so that the run can continue and the evidence
     /// can be read.
     ///
-    /// # Errors When the evidence cannot be written.
+    /// # Errors
+    /// When the evidence cannot be written.
     pub(crate) fn end(
         &mut self,
         file: &mut MetadataFile,

@@ -78,7 +78,8 @@ impl Recorder {
 
     /// Completes the evidence so far on disk. Returns the length of the evidence of each profile.
     ///
-    /// # Errors When it could not be written, now or earlier.
+    /// # Errors
+    /// When it could not be written, now or earlier.
     pub(crate) fn complete_evidence(&mut self) -> anyhow::Result<BTreeMap<u16, u64>> {
         let evidence = self.evidence.as_mut();
         evidence.map_or(Ok(BTreeMap::new()), Evidence::complete)
@@ -86,7 +87,8 @@ impl Recorder {
 
     /// Truncates the evidence to its last complete state, so that it can be read.
     ///
-    /// # Errors When the files cannot be written.
+    /// # Errors
+    /// When the files cannot be written.
     pub(crate) fn cut_evidence_back(&mut self) -> anyhow::Result<()> {
         self.evidence.as_mut().map_or(Ok(()), Evidence::cut_back)
     }

@@ -60,7 +60,8 @@ impl Repository {
     /// Checks that `now` has the same settings as this repository, since all runs of a file are of
     /// one repository. The address may differ.
     ///
-    /// # Errors When durability, options or binary differ.
+    /// # Errors
+    /// When durability, options or binary differ.
     pub(crate) fn goes_on_as(&self, now: &Self) -> Result<()> {
         for ((what, then), (_, now)) in self.setting().into_iter().zip(now.setting()) {
             ensure!(then == now, "the run began with {what}: {then}, not {now}");
@@ -259,14 +260,16 @@ impl MetadataFile {
 
     /// Reads a file.
     ///
-    /// # Errors When it cannot be read, or has another format.
+    /// # Errors
+    /// When it cannot be read, or has another format.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         FORM.read(path)
     }
 
     /// Checks that the file at `path` has no incomplete run that could be continued.
     ///
-    /// # Errors When there is one.
+    /// # Errors
+    /// When there is one.
     pub(crate) fn check_new(path: &Path) -> Result<()> {
         let can_go_on = |run: &VolumeRun| run.carried.is_some() && !run.complete;
         let is_in_use = Self::read(path).is_ok_and(|file| file.runs.iter().any(can_go_on));

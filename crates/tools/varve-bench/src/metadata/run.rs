@@ -23,8 +23,9 @@ use crate::serve::{self, KeptData, Served};
 
 /// Runs the suite, or reports on result files.
 ///
-/// # Errors When no repository answers, or a file cannot be read or written. Failures within the
-/// suite are an exit code instead.
+/// # Errors
+/// When no repository answers, or a file cannot be read or written. Failures within the suite are
+/// an exit code instead.
 pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     let files = match arguments.from.is_empty() {
         true => {

@@ -127,7 +127,8 @@ pub(crate) struct Settings {
 impl Suite {
     /// A suite for a repository, which must answer.
     ///
-    /// # Errors When the repository does not send the id of its metadata collection.
+    /// # Errors
+    /// When the repository does not send the id of its metadata collection.
     pub(crate) fn new(
         mut client: Client,
         recorder: Recorder,
@@ -176,7 +177,8 @@ impl Suite {
 
     /// Takes over the state of the previous part of the run.
     ///
-    /// # Errors When the repository is not the one with which the run began.
+    /// # Errors
+    /// When the repository is not the one with which the run began.
     pub(crate) fn take_over(&mut self, carried: &Carried, home: &str, created: u64) -> Result<()> {
         ensure!(
             self.home == home,
@@ -311,7 +313,8 @@ impl Suite {
 
     /// Runs a test case. Returns whether it succeeded; failures are recorded.
     ///
-    /// # Errors When the repository does not answer any more.
+    /// # Errors
+    /// When the repository does not answer any more.
     fn case(&mut self, pass: &Pass, of: &Arc<PlannedType>, runs: &mut Runs) -> Result<bool> {
         self.case = (pass.profile, Arc::clone(of));
         let run = run_of(runs, pass.profile);
@@ -370,7 +373,8 @@ impl Suite {
     /// Makes the calls of `row`, unless the row is left out. If the repository does not support
     /// them, this is recorded and is no failure.
     ///
-    /// # Errors When a call fails for another reason.
+    /// # Errors
+    /// When a call fails for another reason.
     pub(crate) fn step(
         &mut self,
         row: Row,
@@ -390,7 +394,8 @@ impl Suite {
 
     /// A timed `POST` whose answer must not be empty.
     ///
-    /// # Errors When it fails or its answer is empty.
+    /// # Errors
+    /// When it fails or its answer is empty.
     pub(crate) fn change<A: Answer>(
         &mut self,
         row: Row,
@@ -402,14 +407,16 @@ impl Suite {
 
     /// The same with `GET`.
     ///
-    /// # Errors When it fails or its answer is empty.
+    /// # Errors
+    /// When it fails or its answer is empty.
     pub(crate) fn get<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
         self.given(row, "GET", path, None)
     }
 
     /// The same with `POST` and no body.
     ///
-    /// # Errors When it fails or its answer is empty.
+    /// # Errors
+    /// When it fails or its answer is empty.
     pub(crate) fn post_nothing<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
         self.given(row, "POST", path, None)
     }
@@ -434,7 +441,8 @@ impl Suite {
     /// A call that is timed even if its answer is empty; `page` is the most instances that it
     /// requests.
     ///
-    /// # Errors When it fails, or its answer has more instances.
+    /// # Errors
+    /// When it fails, or its answer has more instances.
     pub(crate) fn ask<A: Answer>(
         &mut self,
         row: Row,
@@ -449,7 +457,8 @@ impl Suite {
 
     /// A search for at most `page` instances, timed if it finds any.
     ///
-    /// # Errors When it fails, or finds more.
+    /// # Errors
+    /// When it fails, or finds more.
     pub(crate) fn search<A: Answer>(
         &mut self,
         row: Row,
@@ -467,7 +476,8 @@ impl Suite {
     /// A search for the instances of a test case, at most `page`. It is counted in the row of such
     /// searches, unless `--no-booking` is set.
     ///
-    /// # Errors When it fails, or finds more.
+    /// # Errors
+    /// When it fails, or finds more.
     pub(crate) fn set_up<A: Answer>(
         &mut self,
         row: Row,
