@@ -66,8 +66,8 @@ pub(crate) fn median_interval(histogram: &Histogram<u64>) -> Option<(u64, u64)> 
 fn ranks(samples: u64) -> (u64, u64) {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     if samples > EXACT_SAMPLES {
-        // For so many samples, the normal distribution approximates the binomial one; 1.96 is its
-        // 97.5th percentile.
+        // Above this number of samples, the normal distribution approximates the binomial one; 1.96
+        // is its 97.5th percentile.
         let half = 1.959_964 * (samples as f64).sqrt() / 2.0;
         let middle = (samples as f64 + 1.0) / 2.0;
         let (low, high) = ((middle - half).floor(), (middle + half).ceil());

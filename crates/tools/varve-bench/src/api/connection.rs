@@ -30,7 +30,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// The route to a server for the `turn`-th row, with so many connections.
+    /// The route to a server for the `turn`-th row, with this number of connections.
     pub(crate) fn new(endpoint: &Endpoint, turn: u32, connections: u32) -> Self {
         let target = endpoint.address;
         let loopback = matches!(target.ip(), IpAddr::V4(ip) if ip.is_loopback());
@@ -105,7 +105,7 @@ pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-/// Warnings about kernel settings that are too low for so many connections.
+/// Warnings about kernel settings that are too low for this number of connections.
 pub(crate) fn warnings(connections: u32, somaxconn: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     if somaxconn < u64::from(connections) {

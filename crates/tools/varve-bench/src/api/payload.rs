@@ -88,7 +88,7 @@ pub(crate) struct Naming {
     pub(crate) seed: u64,
 }
 
-/// The number of edges between so many vertices of which no two have the same ends.
+/// The number of edges between `vertices` vertices of which no two have the same ends.
 pub(crate) const fn edge_capacity(vertices: u64) -> u64 {
     vertices.saturating_mul(vertices)
 }

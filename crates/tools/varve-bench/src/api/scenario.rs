@@ -440,7 +440,7 @@ impl Data {
         }
     }
 
-    /// Why so many elements cannot be loaded, if so.
+    /// Why the wanted number of elements cannot be loaded, if so.
     pub(crate) fn too_many(&self, need: Need) -> Option<String> {
         let (wanted, capacity) = (self.wanted(need), self.capacity(need));
         let vertices = self.sizes.vertices;

@@ -569,7 +569,8 @@ impl User {
     }
 }
 
-/// The pause of a user of the closed model after so many fruitless connections in a row.
+/// The pause of a user of the closed model after `fruitless` connections in a row that failed or
+/// brought no answer.
 fn back_off(fruitless: u32) -> Nanos {
     match fruitless {
         0 => 0,

@@ -135,7 +135,7 @@ pub(crate) enum Calls {
 }
 
 impl RowInfo {
-    /// The number of calls with so many instances of each type, if it follows from the volume.
+    /// The number of calls with `instances` instances of each type, if it follows from the volume.
     pub(crate) fn calls_expected(&self, instances: u64) -> Option<u64> {
         let share = |instances: u64| match self.calls {
             Calls::All => Some(instances),

@@ -116,7 +116,7 @@ pub(crate) struct VolumeRun {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Carried {
-    /// If set, only so many first types of each category.
+    /// The number of first types of each category to which the run is limited, if it is.
     pub(crate) types: Option<u32>,
     pub(crate) seed: u64,
     /// The seed with which the generation of values continues.

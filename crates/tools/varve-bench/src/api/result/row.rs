@@ -18,8 +18,8 @@ pub struct Row {
     pub server: String,
     /// Scenario, e.g. `single_insert_vertices`.
     pub scenario: String,
-    /// The label in the table: the scenario and its variant, e.g. `batch_insert_edges
-    /// check_vertex=false`.
+    /// The label in the table: the scenario and its variant, e.g.
+    /// `batch_insert_edges check_vertex=false`.
     pub label: String,
     /// Why the row did not run; then there are no figures.
     #[serde(skip_serializing_if = "Option::is_none")]
