@@ -65,7 +65,7 @@ impl Head {
     }
 
     fn apply(&mut self, name: &str, value: &[u8]) -> Result<(), BadAnswer> {
-        // The length identifies most of the other headers with one comparison.
+        // Comparing the lengths first rules out most of the other headers.
         match name.len() {
             14 if name.eq_ignore_ascii_case("content-length") && self.body != Body::Chunked => {
                 let text = std::str::from_utf8(value).map_err(|_| BadAnswer)?;

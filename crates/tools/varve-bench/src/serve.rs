@@ -16,8 +16,8 @@ use crate::owned::{Ending, Folder, Process};
 const VERIFIED_BYTES: u64 = 4 << 30;
 /// The exit code of `varve verify` when it found problems.
 const PROBLEMS_FOUND: i32 = 3;
-/// The same code of older builds. It is also the code of a wrong command line, but then nothing is
-/// printed on standard output.
+/// The exit code with the same meaning in older versions. A wrong command line has it, too, but
+/// then nothing is printed on standard output.
 const PROBLEMS_FOUND_BEFORE: i32 = 2;
 
 /// The process and its data. Dropping it ends the process and removes the data, unless they are

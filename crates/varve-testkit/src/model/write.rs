@@ -272,7 +272,7 @@ impl Model {
             .any(|valid| self.state(id, Point { valid, version }).is_some())
     }
 
-    /// Removes an element with all its events; a vertex also with all edges that it ever had.
+    /// Destroys an element with all its events, and a vertex also with all edges that it ever had.
     pub fn purge(&mut self, id: &ElementId) {
         let doomed = |of: &ElementId| match (of, id) {
             (ElementId::Edge(edge), ElementId::Vertex(vertex)) => {

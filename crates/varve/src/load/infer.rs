@@ -49,7 +49,7 @@ enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// The kind of a text. JSON strings are never numbers (`numbers` is false).
+    /// The kind of a text. Only with `numbers`, as in CSV, may it be a number or a truth value.
     fn of_text(text: &str, numbers: bool) -> Self {
         if numbers
             && let Ok(number) = text.parse::<i64>()

@@ -16,7 +16,7 @@ const TRIED: u32 = 20;
 /// of the options, or a random unused one.
 ///
 /// # Errors
-/// When the server's answer is unclear, or all tried prefixes were used.
+/// When the server's answer is neither 200 nor 404, or all tried prefixes were used.
 pub(crate) fn of_run(
     arguments: &ApiArguments,
     target: &mut Target,

@@ -477,7 +477,8 @@ impl Worker {
         self.note_inactive(index);
     }
 
-    /// Ends the user without sending its request, since no new elements are left.
+    /// Drops the user's request, since no new elements are left. A user of the paced or the closed
+    /// model stops.
     fn withdraw(&mut self, index: u32) {
         self.tally.ran_out = true;
         self.in_flight -= 1;

@@ -15,8 +15,8 @@ impl Buckets {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// The smallest value that is at least as large as `percent` of the samples, in µs; 0 without
-    /// samples.
+    /// The smallest value in µs that at least `percent` percent of the samples do not exceed; 0
+    /// without samples.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> u64 {
         // In integers, since 99.9 % of 1,000 in floating point is a little over 999.
