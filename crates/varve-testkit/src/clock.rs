@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use varve_model::{Clock, Instant};
 
-/// Shows what it was set to: stands still, jumps, goes backwards.
+/// Shows the time that was set: it can stand still, jump, and go backwards.
 #[derive(Debug)]
 pub struct ManualClock {
     micros: AtomicI64,
@@ -19,12 +19,12 @@ impl ManualClock {
         }
     }
 
-    /// Moves the hands by `micros`, backwards when negative.
+    /// Moves the clock by `micros`, backwards if negative.
     pub fn step(&self, micros: i64) {
         self.micros.fetch_add(micros, Ordering::SeqCst);
     }
 
-    /// Sets the hands.
+    /// Sets the clock.
     pub fn set(&self, at: Instant) {
         self.micros.store(at.0, Ordering::SeqCst);
     }

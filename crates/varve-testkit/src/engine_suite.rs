@@ -1,9 +1,9 @@
 //! The contract of `varve-kv` as cases: plain functions over an empty engine, one for each sentence
 //! of the contract.
 //!
-//! An engine's tests say `varve_testkit::engine_suite!(make)`, where `make` is an expression of
-//! type `(E, K)` with `E: Engine`: a fresh engine without spaces, and whatever must live as long as
-//! it (a temporary directory). Each case becomes a test of its own.
+//! An engine's tests call `varve_testkit::engine_suite!(make)`, where `make` is an expression of
+//! type `(E, K)` with `E: Engine`: a new engine without spaces, and a value that must live as long
+//! as the engine (a temporary directory). Each case becomes a test of its own.
 
 pub mod differential;
 pub mod reads;

@@ -1,4 +1,4 @@
-//! An engine that fails on demand, with the meaning of each failure as [`KvError`] documents it.
+//! An engine that fails on demand; [`KvError`] documents the meaning of each failure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,27 +12,24 @@ use varve_kv::{
 /// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The disk is full: nothing is stored, later writes work again.
+    /// The disk is full: nothing is stored; later writes succeed.
     DiskFull,
-    /// The files are read-only: nothing is stored, later writes work again.
+    /// The files are read-only: nothing is stored; later writes succeed.
     ReadOnly,
-    /// The store cannot be reached: nothing is stored, later writes work again.
+    /// The store cannot be reached: nothing is stored; later writes succeed.
     Away,
-    /// The write fails and was stored nevertheless; later writes fail until the space is opened
-    /// again.
+    /// The write fails although it was stored; later writes fail until the space is reopened.
     IoStored,
-    /// The write fails and was not stored; later writes fail until the space is opened again.
+    /// The write fails and was not stored; later writes fail until the space is reopened.
     IoLost,
     /// The write reports an unknown outcome and is not stored; later writes fail until the space is
-    /// opened again.
+    /// reopened.
     Undecided,
-    /// The call finds damage. As a fault of a write, later writes fail until the space is opened
-    /// again.
+    /// The call finds damage. If it is a write, later writes fail until the space is reopened.
     Corruption,
 }
 
-/// The controls of a [`FaultyEngine`], shared by all its spaces. Nothing fails until a fault is
-/// ordered.
+/// The controls of a [`FaultyEngine`], shared by all its spaces. By default nothing fails.
 #[derive(Debug, Default)]
 pub struct Faults {
     state: Mutex<Orders>,
@@ -40,42 +37,42 @@ pub struct Faults {
 
 #[derive(Debug, Default)]
 struct Orders {
-    /// Calls to let pass before the fault; the fault; whether it stays.
+    /// The number of calls that succeed before the fault, the fault, and whether it is permanent.
     write: Option<(u64, Fault, bool)>,
     read: Option<(u64, Fault, bool)>,
     writes_seen: u64,
-    /// Spaces that cannot be opened, and that cannot be removed, until [`Faults::heal`].
+    /// The faults of opening and of removing spaces, by name, until [`Faults::heal`].
     opening: BTreeMap<String, Fault>,
     removal: BTreeMap<String, Fault>,
 }
 
 impl Faults {
-    /// The `n`-th write from now fails once (`n` = 1: the next one). A sync counts as a write.
+    /// Lets the `n`-th write from now fail once (`n` = 1: the next one). A sync counts as a write.
     pub fn fail_write(&self, n: u64, fault: Fault) {
         self.state.lock().write = Some((n.saturating_sub(1), fault, false));
     }
 
-    /// All writes fail from the `n`-th from now, until [`Faults::heal`].
+    /// Lets all writes fail, beginning with the `n`-th from now, until [`Faults::heal`].
     pub fn fail_writes_from(&self, n: u64, fault: Fault) {
         self.state.lock().write = Some((n.saturating_sub(1), fault, true));
     }
 
-    /// The `n`-th read call from now fails once.
+    /// Lets the `n`-th read call from now fail once.
     pub fn fail_read(&self, n: u64, fault: Fault) {
         self.state.lock().read = Some((n.saturating_sub(1), fault, false));
     }
 
-    /// Opening that space fails, until [`Faults::heal`].
+    /// Lets opening that space fail, until [`Faults::heal`].
     pub fn fail_opening(&self, space: &str, fault: Fault) {
         self.state.lock().opening.insert(space.to_owned(), fault);
     }
 
-    /// Removing that space fails, until [`Faults::heal`].
+    /// Lets removing that space fail, until [`Faults::heal`].
     pub fn fail_removal(&self, space: &str, fault: Fault) {
         self.state.lock().removal.insert(space.to_owned(), fault);
     }
 
-    /// Nothing fails any more. A space whose writes are refused until it is opened again stays so.
+    /// Cancels all faults. A space that refuses writes until it is reopened continues to do so.
     pub fn heal(&self) {
         let mut state = self.state.lock();
         state.write = None;
@@ -84,7 +81,7 @@ impl Faults {
         state.removal.clear();
     }
 
-    /// How many writes and syncs were called so far, failed ones included.
+    /// The number of writes and syncs so far, including failed ones.
     #[must_use]
     pub fn writes_seen(&self) -> u64 {
         self.state.lock().writes_seen
@@ -152,7 +149,7 @@ pub struct FaultyEngine {
 }
 
 impl FaultyEngine {
-    /// Wraps `inner`; nothing fails until it is ordered through the returned controls.
+    /// Wraps `inner`. Nothing fails until the returned controls set a fault.
     #[must_use]
     pub fn new(inner: Box<dyn Engine>) -> (Self, Arc<Faults>) {
         Self::over(inner.into())
@@ -210,7 +207,7 @@ impl<R: ?Sized> Faulty<R> {
         })
     }
 
-    /// The reader below, or the error that is ordered for this read.
+    /// The underlying reader, or the error that is set for this read.
     fn on_read(&self) -> Result<&R, KvError> {
         self.faults.on_read(&self.name)?;
         Ok(&self.inner)
@@ -259,7 +256,7 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         keys: &[(&[u8], &[u8])],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), KvError> {
-        // One read for each row, so that a fault can come between any two rows.
+        // One read for each row, so that a fault can occur between any two rows.
         for (at, (partition, clustering)) in keys.iter().enumerate() {
             let found = &mut |value: &[u8]| found(at, value);
             self.on_read()?
@@ -268,7 +265,7 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         Ok(())
     }
 
-    /// Answers exactly, by reading each row, so that tests meet both answers.
+    /// Reads each row and so is exact, so that tests see both results.
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
             matches!(self.inner.get(*table, partition, clustering), Ok(None))

@@ -1,9 +1,9 @@
-//! Random lists of operations for a graph and the model: a seed gives a list, and a failing list
-//! shrinks.
+//! Random lists of operations for a graph and the model: a seed determines a list, and a failing
+//! list is shrunk.
 //!
-//! Operations are plain data that do not depend on what earlier ones did: elements are named by id,
-//! instants are offsets from what is now when the operation runs. So any part of a list is a list,
-//! and [`shrink`] may leave out whatever the failure does not need.
+//! Operations are plain data and independent of earlier ones: elements are named by id, and
+//! instants are offsets from the current instant when the operation runs. So any subset of a list
+//! is a valid list, and [`shrink`] may leave out everything that the failure does not need.
 
 mod operations;
 mod schema;

@@ -1,10 +1,9 @@
-//! An engine in memory that several servers share: a space is open in one of them at a time, by a
+//! An in-memory engine that several servers share. A space is open in one of them at a time, by a
 //! lease that tests end.
 //!
-//! It stands for a cluster: [`SharedMemory`] is what the servers have in common,
-//! [`SharedMemory::server`] the engine of one of them. Time does not pass by itself:
-//! [`SharedMemory::suspend`] is a server that could not renew, [`SharedMemory::expire`] a lease
-//! that has run out.
+//! It simulates a cluster: [`SharedMemory`] is the common store, [`SharedMemory::server`] the
+//! engine of one server. Leases do not end by time: [`SharedMemory::suspend`] simulates a server
+//! that cannot renew its lease, [`SharedMemory::expire`] a lease that has expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,49 +15,49 @@ use varve_kv::{
     Reader, ReaderLayer, Space, SpaceId, SpaceLayer, TableSpec, check_space_name,
 };
 
-/// What the servers share.
+/// The store that the servers share.
 pub struct SharedMemory {
     memory: Box<dyn Engine>,
     spaces: Mutex<BTreeMap<String, Stored>>,
-    /// Names of which somebody has begun to make a space.
+    /// Names of spaces whose creation has begun and not ended.
     begun: Mutex<BTreeSet<String>>,
     /// Spaces that this version cannot open.
     unknown: Mutex<BTreeSet<String>>,
-    /// Spaces whose owner is withheld, and the error that is returned instead.
+    /// Spaces whose owner cannot be read, and the error that is returned instead.
     withheld: Mutex<BTreeMap<String, Refusal>>,
-    /// Names of which somebody makes or removes a space.
+    /// Names of spaces that another process is creating or removing.
     occupied: Mutex<BTreeSet<String>>,
-    /// How many spaces were made.
+    /// The number of spaces created.
     made: AtomicU64,
     /// The servers whose removals of spaces fail.
     refused: Mutex<BTreeSet<String>>,
-    /// What happens before a server opens a space, by its address and the space's name.
+    /// Calls to run before a server opens a space, by its address and the space's name.
     before_open: Mutex<BTreeMap<(String, String), Interlude>>,
 }
 
-/// What other servers do between two steps of one.
+/// Work of other servers between two steps of one.
 type Interlude = Box<dyn FnOnce() + Send>;
 
-/// Makes what is said of the space of that name.
+/// Makes the error for the space of this name.
 type Refusal = fn(String) -> KvError;
 
 struct Stored {
     space: Arc<dyn Space>,
     incarnation: String,
-    /// Who has it; nobody once it was released or has run out.
+    /// The owner's address; `None` once the space was released or the lease has expired.
     owner: Option<String>,
     term: u64,
     suspended: bool,
 }
 
 impl SharedMemory {
-    /// One without spaces.
+    /// A store without spaces.
     #[must_use]
     pub fn new() -> Arc<Self> {
         Self::of(Box::new(MemoryEngine::new()))
     }
 
-    /// One that has its spaces in `memory`, an engine of this process.
+    /// A store with its spaces in `memory`, an engine of this process.
     #[must_use]
     pub fn of(memory: Box<dyn Engine>) -> Arc<Self> {
         Arc::new(Self {
@@ -83,15 +82,15 @@ impl SharedMemory {
         })
     }
 
-    /// Whoever has the space may not rely on it for the moment, as if it could not renew its lease;
-    /// or may again.
+    /// Sets whether the space is suspended: its owner cannot rely on its lease, as if it could not
+    /// renew it.
     pub fn suspend(&self, space: &str, suspended: bool) {
         if let Some(stored) = self.spaces.lock().get_mut(space) {
             stored.suspended = suspended;
         }
     }
 
-    /// The lease of that space has run out: the next who opens it has it.
+    /// Ends the lease of that space: the next server that opens the space becomes its owner.
     pub fn expire(&self, space: &str) {
         if let Some(stored) = self.spaces.lock().get_mut(space) {
             stored.owner = None;
@@ -99,8 +98,8 @@ impl SharedMemory {
         }
     }
 
-    /// The server at `address` can remove no space, as if another were always faster at it; or can
-    /// again.
+    /// Sets whether removals by the server at `address` fail, as if another server were always
+    /// faster.
     pub fn refuse_removals(&self, address: &str, refuse: bool) {
         let mut refused = self.refused.lock();
         match refuse {
@@ -109,13 +108,13 @@ impl SharedMemory {
         };
     }
 
-    /// Somebody has begun to make a space of that name, and does not go on.
+    /// Begins to create a space of that name, and stops half way.
     pub fn begin(&self, space: &str) {
         self.begun.lock().insert(space.to_owned());
     }
 
-    /// What was begun is carried out now, late, and nobody has it open. `false` if it was removed
-    /// before.
+    /// Completes the creation that [`SharedMemory::begin`] began, without an owner. Returns `false`
+    /// if it was cleared before.
     pub fn finish(&self, space: &str, tables: &'static [TableSpec]) -> bool {
         let begun = self.begun.lock().remove(space);
         if begun {
@@ -126,7 +125,7 @@ impl SharedMemory {
         begun
     }
 
-    /// No server can open that space, as if a newer version had written it; or they can again.
+    /// Sets whether opening that space fails, as if a newer version had written it.
     pub fn refuse_opening(&self, space: &str, refuse: bool) {
         let mut unknown = self.unknown.lock();
         match refuse {
@@ -135,8 +134,8 @@ impl SharedMemory {
         };
     }
 
-    /// Somebody makes or removes a space of that name, and nobody else can open it meanwhile; or
-    /// has ended.
+    /// Sets whether another process is creating or removing a space of that name, so that no server
+    /// can open it.
     pub fn occupy(&self, space: &str, occupied: bool) {
         let mut names = self.occupied.lock();
         match occupied {
@@ -145,8 +144,7 @@ impl SharedMemory {
         };
     }
 
-    /// No server learns who has that space, but gets what `refusal` makes of its name; or all learn
-    /// it again.
+    /// Sets the error that servers get instead of the owner of that space; `None` for no error.
     pub fn refuse_asking(&self, space: &str, refusal: Option<fn(String) -> KvError>) {
         let mut withheld = self.withheld.lock();
         match refusal {
@@ -167,7 +165,7 @@ impl SharedMemory {
         })
     }
 
-    /// Has something done right before the server at `address` opens that space the next time.
+    /// Runs `interlude` right before the server at `address` opens that space the next time.
     pub fn before_open(
         &self,
         address: &str,
@@ -179,8 +177,8 @@ impl SharedMemory {
     }
 }
 
-/// The name of a space in the engine below: no two spaces have the same, though their names come
-/// again.
+/// The name of a space in the underlying engine. It is unique, even if the space's own name is
+/// reused.
 fn name_below(incarnation: &str) -> String {
     format!("_{incarnation}")
 }
@@ -305,7 +303,8 @@ impl Engine for LeasedEngine {
         }
         let below = name_below(&stored.incarnation);
         spaces.remove(name);
-        // Who has lost it may still read it; then it stays, and nobody finds it again.
+        // A former owner may still read the space; then this fails, and the space stays, but cannot
+        // be found.
         let _ = self.shared.memory.drop_space(&below, None);
         Ok(())
     }
@@ -320,7 +319,7 @@ struct LeasedSpace {
 }
 
 impl LeasedSpace {
-    /// Whether nobody has opened it since, or made another of its name.
+    /// Whether no server has opened the space since, or created another one of its name.
     fn has(&self, stored: &Stored) -> bool {
         stored.term == self.term && stored.incarnation == self.incarnation
     }
@@ -360,7 +359,7 @@ impl SpaceLayer for LeasedSpace {
     }
 
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
-        // Held over the write, so that nobody takes the space meanwhile.
+        // Locked during the write, so that no server takes the space meanwhile.
         let spaces = self.shared.spaces.lock();
         let space = self.name.clone();
         match self.leadership(&spaces) {

@@ -1,23 +1,23 @@
-//! Shared code of the tests of several crates; nothing of it ships.
+//! Shared code of the tests of several crates; it is not part of the product.
 //!
 //! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine
 //!   runs all of them.
-//! - [`FaultyEngine`]: any engine, with failures of writes and reads on demand.
+//! - [`FaultyEngine`]: any engine, with write and read failures on demand.
 //! - [`NotedEngine`]: any engine, with a record of each read.
-//! - [`ReplicatedEngine`]: the in-memory engine that behaves as a cluster, with replicas that do
-//!   not have a write yet.
-//! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever
-//!   their keys are.
-//! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a
-//!   test says so.
-//! - [`WatchedEngine`]: any engine, with its reads counted, and other work done between two of them
+//! - [`ReplicatedEngine`]: the in-memory engine that behaves as a cluster, with replicas that have
+//!   not received a write yet.
+//! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, independent
+//!   of their keys.
+//! - [`SharedMemory`]: an in-memory engine that several servers share, with leases that end when a
+//!   test ends them.
+//! - [`WatchedEngine`]: any engine that counts its reads, and runs other work between two of them
 //!   on demand.
 //! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for
-//!   it and for a real one.
-//! - [`view_suite`]: the contract of `varve-view`: a view of a graph must answer as the model's
-//!   does.
+//!   it and for a real graph.
+//! - [`view_suite`]: the contract of `varve-view`: a view of a graph must give the same results as
+//!   the model's view.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
-//! - [`once_unlocked`]: opens an engine on a directory that a child process may still hold.
+//! - [`once_unlocked`]: opens an engine on a directory whose lock a child process may still hold.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.
 
 #![allow(

@@ -1,10 +1,10 @@
-//! The oracle: a bitemporal graph that is a list of events and nothing else.
+//! The oracle: a bitemporal graph that is nothing but a list of events.
 //!
 //! Every answer is computed from the whole list by the definition: the state of an element at (V,
-//! T) is what the newest event with commit version ≤ T whose period covers V says. Slow, and simple
-//! enough to be checked by reading. What a write does is in [`plan`](Model::plan): it depends on
-//! the instant that counts as now, not yet on the commit version, which the tested graph gives;
-//! [`commit`](Model::commit) then adds the events.
+//! T) is the content of the newest event with commit version ≤ T whose period covers V. This is
+//! slow, but simple enough to be checked by reading. [`plan`](Model::plan) defines the effect of a
+//! write. It depends on the current instant, but not on the commit version, which the tested graph
+//! assigns. [`commit`](Model::commit) then adds the events.
 
 mod combine;
 mod read;
@@ -25,19 +25,20 @@ pub use write::{Change, Plan, Planned, Refusal, Request};
 /// One write to one element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When it was committed.
+    /// The commit version.
     pub version: CommitVersion,
-    /// The valid time it speaks of; may be empty when it was over before it was stored.
+    /// The valid period; it may be empty if it was over before the event was stored.
     pub period: Period,
-    /// Which element.
+    /// The element.
     pub id: ElementId,
-    /// What it says: this state, or that the element does not exist.
+    /// The new state; `None` if the element does not exist.
     pub state: Option<Element>,
-    /// A deletion of nothing: no state existed in its period. A graph need not keep these.
+    /// Whether this is a deletion of nothing: no state existed in its period. A graph need not
+    /// store it.
     pub idle: bool,
 }
 
-/// The schema as far as it decides what writes do.
+/// The part of the schema that determines the effect of writes.
 #[derive(Debug, Clone, Default)]
 pub struct ModelSchema {
     /// Vertex labels.
@@ -48,14 +49,14 @@ pub struct ModelSchema {
     pub index_labels: Vec<IndexLabel>,
 }
 
-/// Time to live, retention and the like, of an element's label.
+/// The rules of a label: time to live and retention.
 #[derive(Debug, Clone, Copy)]
 pub struct LabelRules {
-    /// Milliseconds; 0 = none.
+    /// The time to live in milliseconds; 0 = none.
     pub ttl: i64,
-    /// The DATE property that the time to live counts from.
+    /// The DATE property with the start of the time to live.
     pub ttl_start_time: Option<PropertyKeyId>,
-    /// Whether the past is kept.
+    /// How long the past is kept.
     pub retention: Retention,
 }
 
@@ -81,7 +82,7 @@ impl ModelSchema {
         }
     }
 
-    /// Whether the server gives the ids of an element's label.
+    /// Whether the server assigns the ids of an element's label.
     #[must_use]
     pub fn is_automatic(&self, element: &Element) -> bool {
         let Element::Vertex(vertex) = element else {
@@ -97,7 +98,7 @@ impl ModelSchema {
     /// The rules of the label of `element`.
     ///
     /// # Panics
-    /// When the label is unknown: the test made a mistake.
+    /// When the label is unknown, which is a mistake of the test.
     #[must_use]
     pub fn rules(&self, element: &Element) -> LabelRules {
         match element {
@@ -153,7 +154,8 @@ impl Model {
             .map_or(CommitVersion::ZERO, |(_, last)| *last)
     }
 
-    /// The last version that counts as of `version`: of a commit all or nothing is seen.
+    /// The last version that a read as of `version` sees: it sees a commit completely or not at
+    /// all.
     #[must_use]
     pub fn whole(&self, version: CommitVersion) -> CommitVersion {
         let mut commits = self.commits.iter();
@@ -178,7 +180,7 @@ impl Model {
         self.deciding(id, at)?.state.as_ref()
     }
 
-    /// Every element that any event speaks of, once.
+    /// The ids of all elements that have an event, without duplicates.
     #[must_use]
     pub fn ids(&self) -> Vec<ElementId> {
         let mut ids: Vec<ElementId> = self.events.iter().map(|event| event.id.clone()).collect();
@@ -191,8 +193,8 @@ impl Model {
 /// A point of both times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
-    /// V: the instant of valid time.
+    /// V: the valid instant.
     pub valid: Instant,
-    /// T: the newest commit version that counts.
+    /// T: the newest commit version that is visible.
     pub version: CommitVersion,
 }

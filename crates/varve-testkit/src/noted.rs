@@ -1,8 +1,7 @@
-//! Any engine, with a note of each look that is taken into it: which table, and whether for a row
-//! or through a partition.
+//! Any engine, with a record of each read: the table, and whether it was a get or a scan.
 //!
-//! Unlike [`WatchedEngine`](crate::WatchedEngine) it is what its engine is, committed states
-//! included: what is noted is what the engine by itself would be asked.
+//! Unlike [`WatchedEngine`](crate::WatchedEngine) it has all features of its engine, including
+//! snapshots, so the record has exactly the reads that the engine itself would get.
 
 use std::sync::Arc;
 
@@ -12,13 +11,13 @@ use varve_kv::{
     Space, SpaceLayer, TableId, TableSpec,
 };
 
-/// The looks into a [`NotedEngine`], by all its spaces together.
+/// The reads of all spaces of a [`NotedEngine`].
 #[derive(Default)]
 pub struct Looks(Mutex<Vec<String>>);
 
 impl Looks {
-    /// The looks since this was asked last, in their order: `get vertex` for a row, `scan event`
-    /// through a partition, `scan 2 event` through several with one call.
+    /// Takes the reads since the last call, in order: `get vertex` for a row, `scan event` for a
+    /// partition, `scan 2 event` for several partitions in one call.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock())
     }
@@ -35,7 +34,7 @@ pub struct NotedEngine {
 }
 
 impl NotedEngine {
-    /// Notes the looks into `inner`.
+    /// Records the reads of `inner`.
     #[must_use]
     pub fn new(inner: Arc<dyn Engine>) -> (Self, Arc<Looks>) {
         let looks = Arc::new(Looks::default());
@@ -66,7 +65,7 @@ impl EngineLayer for NotedEngine {
     }
 }
 
-/// A space, or one of its states.
+/// A space, or a snapshot of it.
 struct Noted<R: ?Sized> {
     inner: Arc<R>,
     tables: &'static [TableSpec],

@@ -1,6 +1,6 @@
 //! Reproducible random numbers for tests.
 
-/// A generator (splitmix64) whose whole sequence follows from its seed. Not for secrets.
+/// A generator (splitmix64) whose whole sequence is determined by its seed. Not for secrets.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,

@@ -1,8 +1,9 @@
-//! The in-memory engine as the reads of a majority of replicas show it while a write is under way.
+//! The in-memory engine as majority reads show it while a write is being applied to the replicas.
 //!
-//! There are two stores. A write reaches the one at once and the other when the test lets it, and
-//! returns only then. Reads of some tables find the replicas that are ahead, those of the others
-//! the ones that are behind: as a majority of {A, B} has what A has, and one of {B, C} does not.
+//! There are two stores. A write reaches the first one at once, and the second one when the test
+//! allows it; only then does it return. Reads of some tables use the store that is ahead, reads of
+//! the others the store that is behind: after a write to A, a majority of {A, B} has it, and one of
+//! {B, C} does not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +14,13 @@ use varve_kv::{
     ScanRequest, Space, SpaceLayer, TableId, TableSpec,
 };
 
-/// What is done before a scan.
+/// Work to run before a scan.
 type Interruption = Box<dyn FnOnce() + Send>;
 
-/// The controls of a [`ReplicatedEngine`], shared by all its spaces. Without orders both stores
-/// have every write.
+/// The controls of a [`ReplicatedEngine`], shared by all its spaces. By default both stores get
+/// every write at once.
 pub struct Replicas {
-    /// The tables that are read from the replicas that are behind.
+    /// The tables that are read from the store that is behind.
     behind: &'static [TableId],
     state: Mutex<Interference>,
     changed: Condvar,
@@ -27,44 +28,44 @@ pub struct Replicas {
 
 #[derive(Default)]
 struct Interference {
-    /// Writes stop between the two stores.
+    /// Whether writes stop between the two stores.
     hold: bool,
-    /// One has.
+    /// Whether a write has stopped there.
     held: bool,
-    /// Reads of the replicas that are behind, while a write was held.
+    /// Reads of the store that is behind while a write was stopped.
     stale_reads: u64,
-    /// Scans of a table to let pass, and what to do before the next one.
+    /// A table, the number of its scans to let pass, and the work to run before the next one.
     interrupt: Option<(TableId, u64, Interruption)>,
 }
 
 impl Replicas {
-    /// The next write stops half way, until [`Replicas::release`].
+    /// Stops the next write between the two stores, until [`Replicas::release`].
     pub fn hold(&self) {
         let mut state = self.state.lock();
         (state.hold, state.stale_reads) = (true, 0);
     }
 
-    /// Waits until a write is half way.
+    /// Waits until a write has stopped between the two stores.
     pub fn wait_until_held(&self) {
         let mut state = self.state.lock();
         self.changed.wait_while(&mut state, |state| !state.held);
     }
 
-    /// Waits until something was read from the replicas that are behind while a write is half way,
-    /// at most for so long.
+    /// Waits for a read of the store that is behind while a write is stopped, for `at_most` this
+    /// time.
     pub fn wait_for_stale_read(&self, at_most: Duration) {
         let mut state = self.state.lock();
         let none = |state: &mut Interference| state.stale_reads == 0;
         self.changed.wait_while_for(&mut state, none, at_most);
     }
 
-    /// Lets the write go on that is half way.
+    /// Lets the stopped write continue.
     pub fn release(&self) {
         self.state.lock().hold = false;
         self.changed.notify_all();
     }
 
-    /// Does `what` before the `n`-th scan of `table` from now, on the thread that scans.
+    /// Runs `what` before the `n`-th scan of `table` from now, on the scanning thread.
     pub fn before_scan(&self, table: TableId, n: u64, what: impl FnOnce() + Send + 'static) {
         let left = n.saturating_sub(1);
         self.state.lock().interrupt = Some((table, left, Box::new(what)));

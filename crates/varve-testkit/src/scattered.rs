@@ -1,6 +1,6 @@
-//! The in-memory engine with partitions as a cluster has them: in the order of a hash, and kept
-//! apart whatever their keys are. What a batch says that it sweeps is removed as on a cluster, too:
-//! all that lies between rows that it deletes one after the other.
+//! The in-memory engine with partitions as in a cluster: in the order of a hash, and separate
+//! whatever their keys are. A sweep of a batch also works as on a cluster: it removes everything
+//! between rows that the batch deletes one after another.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,7 +12,7 @@ use varve_kv::{
     MemoryEngine, Op, Reader, Row, ScanRequest, Space, SpaceLayer, Sweep, TableId, TableSpec,
 };
 
-/// Bytes before a partition's key: its hash, and its length.
+/// The length of the prefix of a partition's key in bytes: its hash and its length.
 const BEFORE: usize = 10;
 
 /// The engine.
@@ -83,8 +83,8 @@ impl EngineLayer for ScatteredEngine {
 struct ScatteredSpace(Arc<dyn Space>);
 
 impl ScatteredSpace {
-    /// Removes what is stored between rows that a batch deletes one after the other, and puts none
-    /// between them.
+    /// Removes the stored rows between rows that the batch deletes one after another, if it puts
+    /// none between them.
     fn sweep(&self, batch: &Batch, sweep: &Sweep, scattered: &mut Batch) -> Result<(), KvError> {
         let mut puts: BTreeMap<&[u8], bool> = BTreeMap::new();
         for op in batch.ops() {

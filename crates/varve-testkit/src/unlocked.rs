@@ -1,22 +1,21 @@
-//! Opening an engine on a directory that was open in this process before.
+//! Opens an engine on a directory that was open in this process before.
 //!
-//! A process that another test starts shares the lock of every directory that is open at that
-//! moment, until it has become its own program. So a directory that was closed may be locked still,
-//! for as long as that takes.
+//! A child process that another test starts inherits the locks of all directories that are open at
+//! that moment, until its `exec`. So a closed directory may still be locked for that time.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use varve_kv::KvError;
 
-/// Longer than any child takes until it is its own program.
+/// Longer than any child needs until its `exec`.
 const LOCKED_MAX: Duration = Duration::from_secs(60);
 
-/// What `open` returns, which is tried again while another process uses the directory. An engine of
-/// this process that lets its lock go late looks the same, and is waited for, too.
+/// Calls `open`, and retries while another process uses the directory. It also waits for an engine
+/// of this process that releases its lock late, since the two cannot be distinguished.
 ///
 /// # Errors
-/// What `open` returns, in use for a minute included.
+/// The error of `open`, also if the directory is still in use after a minute.
 pub fn once_unlocked<E>(open: impl Fn() -> Result<E, KvError>) -> Result<E, KvError> {
     let started = Instant::now();
     loop {

@@ -1,4 +1,5 @@
-//! The contract of [`GraphView`] as a comparison: a view must show what the model's view shows.
+//! The contract of [`GraphView`] as a comparison: a view must give the same results as the model's
+//! view.
 
 use varve_model::{
     Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, Value, VertexId, VertexLabelId,
@@ -9,7 +10,7 @@ use crate::Random;
 
 mod scans;
 
-/// What a visitor of neighbours is shown, in terms that two views share.
+/// A neighbour as a visitor sees it, in terms that are independent of the view.
 type Seen = (
     usize,
     Direction,
@@ -20,20 +21,20 @@ type Seen = (
     Properties,
 );
 
-/// What may be asked for.
+/// The arguments of the questions.
 #[derive(Debug)]
 pub struct Questions<'a> {
-    /// Vertices to start from, known and unknown.
+    /// Vertices to start from, existing and missing ones.
     pub vertices: &'a [VertexId],
-    /// Vertex labels, and such as no vertex has.
+    /// Vertex labels, including some without vertices.
     pub vertex_labels: &'a [VertexLabelId],
-    /// Edge labels, with parents and such as no edge has.
+    /// Edge labels, including parents and some without edges.
     pub labels: &'a [EdgeLabelId],
     /// Properties of edges and vertices.
     pub properties: &'a [PropertyKeyId],
 }
 
-/// Puts random questions to both views and says where they differ.
+/// Asks both views random questions and compares the answers.
 ///
 /// # Errors
 /// The first difference.
@@ -89,7 +90,7 @@ pub fn compare(
     Ok(())
 }
 
-/// Edges that may not be: the first of these turned round, and with other sort values.
+/// Edges that may not exist: the first of these reversed, and with other sort values.
 fn some_absent(ids: &[EdgeId]) -> Vec<EdgeId> {
     let Some(first) = ids.first() else {
         return Vec::new();
@@ -146,7 +147,7 @@ fn keys_keep_ids_and_their_order(view: &dyn GraphView, ids: &[VertexId]) -> Resu
     Ok(())
 }
 
-/// Whole numbers as LONG, as views may show them.
+/// Integers converted to LONG, since views may return them so.
 fn widened(properties: &Properties) -> Properties {
     let widen = |value: &Value| match value {
         Value::Byte(_) | Value::Int(_) => Value::Long(value.as_i64().unwrap()),
@@ -224,7 +225,7 @@ fn vertices(
     Ok(seen)
 }
 
-/// The values of a property, through a dictionary.
+/// The values of a property, read through a dictionary.
 fn vertex_values(
     view: &dyn GraphView,
     ids: &[VertexId],
@@ -243,7 +244,7 @@ fn vertex_values(
     Ok(seen.into_iter().map(shown).collect())
 }
 
-/// The value of a property with a number of a dictionary.
+/// The value of a property with this number in the dictionary.
 fn shown_value(dictionary: &Dictionary, property: PropertyKeyId, number: u32) -> Properties {
     let value = dictionary.values()[number as usize].clone();
     widened(&[(property, value)].into_iter().collect())

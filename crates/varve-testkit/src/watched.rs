@@ -1,5 +1,5 @@
-//! Any engine, with its reads counted, and with other work done between two of them: what a cluster
-//! may do between two requests.
+//! Any engine that counts its reads, and runs other work between two of them, like the concurrent
+//! work between two requests to a cluster.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use varve_kv::{
     SpaceLayer, TableId, TableSpec,
 };
 
-/// What is done before a read.
+/// Work to run before a read.
 type Interruption = Box<dyn FnOnce() + Send>;
 
-/// What was read through a [`WatchedEngine`], by all its spaces together, since [`Reads::forget`].
+/// The reads of all spaces of a [`WatchedEngine`] since [`Reads::forget`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Rows that scans of partitions visited.
+    /// Rows visited by scans of partitions.
     pub rows: u64,
-    /// Scans of one partition each.
+    /// Scans of one partition.
     pub scans: u64,
-    /// Calls of [`Reader::scan_many`], whose scans count too.
+    /// Calls of [`Reader::scan_many`]; their scans are included in `scans`.
     pub scan_manys: u64,
-    /// Rows that were asked for.
+    /// Rows read by key.
     pub gets: u64,
-    /// Calls of [`Reader::get_each`], whose rows count too.
+    /// Calls of [`Reader::get_each`]; their rows are included in `gets`.
     pub batched_gets: u64,
-    /// Calls of any of these: what waits for the engine one after the other.
+    /// Calls of any kind: sequential round trips to the engine.
     pub calls: u64,
 }
 
@@ -33,24 +33,24 @@ pub struct Counted {
 #[derive(Default)]
 pub struct Reads {
     counted: Mutex<Counted>,
-    /// Reads to let pass, and what to do before the next one.
+    /// The number of reads to let pass, and the work to run before the next one.
     interrupt: Mutex<Option<(u64, Interruption)>>,
 }
 
 impl Reads {
-    /// What was read.
+    /// The counts.
     #[must_use]
     pub fn counted(&self) -> Counted {
         *self.counted.lock()
     }
 
-    /// Counts from nothing on.
+    /// Resets the counts.
     pub fn forget(&self) {
         *self.counted.lock() = Counted::default();
     }
 
-    /// Does `what` before the `n`-th read from now of one row or one partition (`n` = 1: the next
-    /// one), on the thread that reads.
+    /// Runs `what` before the `n`-th read from now of one row or one partition (`n` = 1: the next
+    /// one), on the reading thread.
     pub fn before_read(&self, n: u64, what: impl FnOnce() + Send + 'static) {
         *self.interrupt.lock() = Some((n.saturating_sub(1), Box::new(what)));
     }
@@ -76,8 +76,8 @@ impl Reads {
     }
 }
 
-/// The engine. It asks for the rows of a [`Reader::get_each`] one by one, the last one first: an
-/// engine may ask in any order.
+/// The engine. It reads the rows of a [`Reader::get_each`] one by one, in reverse order, since
+/// engines may read in any order.
 pub struct WatchedEngine {
     inner: Arc<dyn Engine>,
     reads: Arc<Reads>,

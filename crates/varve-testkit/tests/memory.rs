@@ -1,5 +1,5 @@
-//! The in-memory engine passes the suite: bare, behind an engine that could fail but is not armed
-//! to, and as the replicas of a cluster.
+//! The in-memory engine passes the suite: alone, behind a faulty engine without faults, and as the
+//! replicas of a cluster.
 
 mod bare {
     varve_testkit::engine_suite!((varve_kv::MemoryEngine::new(), ()));

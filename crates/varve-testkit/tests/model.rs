@@ -1,4 +1,4 @@
-//! The oracle is checked by examples that can be followed by hand, those of `docs/time.md`.
+//! Checks the oracle with examples that can be verified by hand: those of `docs/time.md`.
 
 use varve_model::{
     CommitVersion, Direction, Edge, EdgeId, Element, ElementId, Instant, Properties, Value, Vertex,
@@ -69,7 +69,7 @@ impl Story {
         }
     }
 
-    /// Writes at the instant `now`, which is also the commit's.
+    /// Writes at the instant `now`, which is also the instant of the commit.
     fn at(
         &mut self,
         now: i64,

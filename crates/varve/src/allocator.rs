@@ -1,7 +1,7 @@
-//! The allocator of the process: jemalloc, with a count of what each thread has of it.
+//! The allocator of the process: jemalloc, with a count of each thread's allocated bytes.
 //!
-//! Queries are charged for what their thread allocates. Only Rust's allocations are counted: blocks
-//! that a query reads into RocksDB's cache are the cache's.
+//! Queries are charged for the allocations of their thread. Only Rust's allocations are counted:
+//! blocks that a query reads into RocksDB's cache count for the cache.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
@@ -13,30 +13,32 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// How the allocator begins; `MALLOC_CONF` in the environment goes before it. Rows lie all over
-/// hundreds of megabytes, so a good part of the time of a write was the translation of addresses:
-/// huge pages, where the kernel gives them to those that ask, take about a tenth off a batch's
-/// cost. Freed pages go back to the kernel after a quarter of a second, not ten, so that large
-/// bodies one after the other do not add up: that costs a batch about 2 % of CPU time. Threads give
-/// back what they have freed while they allocate; [`give_back_while_idle`] sees to the idle ones.
-// SAFETY: the allocator's name for this, read once at the start as a C string, which it is.
+/// The options of the allocator; `MALLOC_CONF` in the environment overrides them.
+///
+/// - `thp:always`: rows are scattered over hundreds of megabytes, so address translation takes a
+///   large part of a write's time. Huge pages, where the kernel grants them, save about a tenth of
+///   a batch's cost.
+/// - `dirty_decay_ms:250`: freed pages return to the kernel after 0.25 s instead of 10 s, so that
+///   consecutive large bodies do not add up. This costs a batch about 2 % of CPU time. A thread
+///   returns pages only while it allocates; [`give_back_while_idle`] does so for idle threads.
+// SAFETY: jemalloc's name for its options; it reads them once at the start, as a C string.
 #[unsafe(export_name = "malloc_conf")]
 pub(crate) static MALLOC_CONF: &[u8; 47] = b"thp:always,dirty_decay_ms:250,muzzy_decay_ms:0\0";
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed. Below zero where it freed what others
-    /// have allocated. It has no destructor, so that it may be used while a thread ends.
+    /// Bytes that this thread has allocated and not freed. Negative if it has freed the allocations
+    /// of other threads. Has no destructor, so that it can be used while a thread ends.
     static ALLOCATED: Cell<i64> = const { Cell::new(0) };
 }
 
-/// How often memory is given back that idle threads have freed.
+/// The interval at which the freed memory of idle threads is returned.
 const GIVE_BACK_EVERY: Duration = Duration::from_millis(100);
-/// All arenas, in the names of jemalloc's controls.
+/// All arenas (4096), in the names of jemalloc's controls.
 const DECAY_ALL: &std::ffi::CStr = c"arena.4096.decay";
 
-/// Gives back ten times a second what was freed long enough ago, from a thread of its own: a thread
-/// that has freed much and then idles would keep it for good. (Jemalloc's own threads would take
-/// that over from the threads that allocate, too, and under load they come too late.)
+/// Starts a thread that returns memory freed long enough ago, ten times a second. Otherwise a
+/// thread that has freed much and then idles would keep the memory. (Jemalloc's own background
+/// threads would also take over this work from allocating threads, and are too late under load.)
 pub(crate) fn give_back_while_idle() {
     let named = std::thread::Builder::new().name("allocator".to_owned());
     let spawned = named.spawn(|| {
@@ -59,7 +61,7 @@ pub(crate) fn give_back_while_idle() {
     }
 }
 
-/// Bytes that the calling thread has allocated and not freed since it began.
+/// The bytes that the calling thread has allocated and not freed.
 pub(crate) fn allocated() -> i64 {
     ALLOCATED.get()
 }
@@ -72,10 +74,10 @@ fn subtract(layout: Layout) {
     ALLOCATED.set(ALLOCATED.get().wrapping_sub(layout.size() as i64));
 }
 
-/// Jemalloc, counted. A refused allocation counts too: the process ends then.
+/// Jemalloc with counting. A failed allocation counts too, since it ends the process.
 struct Counted;
 
-// SAFETY: jemalloc does everything; counting neither allocates nor unwinds.
+// SAFETY: jemalloc does all work; counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout);

@@ -1,5 +1,5 @@
-//! `varve backup` and `varve restore`: copies of all graphs, of a running server or of a data
-//! folder that none uses.
+//! `varve backup` and `varve restore`: copies of all graphs, of a running server or of an unused
+//! data folder.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::data;
 use crate::rest::GraphClient;
 use crate::{CommandError, NOT_ALL_WELL};
 
-/// The pause between two looks at a job.
+/// The interval at which a job is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Backs up a running server (`--server`), or the data folder that the options name.
@@ -39,7 +39,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
     Ok(ended(unopened.is_empty()))
 }
 
-/// The exit code of a backup that is written: of all graphs, or without some.
+/// The exit code of a written backup: of all graphs, or of some of them.
 fn ended(of_all: bool) -> ExitCode {
     match of_all {
         true => ExitCode::SUCCESS,
@@ -47,7 +47,7 @@ fn ended(of_all: bool) -> ExitCode {
     }
 }
 
-/// Restores a backup to a new data folder, or only checks it.
+/// Restores a backup to a new data folder, or only checks the backup.
 pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     if !arguments.source.is_dir() {
         return Err(Box::new(KvError::Missing {

@@ -1,8 +1,8 @@
 //! `varve changes`: prints what commits change in a graph, through the REST API.
 //!
-//! Each change is a line of JSON on standard output. The cursor is stored after the lines of whole
-//! commits were written, so none is lost, and lines printed just before a crash may be printed
-//! again. A program that needs each change exactly once stores a commit's `version` with the
+//! Each change is a line of JSON on standard output. The cursor is stored after all lines of a
+//! commit were written. So a crash loses no change, but the last lines may be printed again. A
+//! program that needs each change exactly once stores the commit's `version` together with the
 //! effect of its changes.
 
 use std::fs::File;
@@ -17,10 +17,10 @@ use crate::CommandError;
 use crate::cli::ChangesArguments;
 use crate::rest::{GraphClient, RestError, encode};
 
-/// How long one request waits for the first change.
+/// The time that the server waits for the first change of a request.
 const WAIT: &str = "30s";
 const NO_CHANGES: &str = "the server's answer is not one of changes";
-/// The pause before a server that was not reachable is asked again.
+/// The pause before an unreachable server is tried again.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
 /// The cursor, and the graph that it belongs to.
@@ -31,7 +31,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// The version up to which all was printed.
+    /// The version up to which all changes were printed.
     fn version(&self) -> Option<u64> {
         self.since.parse().ok()
     }
@@ -50,7 +50,8 @@ struct End {
     caught_up_to: String,
 }
 
-/// Prints what the arguments ask for: without `--follow` what was committed when it began.
+/// Prints the changes that the arguments select; without `--follow` up to the newest commit at the
+/// start.
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError> {
     let client = GraphClient::of(&arguments.target)?;
     let mut cursor = match &arguments.cursor {
@@ -87,7 +88,8 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
     }
 }
 
-/// The newest version of the graph, which is that of the cursor if there is one.
+/// The newest version of the graph that the cursor belongs to, or of the named one without a
+/// cursor.
 fn newest(client: &GraphClient, cursor: Option<&Cursor>) -> Result<u64, CommandError> {
     let mut path = "changes?since=now&limit=1".to_owned();
     if let Some(cursor) = cursor {
@@ -107,7 +109,7 @@ fn is_away(error: &RestError) -> bool {
     }
 }
 
-/// The resource to ask for; `until`: the version after which nothing is to come.
+/// The path of the next request; no change after the version `until` is requested.
 fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>, until: Option<u64>) -> String {
     let since = cursor.map_or(&arguments.since, |cursor| &cursor.since);
     let mut path = format!("changes?since={}&limit={}", encode(since), arguments.batch);
@@ -141,7 +143,7 @@ fn head(line: &str) -> Option<Head> {
     serde_json::from_str(line).ok()
 }
 
-/// The lines of the changes, and the cursor after them; `None` if the answer has another form.
+/// The lines of the changes, and the cursor after them; `None` if the answer is malformed.
 fn parts(text: &str) -> Option<(&str, Cursor)> {
     let (head, rest) = text.split_once('\n')?;
     let end = rest.trim_end().rfind('\n').map_or(0, |at| at + 1);
@@ -168,7 +170,7 @@ fn read_cursor(file: &Path) -> Result<Option<Cursor>, CommandError> {
     }
 }
 
-/// Replaces the file in one step, so that a crash leaves the old cursor or the new one.
+/// Replaces the file atomically: after a crash it has the old cursor or the new one.
 fn write_cursor(file: &Path, cursor: &Cursor) -> Result<(), CommandError> {
     let failed = |error: io::Error| format!("{}: {error}", file.display());
     let folder = file

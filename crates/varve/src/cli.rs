@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and how flags become settings.
+//! The command line, and how flags become settings.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError, Overrides};
 
-/// The version and the commit that it was built from.
+/// The version, and the commit of the build.
 const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (",
@@ -42,13 +42,14 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Make users, and give them passwords, in a data folder that no server uses
     User(UserArguments),
-    /// Let graphs start whose log is damaged: keeps what lies before the damage, puts the log aside
+    /// Make graphs with a damaged log start again: keep the records before the damage, set the log
+    /// aside
     RecoverLog(RecoverLogArguments),
     /// Copy all graphs of a running server or of a data folder
     Backup(BackupArguments),
     /// Put a backup into a new data folder, or check it
     Restore(RestoreArguments),
-    /// Have all servers on a Cassandra cluster ask another number of nodes, while none runs
+    /// Change the consistency level of all servers on a Cassandra cluster, while none runs
     ChangeConsistency(ChangeConsistencyArguments),
     /// Measure a server: load tests, and Varve against what is possible
     Bench(varve_bench::BenchArguments),
@@ -60,7 +61,7 @@ pub(crate) enum Command {
     Man,
 }
 
-/// Where options come from.
+/// The sources of options.
 #[derive(Debug, Args)]
 pub(crate) struct OptionArguments {
     /// TOML file of options; `varve config` prints one to start from
@@ -91,7 +92,7 @@ pub(crate) struct ServeArguments {
     options: OptionArguments,
 }
 
-/// The authorities that a tool trusts, and its own certificate.
+/// The authorities that a tool trusts, and its own certificate and key.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Trust {
     /// With an address of https: a PEM file with the certificates of the authorities that are
@@ -229,7 +230,8 @@ pub(crate) struct ChangesArguments {
 /// `varve verify`
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// Ask this running server; without it the data folder is opened, which no server may use
+    /// Address of a running server to check; without it, the data folder, which no server may be
+    /// using
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
@@ -282,7 +284,8 @@ pub(crate) enum UserAction {
 pub(crate) struct BackupArguments {
     /// New folder for the backup; with --server a name below the server's backup folder
     pub(crate) target: PathBuf,
-    /// Ask this running server; without it the data folder is opened, which no server may use
+    /// Address of a running server to back up; without it, the data folder, which no server may be
+    /// using
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
@@ -306,7 +309,7 @@ pub(crate) struct RestoreArguments {
 /// `varve change-consistency`
 #[derive(Debug, Args)]
 pub(crate) struct ChangeConsistencyArguments {
-    /// The options as the servers are to have them; `storage.cassandra.consistency` counts
+    /// The options of the servers, with the new `storage.cassandra.consistency`
     #[command(flatten)]
     pub(crate) options: OptionArguments,
 }
@@ -321,7 +324,7 @@ pub(crate) struct ConfigArguments {
     pub(crate) options: OptionArguments,
 }
 
-/// The address of `host:port`. Of a name that has several addresses, the first of IPv4: `localhost`
+/// The address of `host:port`. If a name has several addresses, the first IPv4 address: `localhost`
 /// is 127.0.0.1.
 fn resolve(text: &str) -> Result<SocketAddr, String> {
     let found = text
@@ -352,10 +355,10 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     text
 }
 
-/// The manual page: that of the program, and behind it those of its commands.
+/// The manual page: the page of the program, followed by sections for its commands.
 ///
 /// # Errors
-/// Never: it is written to memory.
+/// Never: the page is written to memory.
 pub(crate) fn manual() -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut program = Cli::command();
@@ -381,7 +384,7 @@ impl LoadArguments {
 }
 
 impl OptionArguments {
-    /// Whether a data folder was named on the command line.
+    /// Whether the command line names a data folder.
     pub(crate) fn names_data(&self) -> bool {
         self.data_dir.is_some()
     }

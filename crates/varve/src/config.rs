@@ -1,8 +1,9 @@
-//! The configuration: one struct for each section, layered as defaults < TOML file < environment <
-//! flags.
+//! The configuration: one struct for each section. Four layers, each overriding the one before:
+//! defaults, TOML file, environment, flags.
 //!
-//! Each layer is a TOML table over the one below. The file is checked by itself first, so that a
-//! wrong key is reported with its file and line; every other layer names itself in its errors.
+//! Each layer is a TOML table that is merged into the table of the layers before. The file is first
+//! parsed alone, so that an error in it has its file and line. Errors in the other layers name the
+//! variable or the flag.
 
 mod checks;
 mod document;
@@ -59,7 +60,7 @@ section! {
 }
 
 impl StorageConfig {
-    /// How far a graph may be ahead of the clock when it is opened; `None` = as far as it is.
+    /// The largest accepted lead of a graph's newest commit over the clock; `None` = no limit.
     pub(crate) fn clock_ahead_max(&self) -> Option<Duration> {
         let seconds = self.clock_ahead_max_seconds;
         (seconds > 0).then(|| Duration::from_secs(seconds))
@@ -236,7 +237,7 @@ pub(crate) struct Config {
     pub(crate) log: LogConfig,
 }
 
-/// A section as it is documented.
+/// A documented section.
 #[derive(Debug)]
 pub(crate) struct Section {
     name: &'static str,
@@ -319,7 +320,7 @@ const SECTIONS: &[Section] = &[
 pub(crate) struct ConfigError(String);
 
 impl ConfigError {
-    /// An error with its sentence.
+    /// An error with this message.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -330,9 +331,9 @@ impl ConfigError {
 pub(crate) enum Durability {
     /// When it is on stable storage.
     Sync,
-    /// At once; stable storage is brought up to date at this interval.
+    /// At once; acknowledged writes are synced at this interval.
     Interval(Duration),
-    /// At once; the operating system decides.
+    /// At once; the operating system decides when a write reaches stable storage.
     None,
 }
 
@@ -357,7 +358,7 @@ impl FromStr for Durability {
     }
 }
 
-/// What the flags of `varve serve` set.
+/// The settings from the flags of `varve serve`.
 #[derive(Debug, Default)]
 pub(crate) struct Overrides {
     /// `--config`
@@ -367,10 +368,11 @@ pub(crate) struct Overrides {
 }
 
 impl Config {
-    /// The options of all layers together, checked.
+    /// Merges all layers and validates the result.
     ///
     /// # Errors
-    /// When a layer cannot be read, names an unknown option, or has a value that is not accepted.
+    /// When the file cannot be read, or a layer has an unknown option or a value that is not
+    /// accepted.
     pub(crate) fn load(
         overrides: &Overrides,
         environment: impl Iterator<Item = (String, String)>,
@@ -406,12 +408,12 @@ impl Config {
         Ok(config)
     }
 
-    /// The options of a file over the defaults.
+    /// Parses the text of a file over the defaults.
     fn from_file_text(name: &str, text: &str) -> Result<Self, ConfigError> {
         toml::from_str(text).map_err(|error| file_error(name, text, &error))
     }
 
-    /// How long changes are kept.
+    /// The retention of changes.
     pub(crate) fn kept_changes(&self) -> Result<Retention, ConfigError> {
         match self.graph.changes.as_str() {
             "off" => Ok(Retention::None),
@@ -423,7 +425,8 @@ impl Config {
         }
     }
 
-    /// The options of the HTTP server, with those of the sections that belong to it.
+    /// The options of the HTTP server, including `[gremlin]`, `[auth]`, `[explore]`, `[changes]`
+    /// and `[tls]`.
     pub(crate) fn whole_server(&self) -> ServerConfig {
         ServerConfig {
             gremlin: self.gremlin.clone(),
@@ -435,10 +438,10 @@ impl Config {
         }
     }
 
-    /// Where other servers reach this one.
+    /// The address at which other servers reach this one.
     ///
     /// # Errors
-    /// When it listens on all addresses and none of them is named.
+    /// When `advertise` is empty and the server listens on the unspecified address.
     pub(crate) fn advertised(&self) -> Result<String, ConfigError> {
         let named = &self.storage.cassandra.advertise;
         if !named.is_empty() {
@@ -455,9 +458,8 @@ impl Config {
         Ok(self.server.address().to_string())
     }
 
-    /// A warning for whoever starts a server of a cluster at an address that only this machine
-    /// reaches, though the cluster's nodes are elsewhere: a second server on another machine could
-    /// not hand requests on to it.
+    /// A warning if this server advertises a loopback address although the cluster has nodes on
+    /// other machines: servers on other machines could not forward requests to it.
     pub(crate) fn unreachable_by_others(&self) -> Option<String> {
         let address = self.advertised().ok()?;
         let nodes = &self.storage.cassandra.contact_points;
@@ -481,7 +483,7 @@ impl Config {
     }
 }
 
-/// Whether `host:port` is this machine for whoever uses it.
+/// Whether the host of `host:port` is a loopback address or name.
 fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -492,7 +494,7 @@ fn is_loopback(address: &str) -> bool {
 }
 
 impl LimitsConfig {
-    /// What it says, for the graphs.
+    /// The limits of a graph.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             vertex_delete_edges_max: self.vertex_delete_edges_max,
@@ -506,7 +508,7 @@ impl LimitsConfig {
 }
 
 impl MaintenanceConfig {
-    /// The options as upkeep takes them.
+    /// The options of the background maintenance.
     pub(crate) fn options(&self) -> MaintenanceOptions {
         let kept = self.task_retention_hours;
         MaintenanceOptions {

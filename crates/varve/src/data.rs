@@ -1,7 +1,7 @@
-//! The data folder: which storage engine it is opened with, and what lies where in it.
+//! The data folder: its layout, and how its storage engine is opened.
 //!
-//! `graphs/` belongs to the engine, one folder for each graph; `backups/` is where online backups
-//! go by default. One process at a time opens a data folder; the engine locks it.
+//! `graphs/` belongs to the engine and has one folder for each graph. `backups/` is the default for
+//! online backups. One process at a time opens a data folder; the engine locks it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,12 +28,12 @@ pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join(GRAPHS)
 }
 
-/// Opens the storage engine for a server, and makes its store if there is none. Where several
-/// servers may serve the same graphs, the others reach this one at the address that it advertises.
+/// Opens the storage engine for a server; creates the store if there is none. If several servers
+/// can serve the same graphs, the others reach this one at its advertised address.
 ///
 /// # Errors
-/// When another process has the folder, it cannot be written, this binary was built without that
-/// engine, or nothing says where others reach this server.
+/// When another process has the folder open, the folder cannot be written, this binary lacks the
+/// engine, or the options give no address that other servers can reach.
 pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "memory" => Ok(Arc::new(MemoryEngine::new())),
@@ -62,32 +62,31 @@ pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError
         "cassandra" => engines::cassandra(config, None, Absent::Refuse)?,
         _ => engines::rocksdb(config, Absent::Refuse)?,
     };
-    // Which changes are kept is decided by servers only.
+    // Only servers decide which changes are kept.
     open_all(config, engine, None, None)
 }
 
-/// Closes a data folder of an earlier build, whose files others could read, to all but its owner.
+/// Removes the rights of other users on an existing data folder.
 fn keep_private(data_dir: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt as _;
 
     const OTHERS: u32 = 0o077;
     let Ok(metadata) = std::fs::metadata(data_dir) else {
-        // It is made now, as the process makes folders.
+        // The folder does not exist yet; it will be created with the process's umask.
         return;
     };
     let mode = metadata.permissions().mode();
     if mode & OTHERS != 0 {
         let private = std::fs::Permissions::from_mode(mode & !OTHERS);
         if let Err(error) = std::fs::set_permissions(data_dir, private) {
-            // It belongs to somebody else, such as whoever mounted it for a container.
+            // The folder belongs to another user, such as the one that mounted it for a container.
             tracing::debug!(folder = %data_dir.display(), %error, "the rights of the data folder stay as they are");
         }
     }
 }
 
-/// Opens all graphs of `engine`, and creates those that the options want to be there. One whose
-/// newest commit is further ahead of the clock than `clock_ahead_max` is refused; who only reads
-/// opens it whatever the clock shows.
+/// Opens all graphs of `engine`, and creates the missing ones of `graph.create`. A graph whose
+/// newest commit is further ahead of the clock than `clock_ahead_max` is refused.
 ///
 /// # Errors
 /// When a graph is damaged or cannot be created.
@@ -123,14 +122,14 @@ fn open_all(
     }
     options.limits = config.limits.limits();
     options.limits.open_schema_max = config.gremlin.open_schema_max;
-    // So that what any command writes, purges or verifies of open metadata has its index entries.
+    // Every command that writes, purges or verifies open metadata then maintains its index entries.
     options.derivers = Some(Arc::new(InstanceDerivers));
     options.jobs = Some(Arc::new(ServerJobs::new(&config.whole_server())));
     Ok(Arc::new(Registry::open(engine, options)?))
 }
 
-/// The bytes that all graphs together may use: the option, or a quarter of what the machine or its
-/// control group allows.
+/// The memory budget of all graphs in bytes: the option, or a quarter of the limit of the machine
+/// or its control group.
 pub(crate) fn memory_bytes(config: &Config) -> u64 {
     match config.storage.memory_mib {
         0 => (memory_limit() / 4).max(MEMORY_BYTES_MIN),
@@ -138,9 +137,9 @@ pub(crate) fn memory_bytes(config: &Config) -> u64 {
     }
 }
 
-/// The least that is taken when nothing is said, in bytes.
+/// The smallest budget without the option, in bytes.
 const MEMORY_BYTES_MIN: u64 = 256 << 20;
-/// What is assumed when the system does not tell how much memory it has, in bytes.
+/// The memory that is assumed if the system does not report it, in bytes.
 const MEMORY_BYTES_ASSUMED: u64 = 2 << 30;
 
 fn memory_limit() -> u64 {

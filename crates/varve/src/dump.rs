@@ -1,7 +1,7 @@
-//! `varve dump`: writes a graph as JSON Lines, one state of both times, through the REST API.
+//! `varve dump`: writes one state of a graph as JSON Lines, through the REST API.
 //!
-//! The first line says what the file is; then come the schema elements with their ids, all
-//! vertices, all edges:
+//! The first line describes the file. The schema elements with their ids follow, then all vertices,
+//! then all edges:
 //!
 //! ```text
 //! {"varve_dump":1,"graph":"hugegraph","as_of":"2026-11-21T22:00:00.000000Z","history":false}
@@ -9,13 +9,13 @@
 //! {"vertex":{"id":"1:marko","label":"person","properties":{…}}}
 //! {"edge":{"id":"S1:marko>1>1>>S1:josh","label":"knows",…}}
 //! ```
-//! Of an open graph the first line says `"schema":"open"`, and values have their types:
+//! The first line of an open graph's dump has `"schema":"open"`, and values have their types:
 //! `{"INT":29}`.
 //!
-//! With history each version of every element is a line, oldest first, with `valid_from` and
-//! `valid_to`, also of what does not exist any more; a version that ended it is
-//! `{"delete_vertex":<id>,"label":…}` or `{"delete_edge":<id>,"label":…}`. Versions of removed
-//! labels are left out, as the schema lacks them.
+//! A dump with history has one line for each version of every element, including deleted elements,
+//! oldest first, with `valid_from` and `valid_to`. A deletion is `{"delete_vertex":<id>,"label":…}`
+//! or `{"delete_edge":<id>,"label":…}`. Versions of removed labels are left out, since they are not
+//! in the schema.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -35,9 +35,9 @@ use crate::cli::DumpArguments;
 use crate::data;
 use crate::rest::{GraphClient, RestError, encode};
 
-/// The kinds of schema elements, in the order in which they can be created again.
+/// The kinds of schema elements, in order of creation.
 const SCHEMA_KINDS: [&str; 4] = ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
-/// Versions asked for at once.
+/// The number of versions in one request.
 const HISTORY_PAGE: usize = 1000;
 
 /// A page of a listing.
@@ -52,12 +52,12 @@ struct Page {
 #[derive(Deserialize)]
 struct IdPage {
     ids: Vec<Json>,
-    /// The first page of each one's history; null once the answer was long enough.
+    /// The first page of each element's history; null once the answer has reached its size limit.
     histories: Vec<Option<HistoryPage>>,
     page: Option<String>,
 }
 
-/// What of an element says whether its label is there.
+/// The label of an element.
 #[derive(Deserialize)]
 struct Labelled {
     label: String,
@@ -77,13 +77,12 @@ struct Version {
     element: Option<Box<RawValue>>,
 }
 
-/// Dumps what the arguments name.
+/// Dumps the graph that the arguments name.
 pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
     if !arguments.options.names_data() {
         return dump(arguments, &arguments.target.server);
     }
-    // The same way out for both: a server of this process, on a port of its own, over the data
-    // folder.
+    // Both ways dump over HTTP: with a data folder, from a server in this process on a free port.
     let mut config = arguments.options.load()?;
     let graphs = data::open_stored(&config)?;
     config.server.host = std::net::Ipv4Addr::LOCALHOST.into();
@@ -103,7 +102,7 @@ fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandErro
     if output.symlink_metadata().is_ok() {
         return Err(failed(std::io::ErrorKind::AlreadyExists.into()).into());
     }
-    // The file gets its name when it is whole and synced; a dump that fails removes it.
+    // The file gets its name when it is complete and synced; a failed dump removes it.
     let folder = output
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -150,9 +149,9 @@ fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandErro
 struct Dump {
     client: GraphClient,
     out: BufWriter<File>,
-    /// The instant of both times that is dumped, so that all pages show one state.
+    /// The valid and transaction time of the dump, so that all pages show one state.
     as_of: String,
-    /// Names of the vertex labels, and of the edge labels.
+    /// The names of the vertex labels and of the edge labels.
     labels: [Vec<String>; 2],
     count: u64,
     bar: ProgressBar,
@@ -224,7 +223,7 @@ impl Dump {
         }
     }
 
-    /// The versions of all elements of a kind, also of those that do not exist any more.
+    /// Writes the versions of all elements of a kind, including deleted ones.
     fn histories(
         &mut self,
         arguments: &DumpArguments,
@@ -252,8 +251,8 @@ impl Dump {
         }
     }
 
-    /// The versions of an element, oldest first, as one line each; `first` is the first page of
-    /// them, if it is there.
+    /// Writes the versions of an element, oldest first, one line each. `first` is the first page,
+    /// if the caller has it.
     fn versions(
         &mut self,
         what: &str,
@@ -264,7 +263,7 @@ impl Dump {
         let mut answer = match first {
             Some(answer) => answer,
             None => match self.history_page(what, kind, id, "") {
-                // It came into being after the instant that is dumped.
+                // The element was created after the time of the dump.
                 Err(RestError::Refused { status: 404, .. }) => return Ok(()),
                 answer => answer?,
             },
@@ -313,8 +312,8 @@ impl Dump {
         self.client.get(&self.client.of_graph(&path))
     }
 
-    /// The line of a version, of an element with this id and label; `None` if its own label is
-    /// removed.
+    /// The line of a version of the element with this id and label; `None` if the version's own
+    /// label is removed.
     fn version(
         &self,
         kind: &str,
@@ -345,7 +344,7 @@ impl Dump {
     }
 }
 
-/// An id of a dump as it stands in a path: of a vertex JSON, or U and a UUID; of an edge bare text.
+/// A dumped id as a path segment: JSON, or U and a UUID, for a vertex; plain text for an edge.
 pub(crate) fn id_in_path(id: &Json, is_edge: bool) -> String {
     match (id, id.get("UUID")) {
         (Json::String(text), _) if is_edge => text.clone(),
@@ -354,7 +353,7 @@ pub(crate) fn id_in_path(id: &Json, is_edge: bool) -> String {
     }
 }
 
-/// This moment in RFC 3339, UTC.
+/// The current time in RFC 3339, UTC.
 fn now_text() -> String {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

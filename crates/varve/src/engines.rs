@@ -15,7 +15,7 @@ pub(crate) use recover_log::recover_log;
 #[cfg(feature = "engines")]
 pub(crate) use stored::{cassandra, change_consistency, rocksdb};
 
-/// What is done where there is no data yet.
+/// What to do if there is no data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
     Create,

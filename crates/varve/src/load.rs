@@ -1,10 +1,10 @@
-//! `varve load`: brings CSV and JSON Lines files, or a dump, into a graph through the REST API.
+//! `varve load`: loads CSV and JSON Lines files, or a dump, into a graph through the REST API.
 //!
-//! Rows become elements by a mapping file and the graph's schema, elements go out in batches on a
-//! few threads, and each acknowledged batch is noted with its byte range. A load that was
-//! interrupted goes on from there when it is started again; a batch that was stored but not noted
-//! is stored again, which changes nothing for elements with ids of their own. Rows that are refused
-//! are listed with file, line and reason, and do not stop the rest.
+//! A mapping file and the graph's schema define how a row becomes an element. Several threads send
+//! the elements in batches, and a journal records the byte ranges of the acknowledged rows. A load
+//! that was interrupted resumes from the journal when it is started again. Rows that were stored
+//! but not recorded are sent again, which changes nothing for elements with ids of their own.
+//! Refused rows are listed with file, line and reason, and do not stop the load.
 
 mod batches;
 mod catalogue;
@@ -41,15 +41,15 @@ use outgoing::Outgoing;
 use rows::{Row, Rows};
 use sender::{BadRow, BatchKind, HandOver, Sender, Tally};
 
-/// The exit code when everything was tried but some rows were refused.
+/// The exit code when all rows were tried and some were refused.
 const SOME_REFUSED: u8 = 3;
 
-/// What is loaded: the inputs in order, and how a row becomes an element.
+/// The inputs of a load in order, and how a row becomes an element.
 struct Plan {
     inputs: Vec<Input>,
-    /// Whether an element that is stored already as its row says gets no new version.
+    /// Whether an element that is already stored with the same content gets no new version.
     skip_unchanged: bool,
-    /// A hash of what decides how rows become elements.
+    /// A hash of the mapping, which decides how rows become elements.
     fingerprint: String,
 }
 
@@ -57,11 +57,11 @@ struct Plan {
 struct Input {
     kind: BatchKind,
     source: Source,
-    /// Whether rows are those of a dump.
+    /// Whether the input is a dump.
     dumped: bool,
 }
 
-/// Loads what the arguments name.
+/// Loads the files that the arguments name.
 pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     if !arguments.infer.is_empty() {
         infer::run(&arguments.infer)?;
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     for (input, columns) in plan.inputs.iter().zip(&columns) {
         checks::schema(&input.source, columns, input.kind, &catalogue)?;
     }
-    // The versions of an element must arrive in their order.
+    // The versions of an element must be sent in order.
     let in_order = restored.as_ref().is_some_and(|dump| dump.history);
     let threads = if in_order {
         1
@@ -182,7 +182,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 /// How rows are sent.
 struct Work {
     threads: usize,
-    /// Whether an edge is refused whose vertices do not exist at the start of its period.
+    /// Whether an edge is refused if one of its vertices does not exist at the start of its period.
     check_vertices: bool,
 }
 
@@ -226,7 +226,7 @@ fn load(
     }
     if tally.refused > 0 {
         if !arguments.dry_run {
-            // The journal stays: it says which rows need not be sent again.
+            // The journal stays: it lists the rows that need not be sent again.
             println!("start the same command again to try the refused rows again");
         }
         return Ok(ExitCode::from(SOME_REFUSED));
@@ -237,7 +237,7 @@ fn load(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What sends, and what an earlier run has stored.
+/// The sender, and the pieces that an earlier run has stored.
 fn prepare<'a>(
     arguments: &LoadArguments,
     client: &'a GraphClient,
@@ -260,7 +260,7 @@ fn prepare<'a>(
             (Some(journal), done)
         }
     };
-    // What was refused before is tried again, so the report is that of this run alone.
+    // Refused rows are tried again, so the report lists those of this run only.
     let _ = std::fs::remove_file(&bad_path);
     let stored: u64 = done.iter().map(|piece| piece.stored).sum();
     if !done.is_empty() {
@@ -290,7 +290,7 @@ fn prepare<'a>(
     Ok((sender, done))
 }
 
-/// Says what became of the rows; `now` is how many were stored by this run.
+/// Prints the counts of stored and refused rows; `now` is the number stored by this run.
 fn tell(arguments: &LoadArguments, tally: &Tally, now: u64, started: Instant) {
     let (stored, refused) = (tally.stored, tally.refused);
     let seconds = started.elapsed().as_secs_f64();
@@ -337,7 +337,7 @@ impl Reader<'_> {
         }
         let mut outgoing = Outgoing::new(self.sender, channels, self.number, self.batch_max);
         let read = self.read_rows(rows, progress, &mut outgoing);
-        // Rows before one that cannot be read are loaded.
+        // Rows before an unreadable one are still sent.
         outgoing.end_block();
         read
     }

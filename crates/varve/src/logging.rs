@@ -1,4 +1,4 @@
-//! Log lines on standard error: time, level, where from, what; as text or as one JSON object a
+//! Log lines on standard error: time, level, target and message, as text or as one JSON object a
 //! line.
 
 use std::ffi::OsString;
@@ -13,8 +13,8 @@ pub(crate) fn start(config: &LogConfig) {
     start_at(config, level(config));
 }
 
-/// Starts logging of warnings and errors, for a command that opens a data folder: what opening it
-/// drops or leaves out must not go unseen.
+/// Starts logging of warnings and errors, for a command that opens a data folder: the user must see
+/// what opening it drops or skips.
 pub(crate) fn start_for_command(config: &LogConfig) {
     start_at(config, level(config).min(Level::WARN));
 }
@@ -38,7 +38,7 @@ fn start_at(config: &LogConfig, level: Level) {
     }
 }
 
-/// Whether the user wants no colours, as <https://no-color.org> has it.
+/// Whether the user declines colours, as <https://no-color.org> defines it.
 fn declines_colour(no_color: Option<OsString>) -> bool {
     no_color.is_some_and(|value| !value.is_empty())
 }

@@ -1,8 +1,8 @@
-//! The `varve` binary: starts the server, and holds the tools around it.
+//! The `varve` binary: the server and the tools around it.
 //!
-//! Everything that is chosen once for a process is chosen here: the allocator, the storage engine,
-//! the options and their layers, signals and logging. What the tools do over the network they do
-//! through the public REST API, so that they work against any server of that API.
+//! This crate makes the choices that a process makes once: allocator, storage engine, layers of
+//! options, signals and logging. Over the network, the tools use only the public REST API, so that
+//! they work with any server of that API.
 
 #[cfg(feature = "jemalloc")]
 mod allocator;
@@ -28,24 +28,23 @@ use clap::Parser as _;
 
 use cli::{Cli, Command};
 
-/// What a command failed with, as the last line on standard error.
+/// The error of a command, printed as the last line on standard error.
 type CommandError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Arms a fail point, for tests of what a crash or a failing disk leaves.
+/// Arms a fail point, for tests of crashes and failing disks.
 const FAIL_POINT: &str = "VARVE_FAIL_POINT";
 
-/// What this process writes is for its user alone: files 0600, folders 0700, those of the storage
-/// engine included.
+/// Restricts all files that this process creates to its user: files 0600, folders 0700, including
+/// those of the storage engine.
 fn keep_files_private() {
     use rustix::fs::Mode;
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// The exit code of a command that was given something that is not there; also that of a wrong
-/// command line.
+/// The exit code of a command whose input does not exist, and of a wrong command line.
 const NOTHING_DONE: u8 = 2;
 
-/// The exit code of a command that was done, and found that not all is well.
+/// The exit code of a command that completed and found a problem.
 const NOT_ALL_WELL: u8 = 3;
 
 fn main() -> ExitCode {

@@ -13,7 +13,8 @@ use varve_server::{LockedGraphs, Metadata, RepositoryOf};
 use crate::CommandError;
 use crate::config::Config;
 
-/// Opens the repository; its graph is made if it is missing. None when it is not enabled.
+/// Opens the repository, and creates its graph if it is missing. Returns `None` if it is not
+/// enabled.
 pub(crate) fn open(
     config: &Config,
     graphs: &Arc<Registry>,
@@ -49,8 +50,8 @@ pub(crate) fn open(
     }))
 }
 
-/// What one search may cost: no longer than a request may take, since nobody waits for its answer
-/// then. All together hold no more than answers may.
+/// The limits of one search: it runs no longer than a request, since later nobody waits for the
+/// answer. All searches together buffer at most as much as all answers.
 fn search_limits(config: &Config) -> Limits {
     Limits {
         time_max: config.server.request_timeout(),
@@ -60,9 +61,9 @@ fn search_limits(config: &Config) -> Limits {
     }
 }
 
-/// The graphs that keep repositories which this server is not. Who switches a repository off, or
-/// gives it another graph, keeps its history whole unless he says that he wants to change it by
-/// other ways.
+/// The graphs that store a repository which this server does not serve. Other APIs cannot write to
+/// them: the history stays complete after a repository is disabled or moved to another graph,
+/// unless `omrs.unlock_graphs` is set.
 pub(crate) fn locked(
     config: &Config,
     graphs: &Arc<Registry>,

@@ -17,55 +17,55 @@ use ureq::tls::{Certificate, ClientCert, PemItem, RootCerts, TlsConfig, parse_pe
 
 use crate::cli::{Target, Trust};
 
-/// The variables that have a token, or the name and the password, for a server with authentication.
+/// The variables with a token, or with a name and a password, for a server with authentication.
 const TOKEN: &str = "VARVE_TOKEN";
 const USER: &str = "VARVE_USER";
 const PASSWORD: &str = "VARVE_PASSWORD";
 
 /// The largest answer that is read, in bytes, before and after decompression.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
-/// How long one request may take, in seconds.
+/// The time limit of one request, in seconds.
 const REQUEST_SECONDS_MAX: u64 = 120;
-/// How long a server that is busy or away is waited for, in seconds.
+/// The longest wait for a busy or unreachable server, in seconds.
 const TIMEOUT_SECONDS: u64 = 60;
-/// The first pause before a request is tried again; it doubles up to [`PAUSE_MAX`].
+/// The first pause before a retry; it doubles up to [`PAUSE_MAX`].
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
-/// The longest pause between two tries.
+/// The longest pause before a retry.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Why a request was not done.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RestError {
     /// No answer: nothing listens, or the connection broke.
     #[error("{url}: {cause}")]
     NoAnswer {
-        /// What was asked.
+        /// The URL of the request.
         url: String,
         /// What went wrong.
         cause: String,
     },
-    /// An answer that refuses the request.
+    /// The server refused the request.
     #[error("{message} (HTTP {status})")]
     Refused {
         /// The status code.
         status: u16,
-        /// What the server says about it.
+        /// The server's message.
         message: String,
     },
     /// A file of certificates or a key cannot be used.
     #[error("{file}: {cause}")]
     Trust {
-        /// Which.
+        /// The path.
         file: String,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         cause: String,
     },
-    /// An answer that does not read as what was asked for.
+    /// The answer cannot be parsed.
     #[error("{url}: unexpected answer: {cause}")]
     Unexpected {
-        /// What was asked.
+        /// The URL of the request.
         url: String,
-        /// What is wrong with it.
+        /// Why the answer cannot be parsed.
         cause: String,
     },
 }
@@ -74,13 +74,13 @@ pub(crate) enum RestError {
 #[derive(Clone)]
 pub(crate) struct GraphClient {
     agent: ureq::Agent,
-    /// The value of the header `authorization`, where the environment has a name and a password.
+    /// The value of the header `authorization`, if the environment has credentials.
     authorization: Option<String>,
     server: String,
     graph: String,
 }
 
-/// The client's credentials from the environment, if there are any.
+/// The value of the header `authorization` for the credentials in the environment, if any.
 fn authorization() -> Option<String> {
     if let Ok(token) = std::env::var(TOKEN) {
         return Some(format!("Bearer {token}"));
@@ -92,7 +92,7 @@ fn authorization() -> Option<String> {
     ))
 }
 
-/// The authorities that are trusted.
+/// The trusted authorities.
 fn trusted(trust: &Trust) -> Result<RootCerts, RestError> {
     let Some(file) = &trust.ca_file else {
         return Ok(RootCerts::PlatformVerifier);
@@ -142,7 +142,7 @@ fn unusable(file: &Path, cause: &dyn std::fmt::Display) -> RestError {
     }
 }
 
-/// The server's form of an error.
+/// The body of an error answer.
 #[derive(Deserialize)]
 struct ErrorBody {
     message: String,
@@ -191,7 +191,7 @@ impl GraphClient {
         format!("/graphs/{}/{resource}", encode(&self.graph))
     }
 
-    /// Whether the graph makes labels and keys on first use.
+    /// Whether the graph is an open graph.
     ///
     /// # Errors
     /// As [`GraphClient::get`].
@@ -200,10 +200,10 @@ impl GraphClient {
         Ok(graph["schema"] == "open")
     }
 
-    /// Sends one request and returns the body of its answer.
+    /// Sends one request and returns the body of the answer.
     ///
     /// # Errors
-    /// When there is no answer, or it is not one of success.
+    /// When there is no answer, or its status is not a success.
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> Result<String, RestError> {
         let url = format!("{}{path}", self.server);
         let no_answer = |cause: String| RestError::NoAnswer {
@@ -227,7 +227,7 @@ impl GraphClient {
         }
         .map_err(|error| no_answer(error.to_string()))?;
         let status = answer.status();
-        // HugeGraph compresses listings whatever the request accepts.
+        // HugeGraph compresses listings regardless of the request's `accept-encoding`.
         let encoding = answer.headers().get("content-encoding");
         let is_gzip = encoding.is_some_and(|encoding| encoding == "gzip");
         let bytes = answer
@@ -248,11 +248,11 @@ impl GraphClient {
         })
     }
 
-    /// As [`GraphClient::send`], but waits for a server that is busy (503, 429) or away. The
-    /// request may reach the server more than once, so it must be one that may.
+    /// As [`GraphClient::send`], but retries while the server is busy (503, 429) or unreachable.
+    /// The server may get the request more than once, so the request must be safe to repeat.
     ///
     /// # Errors
-    /// When the server stays busy or away for a minute, or refuses the request.
+    /// When the server stays busy or unreachable for a minute, or refuses the request.
     pub(crate) fn send_patiently(
         &self,
         method: &str,
@@ -280,7 +280,7 @@ impl GraphClient {
         }
     }
 
-    /// GET, read as `T`.
+    /// Sends a GET request and parses the answer as `T`.
     ///
     /// # Errors
     /// As [`GraphClient::send_patiently`], or when the answer is not a `T`.
@@ -296,7 +296,7 @@ impl GraphClient {
 /// The text of an answer's body.
 ///
 /// # Errors
-/// When it is damaged, not UTF-8, or longer than [`ANSWER_BYTES_MAX`].
+/// When it is damaged, not UTF-8, or longer than [`ANSWER_BYTES_MAX`] once decompressed.
 fn text_of(bytes: Vec<u8>, is_gzip: bool) -> io::Result<String> {
     if !is_gzip {
         return String::from_utf8(bytes).map_err(io::Error::other);
@@ -312,7 +312,7 @@ fn text_of(bytes: Vec<u8>, is_gzip: bool) -> io::Result<String> {
     Ok(text)
 }
 
-/// Percent-encodes what is not a letter, a digit or one of `-._~`.
+/// Percent-encodes all bytes except ASCII letters, digits and `-._~`.
 pub(crate) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

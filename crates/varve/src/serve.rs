@@ -1,7 +1,7 @@
 //! `varve serve`: opens the data, starts the listeners, runs until a signal.
 //!
-//! Where the data is reached over a network it may not be there yet. Then the server listens first,
-//! answers 503, and goes on asking; the sockets pass to the real server without a connection lost.
+//! With a store on the network, the server listens before the store is reachable, answers 503, and
+//! keeps trying. Its sockets then pass to the real server, and no connection is lost.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::cli::ServeArguments;
 use crate::config::Config;
 use crate::{data, logging, metadata, users};
 
-/// How long the server waits before it asks again for a store that is away.
+/// The pause between two attempts to open an unreachable store.
 const STORE_AGAIN: Duration = Duration::from_secs(2);
 
-/// Serves until SIGTERM or SIGINT, then answers what is in work and closes the data.
+/// Serves until SIGTERM or SIGINT, then finishes the running requests and closes the data.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
     let mut config = arguments.load()?;
     logging::start(&config.log);
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
     let identity = metadata.as_ref().and_then(|metadata| {
-        // Where another server leads the graph, that one says so.
+        // If another server leads the graph, that server announces the repository.
         let repository = metadata.repository.get(&graphs, &metadata.graph).ok()?;
         Some(repository.get_metadata_collection_id().to_owned())
     });
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let graphs_of = Arc::clone(&graphs);
     let state = AppState::with_metadata(server_config, graphs_of, &[], metadata, locked)?;
     let password = match state.auth() {
-        // Where another server leads the users, there is one.
+        // If another server leads the users, the administrator exists already.
         Some(auth) if auth.leads() => users::make_administrator(auth)?,
         _ => None,
     };
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     engine.stop_waiting();
     drop((tending, maintenance));
     sync_all(&graphs)?;
-    // So that another server leads them at once.
+    // Gives up the leadership of the users, so that another server can take it at once.
     if let Some(auth) = state.auth() {
         auth.follow();
     }
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Begins the upkeep beside the requests, whose findings are logged.
+/// Starts the background maintenance and logs its findings.
 fn maintain(graphs: &Arc<Registry>, config: &Config) -> Result<Maintenance, CommandError> {
     let maintenance = Maintenance::start(
         Arc::clone(graphs),
@@ -104,7 +104,7 @@ fn maintain(graphs: &Arc<Registry>, config: &Config) -> Result<Maintenance, Comm
     Ok(maintenance)
 }
 
-/// Says what is there beside the main listener.
+/// Prints what the server offers besides the main listener.
 fn announce_more(
     config: &Config,
     server: &RunningServer,
@@ -127,7 +127,7 @@ fn announce_more(
     }
 }
 
-/// Brings what was acknowledged before it was synced to stable storage.
+/// Syncs the writes that were acknowledged before they were on stable storage.
 fn sync_all(graphs: &Registry) -> Result<(), CommandError> {
     for name in graphs.open_names() {
         graphs.get(&name)?.space().sync()?;
@@ -138,7 +138,7 @@ fn sync_all(graphs: &Registry) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What is served.
+/// The opened engine, graphs and metadata repository.
 struct Data {
     engine: Arc<dyn Engine>,
     graphs: Arc<Registry>,
@@ -170,7 +170,7 @@ impl Data {
         })
     }
 
-    /// As [`Data::open`], tried again while the store is away.
+    /// As [`Data::open`], retried while the store is unreachable.
     fn open_once_there(config: &Config) -> Result<Self, CommandError> {
         loop {
             match Self::open(config) {
@@ -184,7 +184,7 @@ impl Data {
     }
 }
 
-/// Whether an error says that the store may be there later.
+/// Whether an error or one of its causes means that the store may become available.
 fn is_away(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -197,14 +197,15 @@ fn is_away(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// A server that answers 503 until there is something to serve.
+/// A server that answers 503 until the data is open.
 struct Early {
     listeners: Listeners,
     server: RunningServer,
 }
 
 impl Early {
-    /// Listens, if the data is reached over a network; then the configuration has the real port.
+    /// Listens early if the store is on the network. Sets the port in the configuration to the
+    /// bound one.
     fn listen(config: &mut Config) -> Result<Option<Self>, CommandError> {
         if config.storage.engine != "cassandra" {
             return Ok(None);
@@ -222,14 +223,14 @@ impl Early {
         Ok(Some(Self { listeners, server }))
     }
 
-    /// Lets `state` be served in its place. What it has begun to answer it ends by itself.
+    /// Passes the sockets to a server of `state`. The early server finishes its own requests.
     fn hand_over(self, state: &Arc<AppState>) -> Result<RunningServer, CommandError> {
         self.server.stop_accepting()?;
         Ok(varve_server::start_on(self.listeners, state)?)
     }
 }
 
-/// Logs what changes about the graphs.
+/// Logs when this server gains or loses the lead of a graph, and spaces that could not be removed.
 fn log_changes(graphs: &Registry) {
     graphs.observe(|graph, change| match change {
         Change::Leads { term } => tracing::info!(graph, term, "this server leads the graph now"),
@@ -247,8 +248,8 @@ fn log_changes(graphs: &Registry) {
     });
 }
 
-/// Refuses to listen where others reach it without authentication, unless the options say so in so
-/// many words.
+/// Refuses a listener that other machines can reach without authentication, unless the options
+/// explicitly allow it.
 fn check_reach(config: &Config) -> Result<(), CommandError> {
     let server = config.whole_server();
     let listeners = [
@@ -292,10 +293,10 @@ fn check_reach(config: &Config) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// How often a server looks who leads the graphs that it does not lead.
+/// The interval at which a server checks who leads the graphs that it does not lead.
 const TEND_EVERY: Duration = Duration::from_millis(500);
 
-/// Looks after who leads the graphs, where several servers do.
+/// Starts to watch the leaders of the graphs, if the store is shared by several servers.
 fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
     if !graphs.is_shared() {
         return Ok(None);
@@ -306,7 +307,7 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
     Ok(Some(tending))
 }
 
-/// The scheme of an address: `plain`, or what it is over TLS.
+/// The scheme of an address: `plain`, with an `s` appended if TLS is on.
 fn scheme(config: &Config, plain: &str) -> String {
     match config.tls.is_on() {
         true => format!("{plain}s"),
@@ -314,8 +315,8 @@ fn scheme(config: &Config, plain: &str) -> String {
     }
 }
 
-/// Says what runs where. The address line is on standard output, so that a program that starts the
-/// server with port 0 can read it.
+/// Prints the addresses and the engine. The line with the address goes to standard output, so that
+/// a program that starts the server with port 0 can read the port.
 fn announce(config: &Config, address: &str, graphs: &Registry) {
     let memory_mib = data::memory_bytes(config) >> 20;
     let embedded = !matches!(&*config.storage.engine, "memory" | "cassandra");

@@ -9,7 +9,7 @@ use varve_auth::{ADMIN, Auth, Author, RecordKind, Store, User, UserPatch};
 use crate::cli::{UserAction, UserArguments};
 use crate::{CommandError, data};
 
-/// The variable that has the administrator's first password.
+/// The variable with the administrator's first password.
 const ADMIN_PASSWORD: &str = "VARVE_ADMIN_PASSWORD";
 
 pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the administrator of a server that has none: with the password that the environment has,
-/// else with a random one, which is returned.
+/// Creates the administrator if the server has none, with the password from the environment or a
+/// random one. Returns a random password.
 pub(crate) fn make_administrator(auth: &Arc<Auth>) -> Result<Option<String>, CommandError> {
     let id = RecordKind::User.id_of(ADMIN);
     if auth.directory().user(&id).is_some() {
@@ -97,7 +97,7 @@ fn author() -> Author<'static> {
     }
 }
 
-/// The first line of standard input.
+/// Reads the password: the first line of standard input.
 fn read_password() -> Result<String, CommandError> {
     let input = std::io::stdin().lock();
     if input.is_terminal() {

@@ -1,4 +1,4 @@
-//! `varve verify`: checks every row of a graph against the invariants, of a running server or of a
+//! `varve verify`: checks every row of a graph against the invariants, in a running server or in a
 //! data folder.
 
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::data;
 use crate::rest::GraphClient;
 use crate::{CommandError, NOT_ALL_WELL};
 
-/// Verifies and reports; the exit code says whether all is well.
+/// Verifies and prints the result, which also decides the exit code.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError> {
     let sound = match &arguments.server {
         Some(server) => online(server, arguments)?,
@@ -49,7 +49,7 @@ fn online(server: &str, arguments: &VerifyArguments) -> Result<bool, CommandErro
     Ok(count("problem_count") == 0)
 }
 
-/// Checks the checksums of all files, then all rows of all graphs (or of the one that was named).
+/// Checks the checksums of all files, then all rows of all graphs, or of the named one.
 fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
     let graphs = data::open_stored(&arguments.options.load()?)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,13 +1,13 @@
-//! Instructions of the hot paths, counted by valgrind: a figure that other work on the machine does
+//! Counts the instructions of hot paths with valgrind: a figure that other work on the machine does
 //! not change.
 //!
-//! `make bench-micro` runs it. Without arguments it runs every case in a process of its own under
-//! valgrind, twice, with different numbers of operations, so that the set-up cancels out; compares
-//! with `bench/micro/baseline.json`, and fails when a case needs over 5 % more. `--update` writes
-//! the baseline anew; names run only those cases.
+//! `make bench-micro` runs it. By default every case runs in a process of its own under valgrind,
+//! twice, with different numbers of operations, so that the set-up cancels out. The result is
+//! compared with `bench/micro/baseline.json`; a case that needs over 5 % more fails. `--update`
+//! rewrites the baseline; names select cases.
 //!
-//! Whole requests go through a server of one thread on the in-memory engine in the same process, so
-//! the client, about a thousand instructions a request, is in their figures.
+//! Requests go through a server with one thread on the in-memory engine in the same process. So the
+//! figures include the client, with about a thousand instructions a request.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -28,14 +28,15 @@ use varve_model::{
 };
 use varve_server::{AppState, ServerConfig};
 
-/// More than this over the baseline fails.
+/// The largest accepted increase over the baseline.
 const TOLERANCE: f64 = 0.05;
 /// Vertices in the store before the requests.
 const VERTICES: u64 = 2_000;
 /// Edges out of the vertex whose edges are listed.
 const LISTED: u64 = 100;
 
-/// A case: its name, operations a run costs (few, many), and how many elements an operation has.
+/// A case: its name, its numbers of operations in the two runs (few, many), and the elements of one
+/// operation.
 struct Case {
     name: &'static str,
     about: &'static str,
@@ -227,7 +228,7 @@ fn start(arguments: &[String]) -> Result<ExitCode> {
         (case.context("no such case")?.run)(count.parse()?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // `cargo bench` adds its own word; `cargo test --benches` only wants to see that it starts.
+    // `cargo bench` adds an argument; `cargo test --benches` only checks that the program starts.
     if arguments.iter().any(|it| it == "--test") {
         return Ok(ExitCode::SUCCESS);
     }
@@ -239,12 +240,12 @@ fn start(arguments: &[String]) -> Result<ExitCode> {
     compare(update, &names)
 }
 
-/// The committed figures: instructions an element.
+/// The path of the committed figures: instructions for each element.
 fn baseline_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../bench/micro/baseline.json")
 }
 
-/// Measures, prints, and says whether all cases are within the tolerance.
+/// Measures, prints, and returns whether all cases are within the tolerance.
 fn compare(update: bool, names: &[&String]) -> Result<ExitCode> {
     let path = baseline_path();
     let mut baseline: BTreeMap<String, f64> = match std::fs::read_to_string(&path) {
@@ -291,7 +292,7 @@ fn compare(update: bool, names: &[&String]) -> Result<ExitCode> {
 }
 
 impl Case {
-    /// Instructions an element: those of many operations less those of few.
+    /// Instructions for each element: the difference of the two runs.
     fn measure(&self) -> Result<f64> {
         let (few, many) = self.operations;
         let more = instructions(self.name, many)? - instructions(self.name, few)?;
@@ -395,7 +396,7 @@ fn rows_decoded(count: u64) -> Result<()> {
     Ok(())
 }
 
-/// Nine characters, far apart for neighbours.
+/// An id of nine characters; consecutive numbers have distant ids.
 fn id(number: u64) -> String {
     format!("m{:08x}", (number as u32).wrapping_mul(0x9E37_79B1))
 }
@@ -409,7 +410,7 @@ fn vertex(number: u64) -> String {
     )
 }
 
-/// Edge `number` among the loaded vertices, none out of the vertex whose edges are listed.
+/// Edge `number` among the loaded vertices; none starts at the vertex whose edges are listed.
 fn edge(number: u64) -> String {
     let source = 1 + number % (VERTICES - 1);
     let target = (source * 31 + number / (VERTICES - 1) + 1) % VERTICES;
@@ -456,7 +457,7 @@ fn gremlin(script: &str, x: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Starts a server with some data and sends it `count` requests, one after the other, on one
+/// Starts a server with some data and sends it `count` requests, one after another, on one
 /// connection.
 fn requests(count: u64, request: impl Fn(u64) -> Vec<u8>) -> Result<()> {
     let config = ServerConfig {
@@ -464,9 +465,9 @@ fn requests(count: u64, request: impl Fn(u64) -> Vec<u8>) -> Result<()> {
         threads: 1,
         ..ServerConfig::default()
     };
-    // Commits are written by the thread that prepared them. With a sync to wait for, another thread
-    // does it, and whether the first has to be woken for the answer depends on what else the
-    // machine does: 4,000 instructions more or less.
+    // Without a sync, the thread that prepared a commit also writes it. With a sync, another thread
+    // would write it, and whether the first one must be woken depends on other work of the machine:
+    // a difference of 4,000 instructions.
     let mut options = GraphOptions::new(Arc::new(SystemClock));
     options.durability = DurabilityMode::None;
     let graphs = Registry::open(Arc::new(MemoryEngine::new()), options)?;
@@ -475,14 +476,14 @@ fn requests(count: u64, request: impl Fn(u64) -> Vec<u8>) -> Result<()> {
     let running = varve_server::start(&AppState::with_graphs(config, graphs)?)?;
     let mut client = Client::to(running.address())?;
     load(&mut client)?;
-    // The first of a kind fill caches.
+    // The first requests of a kind fill caches.
     let refused = request(0).windows(6).any(|it| it == b"nobody");
     for at in 0..count {
         let status = client.send(&request(at))?;
         ensure!((status < 300) != refused, "status {status}");
     }
-    // Not stopped: which thread then drops the rows, and whether before the process ends, is a
-    // matter of luck, and worth 2,700 instructions a vertex.
+    // The server is not stopped: which thread would drop the rows, and whether before the process
+    // ends, is random, and makes a difference of 2,700 instructions a vertex.
     std::mem::forget(running);
     Ok(())
 }
@@ -512,7 +513,7 @@ fn load(client: &mut Client) -> Result<()> {
     client.expect(&post("graph/edges/batch", &body))
 }
 
-/// A connection that costs next to nothing.
+/// A connection with minimal cost.
 struct Client {
     stream: TcpStream,
     answer: Vec<u8>,
@@ -536,7 +537,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends a request and reads its answer; the status.
+    /// Sends a request and reads its answer. Returns the status.
     fn send(&mut self, request: &[u8]) -> Result<u16> {
         self.stream.write_all(request)?;
         let mut have = 0;

@@ -1,10 +1,10 @@
 //! The load tool: runs the scenarios of HugeGraph's published load tests, and ours, against a
 //! server.
 //!
-//! A [`scenario`] makes requests from [`payload`] texts; a [`schedule`] says when they are due; a
-//! [`worker`] thread sends them over its connections and [`measure`]s; a [`row`] is what all
-//! workers of one load found; a [`run`] makes the rows one after another, reads back what was
-//! written ([`verify`]), and writes the [`result`].
+//! A [`scenario`] makes requests from [`payload`] templates. A [`schedule`] determines when they
+//! are due. A [`worker`] thread sends them over its connections and [`measure`]s. A [`row`] has the
+//! results of all workers under one load. A [`run`] makes the rows one after another, reads back
+//! the writes ([`verify`]), and writes the [`result`].
 
 mod answer;
 mod bound;

@@ -1,4 +1,4 @@
-//! The options that the suites have in common.
+//! The common options of the suites.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Machine and command of a run on so many threads.
+    /// The machine and the command of a run with this number of threads.
     pub(crate) fn environment(&self, data: &Data, threads: u32) -> Environment {
         Environment::new(data, self.machine.as_deref(), self.seed, threads)
     }

@@ -1,5 +1,5 @@
-//! Measures Varve against its ceilings: the bare engine and the bare HTTP server, and what history,
-//! volume and graph algorithms cost.
+//! Measures Varve against its ceilings, the bare engine and the bare HTTP server, and the cost of
+//! history, volume and graph algorithms.
 
 pub(crate) mod algorithms;
 pub(crate) mod bare;

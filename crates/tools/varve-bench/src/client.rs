@@ -1,5 +1,5 @@
-//! Clients that wait for each answer before the next request, for everything beside the load: one
-//! connection that stays open, and on it a client that asks for paths.
+//! Blocking clients, for all requests besides the load: a persistent connection, and a client on
+//! top of it that requests paths.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -12,13 +12,12 @@ use crate::http::{Body, Head};
 
 /// How long to wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// What is read at once while the length of an answer is not known, and at least how much the
-/// buffer grows by.
+/// Bytes read at once while the length of an answer is unknown, and the least growth of the buffer.
 const PART_BYTES: usize = 256 * 1024;
-/// What is read at once at most, so that a wrong length takes no memory before its bytes come.
+/// The most bytes read at once, so that a wrong length allocates no memory before its bytes arrive.
 const STEP_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A connection, opened when it is needed.
+/// A connection, opened on first use.
 #[derive(Debug)]
 pub(crate) struct Connection {
     endpoint: Endpoint,
@@ -26,8 +25,8 @@ pub(crate) struct Connection {
     /// Answers with a longer body are refused.
     body_max: usize,
     stream: Option<Stream>,
-    /// The bytes of an answer. The buffer keeps its size from request to request: memory is made
-    /// ready only when an answer is longer than all before.
+    /// The bytes of an answer. The buffer is reused, so that memory is allocated only for an answer
+    /// longer than all before.
     received: Vec<u8>,
     filled: usize,
 }
@@ -48,7 +47,7 @@ impl Connection {
         &self.endpoint
     }
 
-    /// Connects unless it is open.
+    /// Connects, unless the connection is open.
     ///
     /// # Errors
     /// When there is no connection in time.
@@ -59,11 +58,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a whole request and receives its answer whole: its head, and its bytes with that.
-    /// Nothing is sent twice.
+    /// Sends a request and receives its whole answer: the head, and all bytes including the head.
+    /// Never resends.
     ///
     /// # Errors
-    /// When there is no connection, or no whole answer of HTTP/1.1 in time.
+    /// When there is no connection, or no complete HTTP/1.1 answer in time.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<(Head, &[u8])> {
         let address = self.endpoint.address;
         self.open()
@@ -81,7 +80,7 @@ impl Connection {
         self.filled = 0;
         let mut head: Option<Head> = None;
         loop {
-            // What is known to come is read as it comes, into its place.
+            // Bytes of known number are read directly into their place.
             let missing = head.map_or(PART_BYTES, |head| match head.body {
                 Body::Length(length) => {
                     let rest = head.length.saturating_add(length) - self.filled;
@@ -112,7 +111,8 @@ impl Connection {
         }
     }
 
-    /// Reads what there is, up to `more` bytes. Says how many came; none: the connection is closed.
+    /// Reads up to `more` available bytes. Returns their number; 0 means that the connection is
+    /// closed.
     fn read(&mut self, stream: &mut Stream, more: usize) -> io::Result<usize> {
         let end = self.filled + more;
         if end > self.received.len() {
@@ -132,7 +132,7 @@ impl Connection {
     }
 }
 
-/// The body of a whole answer. One of known length is not copied.
+/// The body of a complete answer. A body with a length header is not copied.
 ///
 /// # Errors
 /// When its chunks or its compression are malformed.
@@ -160,7 +160,7 @@ impl Answer {
     }
 }
 
-/// The client.
+/// A client that requests paths.
 #[derive(Debug)]
 pub(crate) struct Probe {
     connection: Connection,
@@ -173,7 +173,7 @@ impl Probe {
         }
     }
 
-    /// Sends a request and waits for its answer, whatever its status.
+    /// Sends a request and returns its answer, with any status.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> Result<Answer> {
         let headers = self.connection.endpoint.headers();
         let mut request = format!("{method} {path} HTTP/1.1\r\n{headers}");
@@ -187,7 +187,7 @@ impl Probe {
             .with_context(|| format!("{method} {path}"))
     }
 
-    /// `GET`, which must succeed.
+    /// Sends a `GET`, which must succeed.
     pub(crate) fn get(&mut self, path: &str) -> Result<Answer> {
         let answer = self.ask("GET", path, None)?;
         ensure!(
@@ -199,11 +199,11 @@ impl Probe {
         Ok(answer)
     }
 
-    /// Sends a whole request and waits for its answer.
+    /// Sends a request and returns its answer.
     pub(crate) fn send(&mut self, request: &[u8]) -> Result<Answer> {
         let used = self.connection.stream.is_some();
         let answer = self.send_once(request);
-        // A server may have closed an idle connection meanwhile.
+        // The server may have closed the idle connection in the meantime.
         match answer.is_err() && used {
             true => self.send_once(request),
             false => answer,

@@ -162,10 +162,10 @@ enum Command {
     },
 }
 
-/// Runs the command, in this program.
+/// Runs the command in this process.
 ///
 /// # Errors
-/// When it could not do its work; figures that miss a threshold are an exit code instead.
+/// When the command fails; a missed threshold is an exit code instead.
 pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
     owned::set_program(program);
     match &arguments.command {
@@ -208,7 +208,7 @@ pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the engine and the machine can do at most; nothing of another command.
+/// Runs a command that measures ceilings; other commands do nothing.
 #[cfg(feature = "rocksdb")]
 fn ceilings(command: &Command) -> Result<()> {
     match command {
@@ -251,7 +251,7 @@ fn ceilings(command: &Command) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page, and the tables if wanted, of files of one suite.
+/// Writes the page, and optionally the tables, of result files of one suite.
 fn report(files: &[PathBuf], page: &Path, tables: Option<&Path>) -> Result<()> {
     let is_metadata = |path: &PathBuf| metadata::FORM.is_of(path);
     let of_metadata = files.iter().map(is_metadata).collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! How a server is reached: its address, whether by TLS, and what the client says of itself.
+//! The endpoint of a server: its address, TLS, and the client's credentials.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -15,12 +15,12 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// The variables that have a token, or the name and the password, for a server with authentication.
+/// The variables with a token, or with a name and a password, for a server with authentication.
 const TOKEN: &str = "VARVE_TOKEN";
 const USER: &str = "VARVE_USER";
 const PASSWORD: &str = "VARVE_PASSWORD";
 
-/// The authorities that a client trusts, and its own certificate.
+/// The authorities that a client trusts, and its own certificate and key.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Trust {
     /// With an address of https: a PEM file with the certificates of the authorities that are
@@ -36,7 +36,7 @@ pub(crate) struct Trust {
     pub(crate) client_key: Option<PathBuf>,
 }
 
-/// Where a server is.
+/// The address of a server and how to connect to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) address: SocketAddr,
@@ -49,7 +49,8 @@ impl Endpoint {
     /// The server at `http://host:port` or `https://host:port`.
     ///
     /// # Errors
-    /// When the URL is neither, its name is not known, or nobody is trusted to name its server.
+    /// When the URL has another form, its host name cannot be resolved, or `https` lacks trusted
+    /// authorities.
     pub(crate) fn new(url: &str, trust: &Trust) -> Result<Self> {
         let (scheme, host) = parts(url)?;
         let security = match scheme {
@@ -91,8 +92,7 @@ impl Endpoint {
         format!("{scheme}://{}", self.host)
     }
 
-    /// The headers that all requests have: the host, and who the client is where the environment
-    /// says so.
+    /// The headers of all requests: the host, and the credentials from the environment, if any.
     pub(crate) fn headers(&self) -> String {
         let host = &self.host;
         match authorization() {
@@ -101,10 +101,10 @@ impl Endpoint {
         }
     }
 
-    /// A connection whose reads and writes wait.
+    /// A connection with blocking reads and writes.
     ///
     /// # Errors
-    /// When there is none in this time.
+    /// When it cannot be made within the time limit.
     pub(crate) fn connect(&self, timeout: Duration) -> io::Result<Stream> {
         let stream = TcpStream::connect_timeout(&self.address, timeout)?;
         stream.set_nodelay(true)?;
@@ -142,7 +142,8 @@ fn parts(url: &str) -> Result<(&str, &str)> {
 /// The address of a URL's host.
 ///
 /// # Errors
-/// When it is none of `http://host:port` and `https://host:port`, or its name is not known.
+/// When the URL is neither `http://host:port` nor `https://host:port`, or its name cannot be
+/// resolved.
 pub(crate) fn address(url: &str) -> Result<SocketAddr> {
     let (scheme, host) = parts(url)?;
     let default_port = if scheme == "https" { 443 } else { 80 };
@@ -158,7 +159,7 @@ pub(crate) fn address(url: &str) -> Result<SocketAddr> {
         .with_context(|| format!("{url}: the name has no address"))
 }
 
-/// What a connection over TLS is made with.
+/// The TLS configuration of connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Security {
     config: Arc<ClientConfig>,
@@ -204,7 +205,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
     found.collect::<Result<_, _>>().with_context(reading)
 }
 
-/// A connection as bytes.
+/// The byte stream of a connection.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Plain(TcpStream),
@@ -228,7 +229,7 @@ impl Stream {
         }
     }
 
-    /// Whether bytes wait here that the socket has not taken.
+    /// Whether encrypted bytes are buffered here that the socket has not accepted.
     pub(crate) fn is_holding(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -236,7 +237,7 @@ impl Stream {
         }
     }
 
-    /// Whether the server is not known yet.
+    /// Whether the TLS handshake is not complete.
     pub(crate) fn is_handshaking(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -244,7 +245,7 @@ impl Stream {
         }
     }
 
-    /// Whether it waits for what the server sends before it can send.
+    /// Whether the handshake needs bytes from the server before it can send more.
     pub(crate) fn is_answered_first(&self) -> bool {
         match self {
             Self::Plain(_) => false,

@@ -1,18 +1,18 @@
-//! The machine that a run is on, for the result file.
+//! The machine of a run, for the result file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// The commit that the tool was built from, when the build says so.
+/// The commit of the build, if the build sets it.
 const COMMIT: Option<&str> = option_env!("VARVE_COMMIT");
 
 /// The machine and the command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
-    /// `--machine`: how the user calls it.
+    /// The user's name for the machine: `--machine`.
     pub machine: Option<String>,
     /// From `/proc/cpuinfo`.
     pub cpu_model: String,
@@ -34,13 +34,13 @@ pub struct Environment {
     pub command_line: Vec<String>,
     /// Seed of payloads and choices.
     pub seed: u64,
-    /// Prefix of the run's ids: a run's inserts never meet another run's elements.
+    /// Prefix of the run's ids, so that elements of different runs never have the same id.
     pub run_prefix: String,
     /// Start, UTC, RFC 3339.
     pub started: String,
     /// End, UTC, RFC 3339.
     pub ended: String,
-    /// Open files that the tool may have.
+    /// The limit of open files of the tool.
     pub open_files_max: u64,
     /// Accept queue limit of the kernel.
     pub somaxconn: u64,
@@ -50,13 +50,12 @@ pub struct Environment {
     pub load_average_end: f64,
     /// Threads that sent requests.
     pub generator_threads: u32,
-    /// What a reader should know: limits that were too low, processes beside it.
+    /// Warnings for a reader: limits that were too low, other processes on the machine.
     pub warnings: Vec<String>,
 }
 
 impl Environment {
-    /// What can be known before a run with this seed on so many threads, which the user calls
-    /// `machine`.
+    /// The facts that are known before a run with this seed and number of threads.
     pub(crate) fn new(data: &Data, machine: Option<&str>, seed: u64, threads: u32) -> Self {
         let memory = field("/proc/meminfo", "MemTotal");
         let memory = memory.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
@@ -80,19 +79,19 @@ impl Environment {
         }
     }
 
-    /// The run ends, or has come so far.
+    /// Sets the end of the run to now.
     pub(crate) fn end(&mut self) {
         self.ended = now();
         self.load_average_end = load_average();
     }
 }
 
-/// Where the data of the server under test is.
+/// The location of the data of the server under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Data {
-    /// In this folder, or in a folder that is made in it.
+    /// In this folder, or in a folder that will be created in it.
     Folder(PathBuf),
-    /// Where a server that was there before keeps it.
+    /// Unknown: the server was running before.
     Elsewhere,
 }
 
@@ -103,7 +102,7 @@ impl Data {
     }
 }
 
-/// The time, UTC, RFC 3339, in milliseconds.
+/// The current time, UTC, RFC 3339, in milliseconds.
 pub(crate) fn now() -> String {
     let now = jiff::Timestamp::now();
     let rounded = now.round(jiff::Unit::Millisecond).unwrap_or(now);
@@ -131,7 +130,7 @@ fn read_number(path: &str) -> u64 {
         .unwrap_or_default()
 }
 
-/// The value of the first `name: value` line.
+/// The value of the first line `name: value` of a file.
 pub(crate) fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().find_map(|line| {
@@ -159,16 +158,16 @@ fn system() -> String {
         )
 }
 
-/// Device and file system of the data, and whether that is memory. Of a server that was there
-/// before the tool does not know the folder, and says of which one it speaks.
+/// Device and file system of the data, and whether that is memory. If the server was running
+/// before, its folder is unknown, and the text is about the tool's own folder.
 pub(crate) fn disk(data: &Data) -> String {
     let here = || std::env::current_dir().unwrap_or_default();
     let (folder, remark) = match data {
         Data::Folder(folder) => (folder.clone(), ""),
         Data::Elsewhere => (here(), " (of the tool's folder; the server chose its own)"),
     };
-    // Mount points are named without symbolic links; a folder that is still to be made is found by
-    // the one above it.
+    // Mount points have no symbolic links. For a folder that does not exist yet, the nearest
+    // existing ancestor is used.
     let folder = folder
         .ancestors()
         .find_map(|it| fs::canonicalize(it).ok())
@@ -178,8 +177,8 @@ pub(crate) fn disk(data: &Data) -> String {
     format!("{disk}{remark}")
 }
 
-/// Device and file system of the longest mount point above `folder`; of several at one point the
-/// last, which hides the others.
+/// Device and file system of the longest mount point above `folder`. If several are mounted there,
+/// the last one hides the others.
 fn mounted(mounts: &str, folder: &Path) -> Option<String> {
     let above = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ');
@@ -195,7 +194,7 @@ fn mounted(mounts: &str, folder: &Path) -> Option<String> {
     Some(format!("{device}, {kind}{remark}"))
 }
 
-/// The kernel writes blanks and backslashes of paths as octal numbers.
+/// The kernel writes white space and backslashes in paths as octal numbers.
 fn unescaped(point: &str) -> String {
     let blanks = point.replace("\\040", " ").replace("\\011", "\t");
     blanks.replace("\\134", "\\")

@@ -1,18 +1,18 @@
-//! Histograms of times: their buckets, medians and how sure those are.
+//! Histograms of times: buckets, medians, and confidence intervals of medians.
 
 use hdrhistogram::Histogram;
 
 use crate::result::Buckets;
 
-/// Significant digits.
+/// Significant digits of the values.
 const DIGITS: u8 = 3;
 
 /// Share of repetitions whose median lies within the interval.
 const CONFIDENCE: f64 = 0.95;
-/// Samples up to which the ranks of the interval are summed up exactly.
+/// The largest number of samples for which the ranks of the interval are computed exactly.
 const EXACT_SAMPLES: u64 = 1_000;
 
-/// An empty histogram from 1 to the longest time that is distinguished.
+/// An empty histogram from 1 to `longest`.
 pub(crate) fn histogram(longest: u64) -> Histogram<u64> {
     Histogram::new_with_bounds(1, longest, DIGITS).expect("the bounds and digits are valid")
 }
@@ -39,7 +39,7 @@ fn at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
     histogram.max()
 }
 
-/// The median of `change(value)`: the middle one, or the mean of the two in the middle. `None`
+/// The median of `change(value)`: the middle value, or the mean of the two middle values. `None`
 /// without samples.
 pub(crate) fn median_of(histogram: &Histogram<u64>, change: impl Fn(u64) -> f64) -> Option<f64> {
     let samples = histogram.len();
@@ -51,10 +51,9 @@ pub(crate) fn median_of(histogram: &Histogram<u64>, change: impl Fn(u64) -> f64)
     Some((low + high) / 2.0)
 }
 
-/// The interval that 95 % of the medians of samples drawn again from the same samples lie in: the
-/// percentile bootstrap's, worked out instead of drawn. A drawn median is at most the k-th value if
-/// at least half of the draws are, and each draw is with probability k/n; so the interval ends at
-/// two ranks that follow from the binomial distribution.
+/// The 95 % bootstrap interval of the median, computed instead of sampled. The median of a resample
+/// is at most the k-th value if at least half of its draws are, and each draw is with probability
+/// k/n. So the ends of the interval are two ranks that follow from the binomial distribution.
 pub(crate) fn median_interval(histogram: &Histogram<u64>) -> Option<(u64, u64)> {
     let samples = histogram.len();
     if samples == 0 {
@@ -67,8 +66,8 @@ pub(crate) fn median_interval(histogram: &Histogram<u64>) -> Option<(u64, u64)> 
 fn ranks(samples: u64) -> (u64, u64) {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     if samples > EXACT_SAMPLES {
-        // The binomial distribution is normal here; 1.96 is the normal distribution's 97.5th
-        // percentile.
+        // Above this number of samples, the normal distribution approximates the binomial one; 1.96
+        // is its 97.5th percentile.
         let half = 1.959_964 * (samples as f64).sqrt() / 2.0;
         let middle = (samples as f64 + 1.0) / 2.0;
         let (low, high) = ((middle - half).floor(), (middle + half).ceil());
@@ -77,8 +76,8 @@ fn ranks(samples: u64) -> (u64, u64) {
     (first_rank(samples, tail), first_rank(samples, 1.0 - tail))
 }
 
-/// The first rank that the median is at or under with at least this probability, which grows with
-/// the rank.
+/// The first rank whose value is at least the median with at least this probability, which grows
+/// with the rank.
 fn first_rank(samples: u64, probability: f64) -> u64 {
     let (mut low, mut high) = (1, samples);
     while low < high {
@@ -91,15 +90,15 @@ fn first_rank(samples: u64, probability: f64) -> u64 {
     low
 }
 
-/// The probability that the median of as many draws with replacement is at most the value at
-/// `rank`.
+/// The probability that the median of a resample, of the same size and with replacement, is at most
+/// the value at `rank`.
 fn median_at_most(samples: u64, rank: u64) -> f64 {
     if rank == samples {
         return 1.0;
     }
     let share = rank as f64 / samples as f64;
     let needed = samples.div_ceil(2);
-    // The logarithm of one binomial probability follows from the last one.
+    // Each binomial probability is computed from the previous one, as a logarithm.
     let mut logarithm = samples as f64 * (1.0 - share).ln();
     let mut probability = 0.0;
     for hits in 0..=samples {
@@ -132,14 +131,14 @@ mod tests {
             median_of(&histogram([1, 2, 3, 9]), |it| it as f64),
             Some(2.5)
         );
-        // Whole milliseconds, cut off, as the published figures are.
+        // Truncated to whole milliseconds, like the published figures.
         let cut = |it: u64| (it / 1_000) as f64;
         let two = histogram([1_999, 2_001]);
         assert_eq!(median_of(&two, cut), Some(1.5));
         assert_eq!(median_of(&histogram([]), cut), None);
     }
 
-    /// Against the method that is drawn: the ends are the same but for chance.
+    /// Compares with resampling: the ends agree up to chance.
     #[test]
     fn the_interval_is_that_of_drawing_again() {
         let mut random = Random::new(5);

@@ -1,31 +1,31 @@
-//! Just enough of HTTP/1.1 for a client that sends fixed requests: where an answer ends, and what
-//! its head says.
+//! The part of HTTP/1.1 that a client with fixed requests needs: where an answer ends, and the
+//! facts in its head.
 
 use std::borrow::Cow;
 use std::io::Read as _;
 
-/// Headers of an answer that are looked at; a head with more is refused.
+/// The most headers of an answer; a head with more is refused.
 const HEADERS_MAX: usize = 64;
 
-/// What a head says about its answer.
+/// The facts in the head of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The status.
     pub(crate) status: u16,
-    /// Length of the head with its empty line.
+    /// Length of the head, including its empty line.
     pub(crate) length: usize,
     /// How the body ends.
     pub(crate) body: Body,
-    /// The server closes the connection after it.
+    /// Whether the server closes the connection after the answer.
     pub(crate) close: bool,
-    /// The body is compressed with gzip.
+    /// Whether the body is compressed with gzip.
     pub(crate) gzip: bool,
 }
 
 /// How a body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// After so many bytes.
+    /// After this number of bytes.
     Length(usize),
     /// With the empty chunk.
     Chunked,
@@ -33,12 +33,12 @@ pub(crate) enum Body {
     UntilClose,
 }
 
-/// An answer that is not HTTP/1.1 as this tool speaks it.
+/// An answer that is not valid HTTP/1.1, or not supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BadAnswer;
 
 impl Head {
-    /// The head at the begin of `bytes`, or `None` when it is not complete yet.
+    /// Parses the head at the start of `bytes`; `None` if it is incomplete.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Self>, BadAnswer> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut answer = httparse::Response::new(&mut headers);
@@ -65,7 +65,7 @@ impl Head {
     }
 
     fn apply(&mut self, name: &str, value: &[u8]) -> Result<(), BadAnswer> {
-        // The lengths tell the few names apart from the many; most headers cost one comparison.
+        // Comparing the lengths first rules out most of the other headers.
         match name.len() {
             14 if name.eq_ignore_ascii_case("content-length") && self.body != Body::Chunked => {
                 let text = std::str::from_utf8(value).map_err(|_| BadAnswer)?;
@@ -88,8 +88,8 @@ impl Head {
         Ok(())
     }
 
-    /// Length of the whole answer when `bytes` hold all of it. An answer that ends with its
-    /// connection is whole when the caller says so.
+    /// Length of the complete answer, if `bytes` has all of it. An answer that ends with its
+    /// connection is complete if `closed` is set.
     pub(crate) fn whole(&self, bytes: &[u8], closed: bool) -> Result<Option<usize>, BadAnswer> {
         match self.body {
             Body::Length(length) => {
@@ -101,7 +101,7 @@ impl Head {
         }
     }
 
-    /// The body of a whole answer, chunks joined and unpacked.
+    /// The body of a complete answer, with chunks joined and decompressed.
     pub(crate) fn body<'a>(&self, answer: &'a [u8]) -> Result<Cow<'a, [u8]>, BadAnswer> {
         let mut body = Cow::Borrowed(&answer[self.length..]);
         if self.body == Body::Chunked {
@@ -119,7 +119,7 @@ impl Head {
     }
 }
 
-/// Walks the chunks from `at` on; the end of the last one, or `None` when it is not there yet.
+/// Visits the chunks from `at` on. Returns the end of the last one, or `None` if it is incomplete.
 fn chunks(
     bytes: &[u8],
     mut at: usize,

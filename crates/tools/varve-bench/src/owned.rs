@@ -1,10 +1,9 @@
-//! What must not outlive the tool: the processes that it started, and its temporary folders.
+//! The resources that must not outlive the tool: its child processes and its temporary folders.
 //!
-//! They end with the values here that own them. When SIGINT or SIGTERM ends the tool, a thread of
-//! its own ends them before; an interrupt a second or more after that ends the tool at once. A tool
-//! that is killed, or ends so, can do nothing any more: then the kernel ends the processes, since
-//! each of them asked for that before it became what it is ([`become_tethered`]); temporary folders
-//! stay.
+//! They are released when their owning values are dropped. On SIGINT, SIGTERM or SIGHUP, a thread
+//! releases all of them and then exits; an interrupt a second or more later exits at once. If the
+//! tool is killed or exits at once, the kernel ends the children, since each of them requested a
+//! parent-death signal before `exec` ([`become_tethered`]); temporary folders remain.
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,28 +21,27 @@ use rustix::process::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long a process may take to stop in order.
+/// How long a process may take for an orderly stop.
 const TIMEOUT: Timeout = Timeout {
     silent: Duration::from_secs(10),
     in_all: Duration::from_secs(600),
 };
-/// How long one that was killed may take to be gone: one that waits for a disk is gone only when
-/// that answers.
+/// How long the tool waits for a killed process, which may be blocked in disk I/O.
 const KILLED: Duration = Duration::from_secs(10);
-/// How often a process that stops is looked at.
+/// The interval at which a stopping process is polled.
 const LOOK: Duration = Duration::from_millis(20);
-/// Interrupts this long after the first signal may be of the same Ctrl-C: the terminal sends one,
-/// and so may all that the tool runs in, a little later.
+/// Interrupts within this time after the first signal may be of the same Ctrl-C: the terminal sends
+/// one, and the programs that run the tool may send another a little later.
 const ONE_PRESS: Duration = Duration::from_secs(1);
-/// How often a folder is removed again in which something was still written.
+/// Attempts to remove a folder in which something is still being written.
 const REMOVALS: u32 = 50;
 
-/// How a process is ended that is still there.
+/// How a process that is still running is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// At once: its data goes as well.
+    /// With SIGKILL: its data is discarded as well.
     Kill,
-    /// In order: what it acknowledged may not all be on disk yet.
+    /// With SIGTERM: acknowledged writes may not be on disk yet.
     Stop,
 }
 
@@ -56,17 +54,17 @@ impl Ending {
     }
 }
 
-/// How long is waited for a process that was asked to stop.
+/// The time limits of an orderly stop.
 #[derive(Debug, Clone, Copy)]
 struct Timeout {
-    /// After this it is said that it is waited for.
+    /// After this time a message says that the tool is waiting.
     silent: Duration,
-    /// After this it is killed.
+    /// After this time the process is killed.
     in_all: Duration,
 }
 
 impl Timeout {
-    /// Waits until `has_ended`; whether that came without a kill.
+    /// Waits until `has_ended`. Returns whether the process ended without a kill.
     fn wait(self, pid: Pid, mut has_ended: impl FnMut() -> bool) -> bool {
         let pid_shown = pid.as_raw_nonzero();
         let silently = self.silent.min(self.in_all);
@@ -93,12 +91,12 @@ impl Timeout {
     }
 }
 
-/// Says something, if there is still anybody to say it to: a terminal may be gone.
+/// Prints a message to standard error and ignores errors: the terminal may be closed.
 fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "varve: {text}");
 }
 
-/// Waits until `is_so`, but not longer than this; whether it came.
+/// Waits until `is_so`, for `longest` at most. Returns whether it became true.
 fn wait_until(longest: Duration, is_so: &mut impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while !is_so() {
@@ -113,10 +111,10 @@ fn wait_until(longest: Duration, is_so: &mut impl FnMut() -> bool) -> bool {
 /// The program that runs the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
-    /// It has all commands of the tool below the word `bench`, and can so be started again as what
-    /// others are tethered by.
+    /// `varve`: it has the commands of the tool below the word `bench`, so it can start itself
+    /// again to tether a child process.
     Varve,
-    /// Another one, such as a test: processes that it starts may outlive it when it is killed.
+    /// Another program, such as a test: its child processes may outlive it when it is killed.
     Other,
 }
 
@@ -134,26 +132,26 @@ static OWNED: Mutex<Owned> = Mutex::new(Owned {
     folders: Vec::new(),
 });
 
-/// A signal has come: what is measured from now on is of a server that ends.
+/// Set when a signal has come: measurements from now on would be of a stopping server.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 fn owned() -> MutexGuard<'static, Owned> {
     OWNED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says which program this is, before it starts any other.
+/// Sets the program, before any child process is started.
 pub(crate) fn set_program(program: Program) {
     owned().program = program;
 }
 
-/// Does not return when a signal has come; the process is about to end.
+/// Blocks for ever once a signal has come; the process is about to exit.
 pub(crate) fn stand_still_if_ending() {
     while ENDING.load(Ordering::SeqCst) {
         std::thread::park();
     }
 }
 
-/// Begins to watch for signals, once.
+/// Starts the thread that handles signals, once.
 fn watch(owned: &mut Owned) -> Result<()> {
     if owned.watching {
         return Ok(());
@@ -182,7 +180,7 @@ fn watch(owned: &mut Owned) -> Result<()> {
     };
     let wait = move || {
         let (number, at) = next();
-        // The next signal must be seen while this one is obeyed.
+        // The next signal must be received while this one is handled.
         let ending = std::thread::Builder::new().name("ending".to_owned());
         if ending.spawn(move || obey(number)).is_err() {
             obey(number);
@@ -199,8 +197,7 @@ fn watch(owned: &mut Owned) -> Result<()> {
     Ok(())
 }
 
-/// Waits for a signal that says once more what the first one said: an interrupt, and not of the
-/// same Ctrl-C.
+/// Waits for an interrupt that is not of the same Ctrl-C as the first signal.
 fn repeated(first_at: Instant, mut next: impl FnMut() -> (i32, Instant)) -> i32 {
     loop {
         let (number, at) = next();
@@ -215,22 +212,22 @@ fn obey(number: i32) {
     exit(number);
 }
 
-/// As a shell reports that a signal ended a process.
+/// Exits with the code by which a shell reports a process that a signal ended.
 fn exit(number: i32) -> ! {
     std::process::exit(128 + number)
 }
 
-/// Ends all processes, then removes all folders. Who wants to end or remove one of them meanwhile
-/// waits, for ever.
+/// Ends all processes, then removes all folders. Keeps the lock, so that other threads that want to
+/// end or remove one of them block for ever.
 fn end_all() {
     ENDING.store(true, Ordering::SeqCst);
     let owned = owned();
     for (pid, ending) in &owned.processes {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = kill_process(*pid, ending.signal());
     }
     for (pid, _) in &owned.processes {
-        // One that was waited for meanwhile is nobody's child any more.
+        // A process that another thread has waited for is no child any more.
         let has_ended = || !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
         TIMEOUT.wait(*pid, has_ended);
     }
@@ -240,7 +237,7 @@ fn end_all() {
     std::mem::forget(owned);
 }
 
-/// Removes a folder, in which threads of this process may still write.
+/// Removes a folder in which threads of this process may still write.
 fn remove(folder: &Path) {
     for _ in 0..REMOVALS {
         match fs::remove_dir_all(folder) {
@@ -257,7 +254,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes one.
+    /// Creates a temporary folder.
     ///
     /// # Errors
     /// When the system refuses.
@@ -282,7 +279,7 @@ impl Drop for Folder {
     }
 }
 
-/// A process that this one has started.
+/// A child process of this one.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -291,14 +288,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `command`: its program, its arguments, and what `prepare` sets besides.
+    /// Starts `command` with its arguments, after `prepare` has set further options.
     ///
-    /// The process ends with the thread that calls this, so that must be one that lives as long as
-    /// the process is needed.
+    /// The process ends with the calling thread, so that thread must live as long as the process is
+    /// needed.
     ///
     /// # Errors
-    /// When this program cannot be started again. Whether `command` could be started is seen in
-    /// what it prints.
+    /// When this program cannot be started again. A failure to start `command` itself shows only in
+    /// its output.
     pub(crate) fn start(
         command: &Command,
         ending: Ending,
@@ -328,12 +325,12 @@ impl Process {
         self.child.id()
     }
 
-    /// Has it stop in order, and waits for that.
+    /// Stops the process in order and waits for its end.
     ///
     /// # Errors
-    /// When it takes too long, and so was killed, or ends otherwise than in order.
+    /// When the process is killed after the time limit, or exits with a failure.
     pub(crate) fn stop(mut self) -> Result<()> {
-        // It may have ended by itself; then its status says how.
+        // The process may have ended by itself; then its status says how.
         let _ = kill_process(self.pid, Signal::TERM);
         let stopped = self.await_end();
         let seconds = self.timeout.in_all.as_secs();
@@ -352,7 +349,7 @@ impl Process {
             .wait(self.pid, || !matches!(child.try_wait(), Ok(None)))
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the process ends by itself.
     ///
     /// # Errors
     /// When the system refuses.
@@ -367,7 +364,7 @@ impl Drop for Process {
         let at = owned.processes.iter().position(|(pid, _)| *pid == self.pid);
         let ending = at.map_or(Ending::Kill, |at| owned.processes.swap_remove(at).1);
         drop(owned);
-        // A process that was waited for has given its number back.
+        // The process number is only valid until the process was waited for.
         if let Ok(None) = self.child.try_wait() {
             let _ = kill_process(self.pid, ending.signal());
             self.await_end();
@@ -375,11 +372,11 @@ impl Drop for Process {
     }
 }
 
-/// `command` by way of [`become_tethered`], which is a command of `varve bench`. Other programs
-/// have none, and start it as it is.
+/// A command that starts `command` through [`become_tethered`], a command of `varve bench`.
+/// Programs other than `varve` start `command` directly.
 fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
     let mut tethered = match program {
-        // This very program, also when its file was replaced meanwhile.
+        // The running program, even if its file was replaced.
         Program::Varve => Command::new("/proc/self/exe"),
         Program::Other => Command::new(command.get_program()),
     };
@@ -395,14 +392,14 @@ fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
     tethered
 }
 
-/// Becomes `command`, as a process that the kernel ends, in this manner, when the thread that
-/// started it is gone.
+/// Replaces this process by `command`, after asking the kernel to end it in this manner when the
+/// thread that started it ends.
 ///
 /// # Errors
-/// When the parent is gone already, or the command cannot be started.
+/// When the parent has ended already, or the command cannot be started.
 pub(crate) fn become_tethered(parent: u32, ending: Ending, command: &[OsString]) -> Result<()> {
     let (program, arguments) = command.split_first().context("a command")?;
-    // Outlives `exec`, but not a fork: so only the process itself can ask for it.
+    // Survives `exec` but not `fork`, so only the process itself can request it.
     set_parent_process_death_signal(Some(ending.signal()))
         .context("asking to end with the parent")?;
     let is_there = |pid: Pid| pid.as_raw_nonzero().get().unsigned_abs() == parent;
@@ -453,7 +450,7 @@ mod tests {
         assert!(!owned().folders.contains(&path));
     }
 
-    /// A process that does not heed SIGTERM, and what its owner waits for it.
+    /// A process that ignores SIGTERM.
     fn stubborn(ending: Ending) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' TERM; echo ready; exec sleep 600"]);

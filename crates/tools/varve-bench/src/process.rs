@@ -1,5 +1,4 @@
-//! Processes of this machine, from `/proc`: who listens on a port, how much CPU time and memory it
-//! uses.
+//! Processes of this machine, from `/proc`: the listener of a port, CPU time and memory.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -10,10 +9,10 @@ use rustix::time::{ClockId, clock_gettime};
 /// State of a listening socket in `/proc/net/tcp`.
 const LISTENING: &str = "0A";
 
-/// User and system time that process `pid` has used, all threads; absent when it is gone.
+/// User and system time of all threads of process `pid`; `None` if it has ended.
 pub(crate) fn cpu_time(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command's name in parentheses may hold spaces; fields 14 and 15 come after it.
+    // The command's name in parentheses may contain spaces; fields 14 and 15 come after it.
     let (_, after) = stat.rsplit_once(')')?;
     let mut fields = after.split_ascii_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<u64>().ok();
@@ -44,7 +43,7 @@ pub(crate) fn resident(pid: u32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// The command line of process `pid`, with spaces.
+/// The command line of process `pid`, joined with spaces.
 pub(crate) fn command_line(pid: u32) -> Option<String> {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words: Vec<_> = bytes
@@ -55,8 +54,8 @@ pub(crate) fn command_line(pid: u32) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The process of this machine that listens on `address`, when that is a loopback address and the
-/// process may be seen.
+/// The process of this machine that listens on `address`, if that is a loopback address and the
+/// process is visible.
 pub(crate) fn listener(address: SocketAddr) -> Option<u32> {
     if !address.ip().is_loopback() {
         return None;
@@ -107,8 +106,7 @@ mod tests {
         let listener_socket = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener_socket.local_addr().expect("an address");
         assert_eq!(listener(address), Some(std::process::id()));
-        // A child that another test starts has the socket, too, until it is the program that it is
-        // to be.
+        // A child process that another test starts has inherited the socket until its `exec`.
         let gone = socket2::SockRef::from(&listener_socket).shutdown(std::net::Shutdown::Both);
         gone.expect("it listened");
         drop(listener_socket);

@@ -1,20 +1,20 @@
 //! Progress of a run, on standard error: a line that is overwritten on a terminal, lines elsewhere.
 //!
-//! A line that cannot be shown is no reason to end a measurement.
+//! Errors of the output are ignored, since they are no reason to end a measurement.
 
 use std::io::{IsTerminal as _, Write as _};
 
-/// Back to the begin of the terminal's line, which is emptied.
+/// Returns to the start of the terminal's line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
-/// Whether and how it is shown.
+/// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Not at all.
+    /// Not shown.
     Quiet,
-    /// One line that is overwritten.
+    /// One line that is overwritten each time.
     Terminal,
-    /// Standard error is no terminal: lines are kept.
+    /// Lines, since standard error is no terminal.
     Log,
 }
 
@@ -27,7 +27,7 @@ impl Progress {
         }
     }
 
-    /// A line that the next one overwrites on a terminal.
+    /// Shows a line; on a terminal the next one overwrites it.
     pub(crate) fn show(self, line: &str) {
         match self {
             Self::Quiet => {}
@@ -38,7 +38,7 @@ impl Progress {
         }
     }
 
-    /// A line that stays.
+    /// Shows a line that is not overwritten.
     pub(crate) fn say(self, line: &str) {
         if self != Self::Quiet {
             self.end();
@@ -46,7 +46,7 @@ impl Progress {
         }
     }
 
-    /// The last line makes room.
+    /// Clears the line of progress on a terminal.
     pub(crate) fn end(self) {
         if self == Self::Terminal {
             let _ = write!(std::io::stderr(), "{CLEAR}");

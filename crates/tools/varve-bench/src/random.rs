@@ -1,4 +1,4 @@
-//! Chance that follows from a seed.
+//! Random numbers from a seed.
 
 /// A small generator (SplitMix64): the same seed gives the same run.
 #[derive(Debug, Clone)]
@@ -9,7 +9,7 @@ impl Random {
         Self(seed)
     }
 
-    /// The seed of a generator that goes on where this one is.
+    /// The seed of a generator that continues this one's sequence.
     pub(crate) const fn state(&self) -> u64 {
         self.0
     }
@@ -20,7 +20,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number under `bound`; 0 for a bound of 0.
+    /// A number below `bound`; 0 for a bound of 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }

@@ -1,11 +1,10 @@
-//! What the reports of all suites are made of: one page, tables, charts, numbers as text.
+//! The common parts of the reports of all suites: page, tables, charts, numbers as text.
 //!
-//! A page is static: tables and charts are HTML and SVG written here, so that it reads without its
-//! script, which only shows the figures under the pointer. All text that comes from files is
-//! escaped.
+//! A page is static: tables and charts are HTML and SVG generated here. It can be read without its
+//! script, which only shows the figures under the pointer. All text from files is escaped.
 //!
-//! No library draws the charts: one such as `plotters` would replace ticks and axes only. It writes
-//! fixed colours, where the page has those for light and dark surroundings, and has neither values
+//! No library draws the charts. One such as `plotters` would only replace ticks and axes. It writes
+//! fixed colours, while the page adapts to light and dark surroundings; and it has neither values
 //! for the script nor an axis of nines.
 
 pub(crate) mod chart;

@@ -1,4 +1,4 @@
-//! What the result files of all suites have in common: JSON, begun alike, read and written alike.
+//! The common part of the result files of all suites: the header, reading, and writing.
 
 mod buckets;
 
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 
 pub use buckets::Buckets;
 
-/// Exit code when figures, answers or data are not as they must be.
+/// Exit code for missed thresholds, wrong answers or missing data.
 pub(crate) const EXIT_FAILED: u8 = 3;
 
-/// Links in a row that are followed, as Linux does.
+/// The most symbolic links that are followed in a row, as in Linux.
 const LINKS_MAX: usize = 40;
 
 /// The header of a result file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Head {
-    /// Files of metadata that earlier builds wrote have none.
+    /// Old files of the metadata suite have none.
     format: u32,
     suite: String,
 }
@@ -30,7 +30,7 @@ struct Head {
 /// A kind of result file and its format versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
-    /// As in the file; empty of the load tests.
+    /// As in the file; empty for the load tests.
     pub(crate) suite: &'static str,
     /// The command that writes it.
     pub(crate) command: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Whether a file is of this suite, as far as it can be read.
+    /// Whether a file is of this suite.
     pub(crate) fn is_of(self, path: &Path) -> Result<bool> {
         let head: Head = parse(path, &text(path)?)?;
         Ok(head.suite == self.suite)
@@ -79,7 +79,7 @@ fn parse<F: DeserializeOwned>(path: &Path, text: &str) -> Result<F> {
     serde_json::from_str(text).with_context(|| format!("{} is not a result file", path.display()))
 }
 
-/// Writes a file, readable by people: a field a line, histograms and seconds compact.
+/// Writes a readable file: one field a line, histograms and seconds compact.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -91,19 +91,19 @@ pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
     };
     let mut beside = target.as_os_str().to_owned();
     beside.push(".new");
-    // The folder may not be writable where the file is.
+    // The file's folder may not be writable.
     let Ok(mut file) = File::create(&beside) else {
         return put(path, &text);
     };
-    // The new file replaces the old one, so a reader during the run never sees half a file.
+    // The new file replaces the old one atomically, so that a reader never sees half a file.
     file.write_all(text.as_bytes())
         .and_then(|()| std::fs::rename(&beside, &target))
         .inspect_err(|_| drop(std::fs::remove_file(&beside)))
         .with_context(|| format!("writing {}", path.display()))
 }
 
-/// The file that `path` leads to, if another may take its place: not a device, a pipe, or what a
-/// link of /proc leads to, as /dev/stdout does.
+/// The file to which `path` leads, if it can be replaced: not a device, a pipe, or the target of a
+/// link in /proc, as of /dev/stdout.
 fn replaceable(path: &Path) -> Option<PathBuf> {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -135,8 +135,7 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Puts arrays and objects that hold only numbers on one line each; a histogram would fill
-/// thousands of lines.
+/// Puts arrays and objects of numbers on one line each; a histogram would fill thousands of lines.
 fn compact_pairs(pretty: &str) -> String {
     let mut out = String::with_capacity(pretty.len());
     let mut lines = pretty.lines().peekable();
@@ -205,7 +204,7 @@ mod tests {
         let folder = folder();
         let (target, link) = (folder.path().join("r.json"), folder.path().join("link"));
         symlink("r.json", &link).expect("linked");
-        // The first write finds no target.
+        // The first write creates the target.
         for round in 1..3 {
             write(&round, &link).expect("written");
             assert!(link.is_symlink());
@@ -224,7 +223,7 @@ mod tests {
         write(&7, &link).expect("written");
         assert_eq!((number(&link), number(&path)), (7, 7));
         assert_eq!(names(folder.path()), ["out.json"]);
-        // Neither a link to such a link, nor a device is replaced.
+        // Neither a link to such a link nor a device is replaced.
         let outer = folder.path().join("outer");
         symlink(&link, &outer).expect("linked");
         write(&88, &outer).expect("written");

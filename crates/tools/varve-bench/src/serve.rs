@@ -1,4 +1,4 @@
-//! A server of our own, started for a run, verified after it, and ended with it.
+//! A server of our own: started for a run, verified after it, and ended with it.
 
 use std::fmt;
 use std::fs;
@@ -12,30 +12,30 @@ use flate2::Crc;
 
 use crate::owned::{Ending, Folder, Process};
 
-/// Stores up to this size are verified after a run without being asked for.
+/// The largest store that is verified after a run by default, in bytes.
 const VERIFIED_BYTES: u64 = 4 << 30;
 /// The exit code of `varve verify` when it found problems.
 const PROBLEMS_FOUND: i32 = 3;
-/// That of earlier builds, which is also the one of a wrong command line: but then nothing is said
-/// on standard output.
+/// The exit code with the same meaning in older versions. A wrong command line has it, too, but
+/// then nothing is printed on standard output.
 const PROBLEMS_FOUND_BEFORE: i32 = 2;
 
-/// The process and its data. The process is gone when dropped, and so is the data unless it is
+/// The process and its data. Dropping it ends the process and removes the data, unless they are
 /// kept.
 #[derive(Debug)]
 pub(crate) struct Served {
-    /// Absent once it was stopped.
+    /// `None` once it was stopped.
     process: Option<Process>,
     pid: u32,
     pub(crate) url: String,
     binary: PathBuf,
-    /// What `serve` and `verify` both get: the data, and the options.
+    /// The common arguments of `serve` and `verify`: the data, and the options.
     options: Vec<String>,
     durability: String,
     data: Data,
 }
 
-/// Where a server's data is.
+/// The location of a server's data.
 #[derive(Debug)]
 enum Data {
     Temporary(Folder),
@@ -52,20 +52,20 @@ pub(crate) enum VerifyStore {
     Never,
 }
 
-/// What verifying a store came to.
+/// The result of verifying a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verified {
-    /// What `varve verify` said.
+    /// The output of `varve verify`.
     Sound(String),
     Problems(String),
-    /// How it ended otherwise.
+    /// The exit status and the output.
     Failed(String),
-    /// Why it was left out.
+    /// Why the store was not verified.
     LeftOut(String),
 }
 
 impl Verified {
-    /// What `varve verify` said, and how it ended, in other words.
+    /// The result for the output and the exit status of `varve verify`.
     fn of(said: String, status: ExitStatus) -> Self {
         match status.code() {
             Some(0) => Self::Sound(said),
@@ -75,7 +75,7 @@ impl Verified {
         }
     }
 
-    /// What makes the run fail, if something does.
+    /// The reason for which the run fails, if any.
     pub(crate) const fn failure(&self) -> Option<&'static str> {
         match self {
             Self::Problems(_) => Some("the store has problems"),
@@ -105,11 +105,11 @@ impl Data {
     }
 }
 
-/// Data that outlives its server.
+/// Data that is kept after its server has ended.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptData {
     pub(crate) folder: PathBuf,
-    /// An earlier server left it; else the folder must be empty.
+    /// Whether an earlier server left the data; otherwise the folder must be empty.
     pub(crate) again: bool,
 }
 
@@ -131,11 +131,10 @@ impl KeptData {
     }
 }
 
-/// Which build of the server a binary is: what it calls itself, and a sum of its bytes, as builds
-/// of one version differ.
+/// The version and the checksum of a server's binary, since builds of one version differ.
 ///
 /// # Errors
-/// When it does not tell, or cannot be read.
+/// When the binary does not print its version, or cannot be read.
 pub(crate) fn version(binary: &Path) -> Result<String> {
     let path = binary.display();
     let version = Command::new(binary).arg("--version").output();
@@ -153,19 +152,19 @@ pub(crate) fn version(binary: &Path) -> Result<String> {
 
 impl Served {
     /// Starts `binary serve` on a free port with an empty data folder. The server ends with the
-    /// thread that calls this.
+    /// calling thread.
     ///
     /// # Errors
-    /// When it does not start; its last words are in the message.
+    /// When it does not start; the message has its last output.
     pub(crate) fn start(binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
         let data = Data::Temporary(Folder::new()?);
         Self::start_on(data, binary, durability, settings)
     }
 
-    /// The same with data that stays.
+    /// The same with data that is kept.
     ///
     /// # Errors
-    /// When the server does not start, or the folder is not as it should be.
+    /// When the server does not start, or the folder is not empty as required.
     pub(crate) fn start_keeping(
         data: KeptData,
         binary: &Path,
@@ -215,7 +214,7 @@ impl Served {
         Ok(())
     }
 
-    /// Kills the server, and starts it again on its data.
+    /// Kills the server, and restarts it on its data.
     ///
     /// # Errors
     /// When it does not start.
@@ -229,15 +228,15 @@ impl Served {
         self.pid
     }
 
-    /// Where its data is.
+    /// The folder of its data.
     pub(crate) fn folder(&self) -> &Path {
         self.data.folder()
     }
 
-    /// Stops the server in order, and has its own binary verify the store that it leaves.
+    /// Stops the server in order, and verifies its store with its own binary.
     ///
     /// # Errors
-    /// When the server does not stop in order, or its store cannot be verified.
+    /// When the server does not stop in order, or the verification cannot run.
     pub(crate) fn verify(&mut self, wanted: VerifyStore) -> Result<Verified> {
         let left_out = |why: &str| Ok(Verified::LeftOut(why.to_owned()));
         if wanted == VerifyStore::Never {
@@ -265,10 +264,10 @@ impl Served {
     }
 }
 
-/// Starts a server and waits until it says where it listens.
+/// Starts a server and waits until it prints its address.
 ///
 /// # Errors
-/// When it ends before it says that.
+/// When it ends before that.
 pub(crate) fn listening(
     command: &Command,
     ending: Ending,
@@ -285,14 +284,14 @@ pub(crate) fn listening(
         let end = rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len());
         Some(rest[..end].trim_end_matches('/').to_owned())
     });
-    // What it prints later must go somewhere, or it would stop at a full pipe.
+    // Later output must be read, or the server would block on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     let program = Path::new(command.get_program()).display();
     let url = url.with_context(|| format!("{program} ended before it said where it serves"))?;
     Ok((process, url))
 }
 
-/// What a command prints, in one line, and how it ends.
+/// The output of a command, joined into one line, and its exit status.
 fn output(command: &Command) -> Result<(String, ExitStatus)> {
     let mut process = Process::start(command, Ending::Kill, |it| it.stdout(Stdio::piped()))?;
     let output = process.child().stdout.take().context("its output")?;

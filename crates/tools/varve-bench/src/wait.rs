@@ -1,5 +1,5 @@
-//! Waiting for a server that is about to start: whoever starts a load test beside its server cannot
-//! know how long that takes.
+//! Waits for a server that is starting: a user who starts a load test beside its server cannot know
+//! how long that takes.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use clap::Args;
 
 use crate::endpoint;
 
-/// How long one try to connect may take.
+/// The time limit of one attempt to connect.
 const CONNECTING: Duration = Duration::from_secs(2);
-/// How long to wait before the next try.
+/// The pause before the next attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long to wait.
@@ -23,10 +23,10 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// Returns once somebody takes connections at `url`, at once when there is nothing to wait for.
+    /// Waits until a server accepts connections at `url`; returns at once without `--wait`.
     ///
     /// # Errors
-    /// When nobody does in time.
+    /// When none does in time.
     pub(crate) fn for_server(self, url: &str) -> Result<()> {
         let Some(seconds) = self.seconds else {
             return Ok(());
@@ -42,14 +42,14 @@ impl Wait {
     }
 }
 
-/// The name is looked up anew each time: it may become known with the server.
+/// Connects once. The name is resolved each time, since it may only become known with the server.
 fn connect(url: &str) -> Result<()> {
     let address = endpoint::address(origin(url).0)?;
     TcpStream::connect_timeout(&address, CONNECTING).context("no connection")?;
     Ok(())
 }
 
-/// `http://host:port` and the path without its last slash, of `http://host:port/path/`.
+/// Splits `http://host:port/path/` into `http://host:port` and the path without its final slash.
 pub(crate) fn origin(url: &str) -> (&str, &str) {
     let begin = url.find("://").map_or(0, |at| at + 3);
     match url[begin..].find('/') {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_server_that_starts_meanwhile_is_waited_for() {
-        // Bound, so that nobody else gets the port, but not listened at yet.
+        // Bound, so that nobody else gets the port, but not listening yet.
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         socket.bind(&any.into()).expect("a port");

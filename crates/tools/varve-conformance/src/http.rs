@@ -1,13 +1,13 @@
-//! A blocking HTTP/1.1 client that sends exactly the bytes it is given: raw paths, odd bodies,
-//! missing headers. Ordinary clients normalise what a conformance replay must not.
+//! A blocking HTTP/1.1 client that sends exactly the given bytes: raw paths, odd bodies, missing
+//! headers. Ordinary clients normalise these, which a conformance replay must not do.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long one answer may take, connect included.
+/// The time limit of one answer, including the connection.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// The largest answer that is read, in bytes.
+/// The largest accepted answer, in bytes.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// A server's address: `http://host:port`.
@@ -16,20 +16,20 @@ pub struct Server {
     authority: String,
 }
 
-/// One request, sent as it stands.
+/// One request, sent unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The verb.
     pub method: String,
     /// The path with its query, already percent-encoded; sent untouched.
     pub path: String,
-    /// Headers beside `Host`, `Connection` and `Content-Length`, which the client adds.
+    /// Headers besides `Host`, `Connection` and `Content-Length`, which the client adds.
     pub headers: Vec<(String, String)>,
     /// The body; `None` sends no body and no length.
     pub body: Option<Vec<u8>>,
 }
 
-/// One answer; the body is already unzipped.
+/// One answer; the body is already decompressed.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// The status code.
@@ -67,10 +67,10 @@ impl Server {
         })
     }
 
-    /// Sends one request on a connection of its own and reads the answer.
+    /// Sends one request on a new connection and reads the answer.
     ///
     /// # Errors
-    /// Any failure of the connection, and an answer that is not HTTP.
+    /// When the connection fails, or the answer is not HTTP.
     pub fn send(&self, request: &Request) -> io::Result<Response> {
         let stream = TcpStream::connect(&self.authority)?;
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;

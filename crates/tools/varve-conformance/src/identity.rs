@@ -1,23 +1,23 @@
-//! Ids that the server makes up itself: learnt when they are first seen, then put into later
-//! requests and expected answers.
+//! Ids that the server generates: learnt when they first appear, then inserted into later requests
+//! and expected answers.
 //!
 //! Each kind is a one-to-one mapping between the recording's ids and the server's. A second
-//! recorded id for the same id of the server, or the other way round, is a difference.
+//! recorded id for the same id of the server, or vice versa, is a difference.
 
 use std::collections::HashMap;
 
-/// What an id names.
+/// The kind of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdKind {
     /// The number of a vertex whose label has the id strategy AUTOMATIC.
     Vertex,
     /// A task's number.
     Task,
-    /// The token of a page that follows.
+    /// The token of a following page.
     Page,
     /// The start or the end of a shard.
     Shard,
-    /// What a login gives.
+    /// The token of a login.
     Token,
 }
 
@@ -37,11 +37,11 @@ pub struct Identities {
 }
 
 impl Identities {
-    /// Notes that the server's `actual` stands for the recording's `recorded`, or checks it.
+    /// Maps the recording's `recorded` to the server's `actual`, or checks an existing mapping.
     ///
     /// # Errors
-    /// When the recorded one already stands for another or, unless it is an opaque token, the
-    /// actual one does.
+    /// When `recorded` is already mapped to another id. Unless ids of this kind are opaque tokens,
+    /// also when another recorded id is already mapped to `actual`.
     pub fn pair(&mut self, kind: IdKind, recorded: &str, actual: &str) -> Result<(), String> {
         let pairs = self.pairs.entry(kind).or_default();
         if let Some(known) = pairs.actual_by_recorded.get(recorded) {
@@ -53,8 +53,8 @@ impl Identities {
                 ))
             };
         }
-        // A token of ours may stand for several recorded ones: two questions may go on at the same
-        // place.
+        // One token of the server may be the counterpart of several recorded ones, since two
+        // listings may continue at the same position.
         let opaque = matches!(kind, IdKind::Page | IdKind::Shard);
         if let Some(known) = pairs.recorded_by_actual.get(actual).filter(|_| !opaque) {
             return Err(format!(
@@ -70,25 +70,25 @@ impl Identities {
         Ok(())
     }
 
-    /// The server's id for a recorded one; the recorded one itself while none is known.
+    /// The server's id for a recorded one; the recorded one itself if it is unknown.
     #[must_use]
     pub fn actual<'a>(&'a self, kind: IdKind, recorded: &'a str) -> &'a str {
         self.known(kind, recorded).unwrap_or(recorded)
     }
 
-    /// The server's id for a recorded one, if it has been learnt.
+    /// The server's id for a recorded one, if it is known.
     #[must_use]
     pub fn known(&self, kind: IdKind, recorded: &str) -> Option<&str> {
         let pairs = self.pairs.get(&kind)?;
         pairs.actual_by_recorded.get(recorded).map(String::as_str)
     }
 
-    /// Forgets everything but logins: a cleared graph counts its ids from the start again.
+    /// Removes all mappings except tokens of logins: a cleared graph restarts its ids.
     pub fn forget(&mut self) {
         self.pairs.retain(|kind, _| *kind == IdKind::Token);
     }
 
-    /// Notes that the server's `actual` stands for the recording's `recorded` from now on.
+    /// Maps the recording's `recorded` to the server's `actual` from now on.
     pub fn renew(&mut self, kind: IdKind, recorded: &str, actual: &str) {
         let pairs = self.pairs.entry(kind).or_default();
         pairs
@@ -96,7 +96,7 @@ impl Identities {
             .insert(recorded.to_owned(), actual.to_owned());
     }
 
-    /// A text with recorded automatic vertex ids replaced wherever they stand as whole numbers.
+    /// A text in which recorded automatic vertex ids are replaced if they are whole numbers.
     #[must_use]
     pub fn in_text(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
@@ -160,7 +160,7 @@ impl Identities {
     }
 }
 
-/// Decodes `%XX`; anything else stays as it is.
+/// Decodes `%XX`; everything else is unchanged.
 #[must_use]
 pub fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();

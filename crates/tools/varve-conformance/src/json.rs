@@ -1,5 +1,5 @@
-//! JSON that keeps what a comparison needs and an ordinary parser throws away: the order of an
-//! object's keys and the text of a number (`1.0` and `1` are different answers).
+//! JSON with two properties that a comparison needs and ordinary parsers discard: the order of an
+//! object's keys, and the text of a number (`1.0` and `1` are different answers).
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -27,10 +27,10 @@ pub enum Json {
 }
 
 impl Json {
-    /// Parses one JSON value that fills the whole text.
+    /// Parses a text that is one JSON value.
     ///
     /// # Errors
-    /// A sentence that names the byte where the text stops being JSON.
+    /// When the text is not JSON; the message names the byte of the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let limits = Limits {
             bytes: usize::MAX,
@@ -44,7 +44,7 @@ impl Json {
             .map_err(|error| format!("not JSON: {error}"))
     }
 
-    /// The member of an object, or `None` (also when this is not an object).
+    /// The member of an object; `None` if it is missing or this is not an object.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
@@ -80,7 +80,7 @@ impl Json {
         }
     }
 
-    /// What kind of value this is, for messages.
+    /// The kind of value, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use varve_conformance::{
     TRAVERSERS_DIFFERENCES, tables, transcript,
 };
 
-/// Who makes up for what is not in the recording with authentication on.
+/// The administrator in the recording with authentication, who sends the compensations.
 const ADMINISTRATOR: &str = "Basic admin:pa";
 
 const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
@@ -102,7 +102,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
-    // The tables belong to the recording beside them: another one has exchanges of its own.
+    // The tables belong to the recordings beside them and do not apply to other ones.
     let (recording, requests, compensations, listed) = match &arguments.transcript {
         Some(path) => (read(path)?, "", "", ""),
         None => match arguments.recording {

@@ -1,4 +1,4 @@
-//! Sends the recorded requests in order and judges each answer.
+//! Sends the recorded requests in order and compares each answer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
@@ -11,19 +11,19 @@ use crate::rules::{Corpus, compare};
 use crate::tables::{Compensation, Difference, DifferenceKind, RequestDetail, When};
 use crate::transcript::{self, Exchange};
 
-/// How long a background task of the server may take.
+/// The time limit of a background task of the server.
 const TASK_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a task is looked at while it runs.
+/// The interval at which a running task is polled.
 const TASK_POLL: Duration = Duration::from_millis(25);
 
-/// What became of one exchange.
+/// The verdict on an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The answers are equal.
     Equal,
-    /// They differ, and the list says that they may.
+    /// The answers differ, and the list allows it.
     Listed,
-    /// They differ, and nothing says that they may.
+    /// The answers differ, and the list does not allow it.
     Unlisted,
 }
 
@@ -38,32 +38,32 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The list's entry for this exchange.
     pub listed: Option<Difference>,
-    /// What differs, one line each.
+    /// The differences, one line each.
     pub differences: Vec<String>,
 }
 
-/// Everything a replay needs beside the server.
+/// The parameters of a replay besides the server.
 #[derive(Debug)]
 pub struct Plan {
     /// The recording.
     pub exchanges: Vec<Exchange>,
     /// Known differences, by exchange.
     pub differences: BTreeMap<usize, Difference>,
-    /// What the recording leaves out, by exchange.
+    /// Details of requests that are not recorded, by exchange.
     pub details: HashMap<usize, RequestDetail>,
-    /// Stand-ins for exchanges out of scope.
+    /// Replacements for exchanges out of scope.
     pub compensations: Vec<Compensation>,
-    /// What goes before every path of a graph: empty for the short form that was recorded,
-    /// `/graphspaces/DEFAULT` for the form of newer clients.
+    /// The prefix of every path of a graph: empty for the recorded short form,
+    /// `/graphspaces/DEFAULT` for that of newer clients.
     pub base: String,
-    /// Who sends what is not recorded; empty where nobody has to say so.
+    /// The `Authorization` of requests that are not recorded; empty without authentication.
     pub administrator: String,
-    /// The storage engine below the server may list elements in an order of its own.
+    /// Whether the server's storage engine may list elements in an order of its own.
     pub any_order: bool,
 }
 
 impl Plan {
-    /// The headers of what is not recorded.
+    /// The headers of requests that are not recorded.
     fn headers(&self, ids: &Identities) -> Vec<(String, String)> {
         let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
         if !self.administrator.is_empty() {
@@ -73,7 +73,7 @@ impl Plan {
         headers
     }
 
-    /// A recorded path in the form that this replay asks for.
+    /// A recorded path with the prefix of this replay.
     fn placed(&self, path: &str) -> String {
         let is_of_a_graph = path == "/graphs" || path.starts_with("/graphs/");
         let base = if is_of_a_graph {
@@ -176,7 +176,7 @@ fn judge(
     }
 }
 
-/// How an answer breaks what the list promises of it.
+/// How an answer breaks the promise of a list entry.
 fn breach(entry: &Difference, answer: Option<&Response>) -> Option<String> {
     if entry.kind == DifferenceKind::Later {
         return None;
@@ -194,8 +194,8 @@ fn breach(entry: &Difference, answer: Option<&Response>) -> Option<String> {
     Some(format!("the list promises an answer that holds '{text}'"))
 }
 
-/// Waits for the task that an exchange started: the recording's next request did so too. Jobs are
-/// not waited for here, the recording looks at some of them while they run.
+/// Waits for the task that an exchange started, as the recorder did before its next request. Does
+/// not wait for jobs, some of which the recording shows while they run.
 fn await_task(
     server: &Server,
     plan: &Plan,
@@ -215,9 +215,9 @@ fn await_task(
     }
 }
 
-/// Waits until the tasks in the recorded answer are as far as it shows them: ended, or begun where
-/// it shows a running one cancelled. How far a job is by the next request depends on the machine.
-/// An error shows in the answer that follows.
+/// Waits until the tasks in the recorded answer have reached their recorded state: ended, or begun
+/// if the recording cancels them while they run. Without this, the state of a job at the next
+/// request would depend on the machine. Errors show in the next answer.
 fn await_shown_tasks(server: &Server, plan: &Plan, exchange: &Exchange, ids: &Identities) {
     let shown = &exchange.response;
     let tasks = match shown.get("tasks").and_then(Json::as_array) {
@@ -250,8 +250,8 @@ fn is_begun(task: &Json) -> bool {
     status(task) == Some("running") || is_ended(task)
 }
 
-/// Waits until the server's task `id` is as `is_there` wants it; says what went wrong, if anything
-/// did.
+/// Waits until `is_there` accepts the server's task `id`. Returns a description of a failure, if
+/// any.
 fn await_status(
     server: &Server,
     plan: &Plan,
@@ -282,7 +282,7 @@ fn await_status(
     }
 }
 
-/// Sends what stands in for an exchange; says what went wrong, if anything did.
+/// Sends the replacement for an exchange. Returns a description of a failure, if any.
 fn compensate(
     server: &Server,
     plan: &Plan,

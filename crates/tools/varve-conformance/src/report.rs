@@ -1,4 +1,4 @@
-//! What a replay says at its end: a summary, and a Markdown file with every difference.
+//! The result of a replay: a summary, and a Markdown file with every difference.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,16 @@ use crate::replay::{Outcome, Verdict};
 use crate::tables::DifferenceKind;
 
 /// The share of in-scope exchanges of [`crate::TRANSCRIPT`] that must be equal, in percent. Seven
-/// of the listed ones show the same defect: filters of k-out and k-neighbor that are ignored.
+/// of the listed differences have the same cause: the original ignores filters of k-out and
+/// k-neighbor.
 pub const EQUAL_PERCENT_MIN: f64 = 95.0;
-/// The same of [`crate::TRAVERSERS`], which was made to show defects: each is named in its list.
+/// The same for [`crate::TRAVERSERS`], which was recorded to show defects: its list names each of
+/// them.
 pub const TRAVERSERS_EQUAL_PERCENT_MIN: f64 = 75.0;
-/// The same of [`crate::AUTH`], which was made to show holes. Half of the exchanges that differ are
-/// refusals that name another right.
+/// The same for [`crate::AUTH`], which was recorded to show security holes. Half of the differing
+/// exchanges are refusals that name another right.
 pub const AUTH_EQUAL_PERCENT_MIN: f64 = 60.0;
-/// The same of [`crate::AUTH_17`], of which most exchanges are refusals.
+/// The same for [`crate::AUTH_17`], in which most exchanges are refusals.
 pub const AUTH_17_EQUAL_PERCENT_MIN: f64 = 50.0;
 
 /// The numbers of a replay.
@@ -21,7 +23,7 @@ pub const AUTH_17_EQUAL_PERCENT_MIN: f64 = 50.0;
 pub struct Summary {
     /// All exchanges.
     pub total: usize,
-    /// Those that are not listed as later, newer or following.
+    /// Exchanges that are not listed as later, newer or following.
     pub in_scope: usize,
     /// Listed as newer or following, and different.
     pub beside: usize,
@@ -130,13 +132,13 @@ fn is_in_scope(outcome: &Outcome) -> bool {
     }
 }
 
-/// Exchanges out of scope whose answer is not the one that the list promises.
+/// The number of exchanges out of scope whose answer breaks the promise of the list.
 fn broken_promises(outcomes: &[Outcome]) -> usize {
     let beside = outcomes.iter().filter(|o| !is_in_scope(o));
     beside.filter(|o| o.verdict == Verdict::Unlisted).count()
 }
 
-/// The lines for one outcome: its title and what differs.
+/// The text for one outcome: its title and its differences.
 #[must_use]
 pub fn outcome_text(outcome: &Outcome) -> String {
     let mut out = format!("#{} {}\n", outcome.number, outcome.title);

@@ -6,30 +6,30 @@
 //!
 //! **Bodies**, by what was recorded ([`rule_of`]):
 //! - *Error* (`exception`, `message`, `cause`): class and message must be the same text. A cause is
-//!   some Java object's `toString`: it must be a string, no more. Task numbers inside the message
-//!   are substituted; which of several labels "is still using" a property key is not defined.
-//! - *Parse error* (the original's `text/plain` Jackson sentences): a 400 whose body names what the
-//!   sentence names (the field, or the value), in either content type.
+//!   some Java object's `toString`, so it only must be a string. Task numbers inside the message
+//!   are substituted. If several labels use a property key, the error may name any of them.
+//! - *Parse error* (the original's `text/plain` Jackson messages): a 400 whose body names the field
+//!   or the value that the message names, in either content type.
 //! - *Elements* (lists of vertices or edges): as sets, because the original orders by its own
-//!   storage key. What order is defined is checked: numeric ids before others in a plain listing,
-//!   the property's values in a query by one range. A list that was cut (`limit`, `offset`,
-//!   `page`) holds as many elements as recorded, none twice, each of them in a form in which the
-//!   recording shows that element somewhere.
+//!   storage key. The defined part of the order is checked: numeric ids before others in a plain
+//!   listing, the property's values in a query by one range. A list that was cut (`limit`,
+//!   `offset`, `page`) has as many elements as recorded, none twice, each in a form that the
+//!   recording has for this element.
 //! - *Top lists* (schema lists without `names=`, `GET …/schema`, graphs, answers of batch updates):
 //!   the lists directly below the top are sets, everything inside them is ordered.
-//! - *Traverser*: every list is a set but the ones that are sequences (paths, weights, ranks).
+//! - *Traverser*: every list is a set except sequences (paths, weights, ranks).
 //! - *Groups*, *entries* (metrics, `/apis`, `/openapi.json`): the same groups, or entries with the
 //!   same fields; numbers and names are the server's own.
 //! - *Text* (`…/conf`, Prometheus metrics): not empty, and the same first words for metrics.
 //! - *Status only*: WADL, HTML error pages.
-//! - *Any elements* (a Gremlin text that limits all vertices or edges, where the engine lists them
-//!   in an order of its own): as many results as recorded, none twice, each of them an element that
-//!   the recording shows, or its id.
+//! - *Any elements* (a Gremlin text that limits all vertices or edges, if the engine lists them in
+//!   an order of its own): as many results as recorded, none twice, each an element of the
+//!   recording, or its id.
 //! - *Exact*: everything else; lists are ordered (ids of a batch, `names=`, property names).
 //!
 //! **Inside any body** (see [`crate::walk`]): objects have the same members in any order, except an
-//! element's `properties`, whose order is defined; `1` and `1.0` differ; ids that the server makes
-//! up, times, costs, versions and addresses are compared as that module says.
+//! element's `properties`, whose order is defined; `1` and `1.0` differ; ids that the server
+//! generates, times, costs, versions and addresses are compared as described in that module.
 
 use std::collections::HashMap;
 
@@ -52,15 +52,15 @@ pub enum Rule {
     Elements(&'static str),
     /// The lists directly below the top are sets.
     TopLists,
-    /// Lists are sets, sequences excepted.
+    /// Lists are sets, except sequences.
     Traverser,
     /// The same top-level members, each an object.
     Groups,
     /// An object of entries that have the recorded entries' common fields.
     Entries,
-    /// Text that is there and starts with the same word.
+    /// Text that is not empty and starts with the same word.
     Text,
-    /// Nothing but status and content type.
+    /// Only status and content type.
     StatusOnly,
 }
 
@@ -117,11 +117,11 @@ impl Exchange {
     }
 }
 
-/// Every form in which the recording shows each element, by the element's id.
+/// All recorded forms of each element, by the element's id.
 #[derive(Debug, Default)]
 pub struct Corpus {
     forms: HashMap<String, Vec<Json>>,
-    /// The storage engine below the server may list elements in an order of its own, as a hashed
+    /// Whether the server's storage engine may list elements in an order of its own, as a hashed
     /// one does.
     pub any_order: bool,
 }
@@ -167,15 +167,15 @@ impl Corpus {
         };
         match self.forms.get(&id) {
             Some(forms) => shown(forms),
-            // Listed in another order, a cut list may begin with elements whose generated ids have
-            // not been met yet.
+            // In another order, a cut list may contain elements whose generated ids are not known
+            // yet.
             None => self.any_order && self.forms.values().any(shown),
         }
     }
 }
 
 impl Corpus {
-    /// Whether a value is the id of an element that the recording shows.
+    /// Whether a value is the id of a recorded element.
     fn knows_id(&self, id: &Json, ids: &Identities) -> bool {
         self.forms.values().flatten().any(|form| {
             let mut trial = ids.clone();
@@ -189,7 +189,7 @@ impl Corpus {
     }
 }
 
-/// The id of a vertex or an edge as JSON text, so that `1` and `"1"` stay apart.
+/// The id of a vertex or an edge as JSON text, so that `1` and `"1"` are distinct.
 fn element_id(value: &Json) -> Option<String> {
     match value.get("type").and_then(Json::as_str) {
         Some("vertex" | "edge") if value.get("properties").is_some() => {
@@ -199,8 +199,8 @@ fn element_id(value: &Json) -> Option<String> {
     }
 }
 
-/// Compares an answer with the recorded one and learns the ids in it. Empty when they are equal,
-/// else one line for each difference.
+/// Compares an answer with the recorded one, and learns its ids. Returns one line for each
+/// difference; empty if they are equal.
 #[must_use]
 pub fn compare(
     exchange: &Exchange,
@@ -277,8 +277,8 @@ fn content_type_difference(exchange: &Exchange, answer: &Response) -> Option<Str
         .then(|| format!("content type '{actual}' instead of '{recorded}'"))
 }
 
-/// The words that a parse error must name: what the recorded sentence puts in double quotes right
-/// after `field`, or after `from String`.
+/// The difference if the body does not name what the recorded message names: the text in double
+/// quotes after `field` or `from String`.
 fn parse_error_difference(exchange: &Exchange, body: &str) -> Option<String> {
     let sentence = exchange.response.as_str().unwrap_or_default();
     if body.trim().is_empty() {
@@ -323,7 +323,8 @@ fn error_differences(exchange: &Exchange, actual: &Json, ids: &mut Identities) -
     walk.differences
 }
 
-/// Which of the labels that use a property key is named, when it cannot be removed, is not defined.
+/// Removes the name of the label from the message that a property key is in use: if several labels
+/// use the key, any of them may be named.
 fn blur_user_of_key(error: &mut Json) {
     let Json::Object(members) = error else { return };
     for (_, value) in members.iter_mut().filter(|(key, _)| key == "message") {
@@ -349,7 +350,7 @@ fn learn_automatic_id(exchange: &Exchange, actual: &Json, ids: &mut Identities) 
     if let (Some(Json::Number(recorded)), Some(Json::Number(actual))) =
         (exchange.response.get("id"), actual.get("id"))
     {
-        // A clash shows as a difference of the ids when the bodies are walked.
+        // A clash is reported as a difference of the ids when the bodies are walked.
         let _ = ids.pair(IdKind::Vertex, recorded, actual);
     }
 }
@@ -458,12 +459,12 @@ fn script(exchange: &Exchange) -> Option<String> {
     text.filter(|_| exchange.route() == "/gremlin")
 }
 
-/// Whether a Gremlin text says nothing of the order of its results.
+/// Whether a Gremlin text leaves the order of its results open.
 fn is_unordered(exchange: &Exchange) -> bool {
     script(exchange).is_some_and(|text| !text.contains("order("))
 }
 
-/// Whether a Gremlin text asks for some of all vertices or edges, whichever come first.
+/// Whether a Gremlin text takes an arbitrary part of all vertices or edges.
 fn takes_any_elements(exchange: &Exchange) -> bool {
     script(exchange)
         .is_some_and(|text| text.contains(".V().limit(") || text.contains(".E().limit("))
@@ -498,7 +499,7 @@ fn any_elements_differences(
     out
 }
 
-/// Whether `limit`, `offset` or `page` may have left elements out of the recorded list.
+/// Whether the recorded list may have been cut by `limit`, `offset` or `page`.
 fn is_cut(exchange: &Exchange, length: usize) -> bool {
     let number = |name: &str| exchange.query(name).and_then(|v| v.parse::<i64>().ok());
     let limit = number("limit").or_else(|| number("page_limit"));
@@ -509,8 +510,9 @@ fn is_cut(exchange: &Exchange, length: usize) -> bool {
             .is_some_and(|token| !token.is_empty())
 }
 
-/// The part of the order that is defined: a query by one range goes by that property's value, a
-/// plain listing has numeric ids first, unless the engine may list in `any_order`.
+/// A difference in the defined part of the order: a query by one range is ordered by that
+/// property's value; a plain listing has numeric ids first, unless the engine may list in
+/// `any_order`.
 fn order_difference(
     exchange: &Exchange,
     expected: &[Json],
@@ -544,7 +546,7 @@ fn order_difference(
     })
 }
 
-/// The property of a query that holds one range predicate and nothing else.
+/// The property of a query that consists of one range predicate.
 fn range_property(properties: &str) -> Option<String> {
     let query = Json::parse(properties).ok()?;
     let [(name, Json::String(predicate))] = query.as_object()? else {

@@ -1,5 +1,5 @@
-//! The three small tables beside the recording, in TOML: what the recording does not say about a
-//! request, which differences are known, and what stands in for exchanges out of scope.
+//! The three small TOML tables beside the recording: details of requests that are not recorded,
+//! known differences, and replacements for exchanges out of scope.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,10 +11,10 @@ use serde::Deserialize;
 pub enum DifferenceKind {
     /// A defect of the original that is mended: in scope, counted as different.
     Mended,
-    /// What the original itself answers since the version that the server names: a recording of an
+    /// The original's own behaviour since the version that the server reports; a recording of an
     /// older version cannot judge it. Out of scope.
     Newer,
-    /// Asks about what an earlier listed exchange left different. Out of scope.
+    /// A consequence of the difference in an earlier listed exchange. Out of scope.
     Follows,
     /// A resource that is not served yet: out of scope.
     Later,
@@ -23,21 +23,21 @@ pub enum DifferenceKind {
 /// A known difference of one exchange.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Mended or later.
+    /// Why the exchange may differ.
     pub kind: DifferenceKind,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub reason: String,
     /// The status that the server must give instead of the recorded one.
     pub status: Option<u16>,
-    /// A text that the server's answer must hold.
+    /// A text that the server's answer must contain.
     pub contains: Option<String>,
 }
 
-/// A body that the recording only hints at.
+/// A body that is only described in the recording.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Body {
-    /// A JSON array of `count` elements, `%d` replaced by the element's place from 0.
+    /// A JSON array of `count` elements, with `%d` replaced by the element's index from 0.
     Repeat {
         /// How many elements.
         count: usize,
@@ -48,10 +48,10 @@ pub enum Body {
     Gzip(String),
 }
 
-/// What the recording leaves out about one request.
+/// Details of a request that are not recorded.
 #[derive(Clone, Debug, Default)]
 pub struct RequestDetail {
-    /// Headers to set; an empty value takes the header away.
+    /// Headers to set; an empty value removes the header.
     pub headers: Vec<(String, String)>,
     /// The body to send instead of the recorded one.
     pub body: Option<Body>,
@@ -61,27 +61,27 @@ pub struct RequestDetail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// Before the exchange: it takes away what would make a mended defect show in an answer that is
-    /// about something else.
+    /// Before the exchange: it removes the cause that would show a mended defect in an answer about
+    /// something else.
     Before,
-    /// When the server did not give the recorded status: it does not serve the resource.
+    /// When the server did not give the recorded status, since it does not serve the resource.
     #[default]
     Refused,
-    /// When the answer differs in any way: what was mended left another state.
+    /// When the answer differs in any way, since the mended defect left another state.
     Different,
 }
 
-/// A request that stands in for an exchange that the server does not serve yet, so that later
-/// answers stay comparable.
+/// A request that replaces an exchange that the server does not serve yet, so that later answers
+/// stay comparable.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
     /// Sent after this exchange.
     pub exchange: usize,
-    /// On which condition.
+    /// The condition.
     #[serde(default)]
     pub when: When,
-    /// What it makes up for.
+    /// The change that it makes up for.
     pub reason: String,
     /// The verb.
     pub method: String,
@@ -142,7 +142,7 @@ struct Compensations {
 /// Reads the list of known differences, by exchange.
 ///
 /// # Errors
-/// Text that is not such a table, a range that is not `a-b`, an exchange named twice.
+/// When the text is not such a table, a range is not `a-b`, or an exchange is listed twice.
 pub fn differences(text: &str) -> Result<BTreeMap<usize, Difference>, String> {
     let table: Differences = toml::from_str(text).map_err(|e| e.to_string())?;
     let mut out = BTreeMap::new();
@@ -172,10 +172,10 @@ pub fn differences(text: &str) -> Result<BTreeMap<usize, Difference>, String> {
     Ok(out)
 }
 
-/// Reads what the recording leaves out about requests, by exchange.
+/// Reads the details of requests, by exchange.
 ///
 /// # Errors
-/// Text that is not such a table.
+/// When the text is not such a table.
 pub fn requests(text: &str) -> Result<HashMap<usize, RequestDetail>, String> {
     let table: Requests = toml::from_str(text).map_err(|e| e.to_string())?;
     let detail = |e: RequestEntry| {
@@ -193,7 +193,7 @@ pub fn requests(text: &str) -> Result<HashMap<usize, RequestDetail>, String> {
 /// Reads the compensations, in order.
 ///
 /// # Errors
-/// Text that is not such a table.
+/// When the text is not such a table.
 pub fn compensations(text: &str) -> Result<Vec<Compensation>, String> {
     let table: Compensations = toml::from_str(text).map_err(|e| e.to_string())?;
     Ok(table.compensation)

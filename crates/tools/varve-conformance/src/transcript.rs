@@ -1,4 +1,4 @@
-//! The recording: one HTTP exchange a line, and how each is turned back into a request.
+//! The recording: one HTTP exchange a line, and the conversion of an exchange into a request.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -15,11 +15,11 @@ use crate::tables::{Body, RequestDetail};
 /// One recorded exchange.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// Its place in the recording, from 1.
+    /// Its number in the recording, from 1.
     pub number: usize,
-    /// What the recorder wanted to learn, or empty.
+    /// The recorder's note, or empty.
     pub note: String,
-    /// What the `Authorization` header said, in plain text; empty for none.
+    /// The content of the `Authorization` header in plain text; empty for none.
     pub auth: String,
     /// The verb.
     pub method: String,
@@ -65,7 +65,7 @@ impl Exchange {
 /// Reads a recording, one JSON object a line.
 ///
 /// # Errors
-/// Names the line that is not an exchange.
+/// When a line is not an exchange; the message names the line.
 pub fn parse(text: &str) -> Result<Vec<Exchange>, String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines
@@ -74,8 +74,8 @@ pub fn parse(text: &str) -> Result<Vec<Exchange>, String> {
         .collect()
 }
 
-/// Texts of 1.7 and the same in 1.5: ids have the numbers of hidden labels,
-/// which depend on the version; refusals name the graph space; errors have a trace by default.
+/// Texts of 1.7 and their equivalents in 1.5. Ids have the numbers of hidden labels, which depend
+/// on the version; refusals name the graph space; errors have a trace by default.
 const TERMS_OF_1_7: [(&str, &str); 14] = [
     ("-31:", "-30:"),
     ("-31%3A", "-30%3A"),
@@ -93,7 +93,7 @@ const TERMS_OF_1_7: [(&str, &str); 14] = [
     (r#", "trace": ["<left out>"]"#, ""),
 ];
 
-/// A recording of 1.7 with the numbers and texts of 1.5, which this server has on all paths.
+/// A recording of 1.7 with the numbers and texts of 1.5, which this server uses on all paths.
 #[must_use]
 pub fn in_the_terms_of_1_5(recording: &str) -> String {
     let terms = TERMS_OF_1_7.iter();
@@ -125,9 +125,9 @@ fn parse_line(number: usize, line: &str) -> Result<Exchange, String> {
     })
 }
 
-/// Builds the request of an exchange for the server at hand: the recorded one, with the ids that
-/// the server generated itself put in, and with what the recording does not hold (headers, bodies
-/// too long or not textual) taken from `details`.
+/// Builds the request of an exchange for this server: the recorded one, with ids that the server
+/// generated. `details` supplies what is not recorded: headers, and bodies that are too long or no
+/// text.
 #[must_use]
 pub fn request(
     exchange: &Exchange,
@@ -152,7 +152,7 @@ pub fn request(
     }
     for (name, value) in detail.iter().flat_map(|d| &d.headers) {
         headers.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
-        // An empty value in the table means: do not send this header.
+        // An empty value in the table removes the header.
         if !value.is_empty() {
             headers.push((name.clone(), value.clone()));
         }
@@ -165,8 +165,8 @@ pub fn request(
     }
 }
 
-/// The header that says this: a name and a password are recorded in plain text, tokens as
-/// placeholders.
+/// The value of the `Authorization` header. A name and a password are recorded in plain text,
+/// tokens as placeholders.
 #[must_use]
 pub fn authorization(auth: &str, identities: &Identities) -> String {
     match auth.split_once(' ') {

@@ -1,23 +1,23 @@
-//! Walks two JSON values side by side and notes where they differ.
+//! Compares two JSON values member by member and collects the differences.
 //!
-//! Members that have a rule of their own, wherever they stand:
-//! - ids that the server makes up (`task_id`, a task's `id`, `task_dependencies`, `page`, a shard's
-//!   `start` and `end`): paired through [`Identities`]; `0` ("no task") and `null` ("no more
-//!   pages") stand for themselves;
+//! Members with a rule of their own, at any depth:
+//! - ids that the server generates (`task_id`, a task's `id`, `task_dependencies`, `page`, a
+//!   shard's `start` and `end`): paired through [`Identities`]; `0` ("no task") and `null` ("no
+//!   more pages") must be equal;
 //! - times and measures (`~create_time`, `task_create`, `task_update`, `task_progress`, `measure`):
 //!   by shape;
-//! - what names the server itself (`version`, `core`, `gremlin`, `doc`, `service`, `backend`,
-//!   `task_server`, `task_callable`, …): a string, a version where a version was recorded, a list
-//!   of names for `apis`;
-//! - times of users, groups and such, `user_password`, `token`: by shape; a token is put into later
-//!   requests;
+//! - values that identify the server (`version`, `core`, `gremlin`, `doc`, `service`, `backend`,
+//!   `task_server`, `task_callable`, …): a string; a version if a version was recorded; a list of
+//!   names for `apis`;
+//! - times of users, groups and the like, `user_password`, `token`: by shape; a token is inserted
+//!   into later requests;
 //! - `requestId`: a UUID; `cause`: a string; `trace`: anything;
 //! - `links` of an edge label: a set.
 
 use crate::identity::{IdKind, Identities};
 use crate::json::Json;
 
-/// Differences beyond this many are not noted for one answer.
+/// The most differences that are collected for one answer.
 const DIFFERENCES_MAX: usize = 8;
 
 /// Which lists are sets.
@@ -31,17 +31,17 @@ pub enum Order {
     Paths,
 }
 
-/// One comparison under way.
+/// A running comparison.
 #[derive(Debug)]
 pub struct Walk<'a> {
     ids: &'a mut Identities,
     order: Order,
-    /// What was found different, one line each.
+    /// The differences, one line each.
     pub differences: Vec<String>,
 }
 
 impl<'a> Walk<'a> {
-    /// Starts a comparison that learns into `ids`.
+    /// Starts a comparison that adds new ids to `ids`.
     pub fn new(ids: &'a mut Identities, order: Order) -> Self {
         Self {
             ids,
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Compares two values; `at` is the way to them from the top, empty there.
+    /// Compares two values; `at` is their path from the top, which is empty itself.
     pub fn value(&mut self, at: &str, recorded: &Json, actual: &Json) {
         match (recorded, actual) {
             (Json::Object(_), Json::Object(_)) => self.members(at, "", recorded, actual),
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Compares the members of two objects at the top, but for one of them.
+    /// Compares the members of two objects at the top, except one.
     pub fn members_but(&mut self, skipped: &str, recorded: &Json, actual: &Json) {
         self.members("", skipped, recorded, actual);
     }
@@ -261,7 +261,7 @@ fn is_element(value: &Json) -> bool {
     )
 }
 
-/// Whole numbers are equal as numbers, fractions too, but `1` never equals `1.0`.
+/// Integers are equal as numbers, and so are fractions, but `1` never equals `1.0`.
 fn numbers_equal(recorded: &str, actual: &str) -> bool {
     let is_fraction = |text: &str| text.contains(['.', 'e', 'E']);
     if recorded == actual {
@@ -272,7 +272,7 @@ fn numbers_equal(recorded: &str, actual: &str) -> bool {
         && recorded.parse::<f64>().ok() == actual.parse::<f64>().ok()
 }
 
-/// The shape test for a member whose value is the server's own affair.
+/// The shape test for a member whose value is specific to the server.
 fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
     let is_string = recorded.as_str().is_some();
     match key {
@@ -290,7 +290,7 @@ fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
         {
             Some(|v| v.as_str().is_some())
         }
-        // Which groups of resources a server has.
+        // The groups of resources of the server.
         "apis" if recorded.as_array().is_some() => Some(|v| {
             v.as_array()
                 .is_some_and(|names| names.iter().all(|name| name.as_str().is_some()))
@@ -301,7 +301,7 @@ fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
     }
 }
 
-/// When a user, a group or such was made or changed.
+/// Whether a member is the time at which a user, a group or the like was created or changed.
 fn is_record_time(key: &str) -> bool {
     let kind = key.strip_suffix("_create").or(key.strip_suffix("_update"));
     kind.is_some_and(|kind| kind != "task" && !kind.contains('_'))
@@ -329,7 +329,7 @@ fn is_version(text: &str) -> bool {
     parts.len() >= 3 && parts.iter().all(|part| part.parse::<u32>().is_ok())
 }
 
-/// Whether `text` is `form` with its zeros replaced by any digits.
+/// Whether `text` equals `form` with its zeros replaced by any digits.
 fn fits(text: &str, form: &str) -> bool {
     text.len() == form.len()
         && text.bytes().zip(form.bytes()).all(|(t, f)| {

@@ -1,5 +1,5 @@
-//! The whole replay against a stub that answers from the recording: as recorded, everything is
-//! equal; with one answer changed, exactly that exchange is found.
+//! Replays against a stub that answers from the recording. With the recorded answers, every
+//! exchange is equal; with one changed answer, exactly that exchange differs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,7 +36,7 @@ impl Answer {
     }
 }
 
-/// Reads one request; whether it is the tool's own and not one of the recording.
+/// Reads one request. Returns whether the tool sent it besides the recorded ones.
 fn read_request(stream: &TcpStream) -> bool {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
@@ -66,8 +66,8 @@ fn write_answer(mut stream: &TcpStream, answer: &Answer, is_head: bool) {
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
 }
 
-/// Answers each exchange in order, and the tool's own questions with a task that has ended after
-/// `looks` of them.
+/// Answers each exchange in order, and the tool's own questions with the status of a task. Tasks
+/// are running in all answers until the tool has asked `looks` questions, and have ended then.
 fn serve(listener: &TcpListener, exchanges: &[Exchange], answers: &[Answer], looks: usize) {
     let mut left = looks;
     let mut answers = exchanges.iter().zip(answers).peekable();
@@ -112,7 +112,7 @@ fn replay_of(recording: &str, looks: usize, change: impl Fn(usize, &mut Answer))
         exchanges: exchanges.clone(),
         differences: tables::differences("").unwrap(),
         details: tables::requests(REQUESTS).unwrap(),
-        // The stub answers nothing but what was recorded.
+        // The stub has answers only for recorded requests.
         compensations: Vec::new(),
         base: String::new(),
         administrator: String::new(),
@@ -145,8 +145,8 @@ fn the_recording_is_equal_to_itself() {
 
 #[test]
 fn each_changed_answer_is_found_and_no_other() {
-    // A value, a missing property, the order of ids, a class, a status, a content type, a body
-    // where none belongs, an element too few, a task's outcome, a double that lost its point.
+    // A value, a missing property, the order of ids, a class, a status, a content type, an
+    // unexpected body, a missing element, a task's outcome, a double without its point.
     let outcomes = replay_with(|number, answer| match number {
         81 => answer.content_type = Some("application/json".to_owned()),
         142 => answer.body = answer.body.replace("Beijing", "Peking"),
@@ -171,7 +171,7 @@ fn a_task_is_asked_for_when_it_has_ended_if_it_was_recorded_so() {
     let recording = r#"{"method":"POST","path":"/graphs/g/jobs/gremlin","status":201,"response":{"task_id":3}}
 {"method":"GET","path":"/graphs/g/tasks/3","status":200,"response":{"task_name":"1+1","id":3,"task_status":"success"}}
 {"method":"GET","path":"/graphs/g/tasks","status":200,"response":{"tasks":[{"task_name":"1+1","id":3,"task_status":"success"}]}}"#;
-    // The tool's first question is the one whether there is a server.
+    // The tool's first request checks whether the server is up.
     for looks in [0, 2, 4] {
         let outcomes = replay_of(recording, looks, |_, _| ());
         assert_eq!(different(&outcomes), [0_usize; 0], "{outcomes:?}");

@@ -1,7 +1,7 @@
-//! Two servers on one Apache Cassandra node: what one makes the other has at once, races between
-//! them, and what becomes of a graph when its leader is killed or frozen. `VARVE_BIN` is a server
-//! with that engine and `VARVE_TEST_CASSANDRA` the node; without them there is nothing to test.
-//! `VARVE_SERVERS_TRIES` is how often the races are run (default 200).
+//! Two servers on one Apache Cassandra node: changes of one server are visible on the other at
+//! once; races between them; and a graph whose leader is killed or frozen. `VARVE_BIN` is a server
+//! with that engine, and `VARVE_TEST_CASSANDRA` the node; without them the tests are skipped.
+//! `VARVE_SERVERS_TRIES` is the number of repetitions of the races (default 200).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,22 +17,22 @@ use std::time::{Duration, Instant};
 
 use varve_conformance::http::{Request, Response, Server};
 
-/// What each writer writes during one change of the schema. Each index is built over everything
-/// written before, so the load is a number of writes: with a rate, a slow machine would build over
-/// more than a fast one.
+/// Writes of each writer during one change of the schema. Each index is built over all earlier
+/// writes, so the load is a number of writes: at a fixed rate, a slow machine would build over more
+/// than a fast one.
 const WRITES_PER_CHANGE: usize = 25;
-/// Between two writes of one writer while the schema is changed.
+/// The pause between two writes of one writer while the schema is changed.
 const LOAD_STEP: Duration = Duration::from_millis(20);
-/// Threads that read back what was written.
+/// Threads that read the writes back.
 const CHECKERS: usize = 4;
 
-/// The shortest lease that a server takes.
+/// The shortest lease that a server accepts, in seconds.
 const LEASE_SECONDS: &str = "10";
-/// How long another server may take to lead, and a job to end, on a machine with other work.
+/// The time limit for another server to take the lead, and for a job, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const GRAPH: &str = "/graphs/hugegraph";
 
-/// Held by the test that runs: one node is enough for two servers, not for four.
+/// Locked by the running test: one node is enough for two servers, but not for four.
 static NODE: Mutex<()> = Mutex::new(());
 
 struct Process {
@@ -60,7 +60,7 @@ impl Process {
                 break url.trim().to_owned();
             }
         };
-        // What it says further on has to go somewhere.
+        // Later output must be read, or the server would block on a full pipe.
         thread::spawn(move || lines.for_each(drop));
         let server = Server::parse(&url).unwrap();
         Self { child, server, url }
@@ -76,7 +76,7 @@ impl Process {
         })
     }
 
-    /// The request succeeds.
+    /// Sends a request that must succeed. Returns the body of the answer.
     #[track_caller]
     fn done(&self, verb: &str, path: &str, body: &str) -> String {
         let answer = self.ask(verb, path, body).unwrap();
@@ -116,7 +116,7 @@ impl Process {
         assert!(sent.success());
     }
 
-    /// Checks the whole graph, which this server leads.
+    /// Verifies the whole graph, which this server leads.
     fn verify(&self) {
         let job = self.done("POST", "/admin/verify", r#"{"graph":"hugegraph"}"#);
         let id: String = job.chars().filter(char::is_ascii_digit).collect();
@@ -185,7 +185,7 @@ fn thing(id: &str) -> String {
     format!(r#"{{"label":"thing","id":"{id}","properties":{{"name":"{id}"}}}}"#)
 }
 
-/// Both do something at the same time.
+/// Runs both at the same time.
 fn at_once<T: Send, U: Send>(
     one: impl FnOnce() -> T + Send,
     other: impl FnOnce() -> U + Send,
@@ -287,10 +287,10 @@ fn no_edge_dangles(a: &Process, b: &Process, tries: usize) {
 }
 
 /// One server changes a label that is being written to, and the other uses each change at once: a
-/// property, then an index.
+/// new property, then an index on it.
 fn schema_changes_under_load(a: &Process, b: &Process, tries: usize) {
     let stop = AtomicBool::new(false);
-    // How much each writer may have written by now.
+    // The number of writes that each writer is allowed so far.
     let allowed = AtomicUsize::new(0);
     let written = thread::scope(|scope| {
         let writers: Vec<_> = [a, b]
@@ -332,8 +332,8 @@ fn schema_changes_under_load(a: &Process, b: &Process, tries: usize) {
     }
 }
 
-/// A new property of the label, used at once through the other server, and an index on it, which
-/// finds it.
+/// Adds a property to the label and uses it at once through the other server. Then adds an index on
+/// it and searches by it.
 fn change_schema(one: &Process, other: &Process, number: usize) {
     let key = format!("extra{number}");
     let body = format!(r#"{{"name":"{key}","data_type":"TEXT","cardinality":"SINGLE"}}"#);
@@ -382,7 +382,8 @@ fn pair(id: &str) -> String {
     )
 }
 
-/// Writes pairs through all servers until stopped; the ids, and whether each was acknowledged.
+/// Writes pairs through all servers until `meanwhile` returns. Returns the ids, and whether each
+/// pair was acknowledged.
 fn write_pairs(
     servers: &[&Process],
     prefix: &str,
@@ -406,7 +407,7 @@ fn write_pairs(
                         written.lock().unwrap().push((id, kept));
                         number += 1;
                         if status.is_err() {
-                            // Nobody is there any more.
+                            // No server answers.
                             thread::sleep(Duration::from_millis(200));
                         }
                     }
@@ -419,7 +420,7 @@ fn write_pairs(
     written.into_inner().unwrap()
 }
 
-/// Every acknowledged pair is there, and no half of any.
+/// Checks that every acknowledged pair exists, and that no pair is incomplete.
 fn check_pairs(server: &Process, written: &[(String, bool)]) {
     let acknowledged = written.iter().filter(|(_, kept)| *kept).count();
     assert!(acknowledged > 0);
@@ -449,7 +450,7 @@ fn check_pair(server: &Process, id: &str, kept: bool) {
     }
 }
 
-/// The server and the node to test with, if there are any.
+/// The server and the node to test with, if the environment names them.
 fn wanted() -> Option<(String, String)> {
     let named = (
         std::env::var("VARVE_BIN"),
@@ -523,7 +524,7 @@ fn two_servers_on_one_cluster() {
     check_pairs(&b, &written);
     a.verify();
 
-    // Stopped as usual, a server gives its graphs up at once.
+    // A server that is stopped in order gives up its graphs at once.
     let asked = Instant::now();
     a.signal("-TERM");
     b.await_leading(true);

@@ -1,4 +1,4 @@
-//! Random work on an engine and on a sorted map; both must agree on every answer.
+//! Random work on an engine and on a sorted map, which must agree on every answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::Random;
 
 const SEEDS: std::ops::Range<u64> = 0..6;
 const STEPS: usize = 250;
-/// Bytes of clustering keys: few, so that keys collide and share prefixes.
+/// Bytes of clustering keys: few, so that keys collide and have common prefixes.
 const BYTES: [u8; 5] = [0x00, 0x01, b'a', 0xFE, 0xFF];
 
 type Key = (TableId, Vec<u8>, Vec<u8>);
 type Model = BTreeMap<Key, Vec<u8>>;
 
-/// Puts, deletes, prefix deletes, snapshots, compactions and re-openings at random; then every kind
-/// of read. `VARVE_SEED=<number>` runs one other seed.
+/// Random puts, deletes, prefix deletes, snapshots, compactions and reopenings, then every kind of
+/// read. `VARVE_SEED=<number>` runs one other seed.
 pub fn random_work_agrees_with_a_sorted_map(engine: &dyn Engine) {
     let given = std::env::var("VARVE_SEED").ok();
     let seeds = match given.and_then(|seed| seed.parse::<u64>().ok()) {
@@ -63,7 +63,7 @@ impl Run<'_> {
             0 => space.compact().unwrap(),
             1 => space.sync().unwrap(),
             2 => {
-                // Closing: the next step opens it again.
+                // Closes the space: the next step opens it again.
                 self.snapshots.clear();
                 drop(space);
                 return;

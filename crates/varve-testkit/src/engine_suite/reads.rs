@@ -38,8 +38,8 @@ pub fn a_missing_row_is_none(engine: &dyn Engine) {
     assert_eq!(space.get(COLD, &cold(b""), b"").unwrap(), None);
 }
 
-/// Clustering keys, values, and the one partition key of a table that has only one, may be empty;
-/// an empty value is not a missing row.
+/// Clustering keys, values, and the partition key of a table with one partition may be empty; an
+/// empty value is not a missing row.
 pub fn keys_and_values_may_be_empty(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(0), b"", b"");
@@ -51,7 +51,7 @@ pub fn keys_and_values_may_be_empty(engine: &dyn Engine) {
     assert_eq!(space.get(POINTS, &point(1), b"").unwrap(), None);
 }
 
-/// Values have no limit that a property could reach.
+/// Values may be larger than any property.
 pub fn a_value_of_a_mebibyte_comes_back(engine: &dyn Engine) {
     let space = open(engine);
     let value: Vec<u8> = (0..1u32 << 20).map(|n| (n % 251) as u8).collect();
@@ -84,7 +84,7 @@ pub fn long_keys_come_back(engine: &dyn Engine) {
     assert_eq!(shorter, None);
 }
 
-/// `get_with` hands the value to its visitor once and says whether the row exists.
+/// `get_with` passes the value to its visitor once, and returns whether the row exists.
 pub fn get_with_hands_out_the_value_once(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"c", b"value");
@@ -156,8 +156,8 @@ pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
     assert!(space.multi_get(POINTS, &[]).unwrap().is_empty());
 }
 
-/// "`false` says nothing, and is always right": what is there is never known to be absent,
-/// whichever way it came.
+/// "`false` says nothing, and is always right": an existing row is never known to be absent,
+/// however it was written.
 pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
     let space = open(engine);
     let mut batch = Batch::new();
@@ -177,7 +177,7 @@ pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
             assert!(!space.is_known_absent(NAMED, &named(b"many"), &n.to_be_bytes()));
             assert!(!space.is_known_absent(COLD, &cold(b"c"), &n.to_be_bytes()));
         }
-        // What is known has to be so.
+        // A row that is known to be absent does not exist.
         for n in 2_000..8_000 {
             space.is_known_absent(POINTS, &point(n), b"");
             assert_eq!(space.get(POINTS, &point(n), b"").unwrap(), None);

@@ -13,7 +13,7 @@ use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, delete, keys, named, open, point, put, rows,
 };
 
-/// Clustering keys that are easily put in a wrong order, ascending.
+/// Clustering keys that are easily ordered wrongly, ascending.
 const TRICKY: &[&[u8]] = &[
     b"",
     b"\0",
@@ -61,7 +61,7 @@ pub fn rows_come_in_the_order_of_their_clustering_bytes(engine: &dyn Engine) {
     }
 }
 
-/// A scan sees its partition only, though neighbours' keys are next to it.
+/// A scan sees only its partition, although the keys of other partitions are adjacent.
 pub fn a_scan_stays_inside_its_partition(engine: &dyn Engine) {
     let space = open(engine);
     for n in [0, 1, 2, 0xFE, 0xFF, 0x100, u64::MAX - 1, u64::MAX] {
@@ -112,7 +112,7 @@ pub fn a_scan_keeps_to_its_range(engine: &dyn Engine) {
     }
 }
 
-/// A prefix of 0xFF bytes has no end of its own; the partition ends the range.
+/// A prefix of 0xFF bytes has no successor; the range ends with the partition.
 pub fn ranges_of_full_bytes_end_with_the_partition(engine: &dyn Engine) {
     let space = open(engine);
     for partition in [point(1), point(2), point(u64::MAX)] {
@@ -192,8 +192,8 @@ pub fn a_break_ends_the_scan(engine: &dyn Engine) {
     assert_eq!(count, 1);
 }
 
-/// "A Space reads the newest committed state with each call": one state for the whole of a scan;
-/// and a visitor may read and write meanwhile.
+/// "A Space reads the newest committed state with each call": a scan sees one state, and its
+/// visitor may read and write meanwhile.
 pub fn a_visitor_may_use_the_space(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..10u8 {
@@ -221,7 +221,7 @@ pub fn a_visitor_may_use_the_space(engine: &dyn Engine) {
     assert_eq!(seen, (0..10).collect::<Vec<u8>>());
 }
 
-/// "Ranges come in the order given, rows in order within each", and a partition may be named twice.
+/// "Ranges come in the order given, rows in order within each"; a partition may occur twice.
 pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..20u64 {
@@ -232,7 +232,7 @@ pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
     let asked: Vec<u64> = vec![19, 0, 5, 99, 5, 18, 1, 7];
     let partitions: Vec<Vec<u8>> = asked.iter().map(|n| point(*n)).collect();
     let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
-    // From 1 on, but the last: nothing, and of the first: up to 2.
+    // All ranges start at 1, except the last one, which is empty; the first one ends before 2.
     let open = |from: u8, to: Option<u8>| ClusteringRange {
         from: vec![from],
         to: to.map(|to| vec![to]),
@@ -257,7 +257,7 @@ pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
     assert_eq!(got, [expected.clone(), expected].concat());
 }
 
-/// The same of many ranges: near and far, ascending and not, some twice or within each other.
+/// The same with many ranges: near and distant, ascending and not, some twice or nested.
 pub fn scan_many_visits_many_ranges(engine: &dyn Engine) {
     let space = open(engine);
     let mut random = Random::new(7);
@@ -269,7 +269,7 @@ pub fn scan_many_visits_many_ranges(engine: &dyn Engine) {
         }
     }
     space.write(&batch, Durability::Buffered).unwrap();
-    // Some of the partitions in order, then any; breaks after some rows of every third range.
+    // Some partitions in order, then others in any order; every third range breaks after some rows.
     let mut asked: Vec<u64> = (0..400).map(|_| random.below(1_100) as u64).collect();
     asked.sort_unstable();
     asked.extend((0..200).map(|_| random.below(1_100) as u64));
@@ -445,8 +445,8 @@ pub fn scan_table_resumes_after_a_removed_row(engine: &dyn Engine) {
     }
 }
 
-/// "Partition keys are self-delimiting", so those that would extend each other without their
-/// delimiter stay apart.
+/// "Partition keys are self-delimiting": partitions stay separate even if one name is a prefix of
+/// another.
 pub fn partitions_that_extend_each_other_stay_apart(engine: &dyn Engine) {
     let space = open(engine);
     let names: [&[u8]; 6] = [b"", b"a", b"aa", b"aaa", b"aa\xFF", b"ab"];

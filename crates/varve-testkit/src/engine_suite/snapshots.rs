@@ -1,5 +1,4 @@
-//! Snapshots. What an engine without snapshots has to keep instead is asked of it in the same
-//! places.
+//! Snapshots. An engine without snapshots is tested for its other guarantees in the same cases.
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use varve_kv::{
 
 use super::tables::{NAMED, POINTS, TABLES, all_rows, delete, named, open, point, put, rows};
 
-/// "The space itself must be read then."
+/// "The space itself must be read then": without snapshots, later writes show.
 fn later_writes_show(space: &Arc<dyn Space>) {
     put(&**space, NAMED, &named(b"p"), b"c", b"old");
     let snapshot = state_of(space);
@@ -57,7 +56,7 @@ pub fn later_writes_do_not_show_in_a_snapshot(engine: &dyn Engine) {
     assert_eq!(all_rows(&*space, NAMED, None).len(), 5);
 }
 
-/// A snapshot reads its state after the rows it sees were overwritten, removed and compacted away.
+/// A snapshot still reads its state after the rows were overwritten, removed and compacted.
 pub fn a_snapshot_outlives_compaction(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..500u64 {
@@ -98,7 +97,7 @@ pub fn a_snapshot_keeps_its_space_open(engine: &dyn Engine) {
     assert_eq!(got.as_deref(), Some(&b"v"[..]));
 }
 
-/// Each snapshot shows the state of its own moment, whatever the order they are dropped in.
+/// Each snapshot shows the state at its creation, in whatever order snapshots are dropped.
 pub fn snapshots_of_different_moments_differ(engine: &dyn Engine) {
     let space = open(engine);
     let mut snapshots = Vec::new();

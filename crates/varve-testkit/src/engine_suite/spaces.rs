@@ -17,8 +17,8 @@ pub fn spaces_are_listed_in_ascending_order(engine: &dyn Engine) {
     assert_eq!(engine.space_names().unwrap().len(), 5);
 }
 
-/// "[`KvError::InvalidName`] for a name that [`varve_kv::is_space_name`] does not allow", whatever
-/// is done with it.
+/// "[`KvError::InvalidName`] for a name that [`varve_kv::is_space_name`] does not allow", in every
+/// call.
 pub fn names_against_the_rule_are_refused(engine: &dyn Engine) {
     let too_long = "a".repeat(SPACE_NAME_BYTES_MAX + 1);
     for bad in [
@@ -70,7 +70,7 @@ pub fn a_space_opens_once_at_a_time(engine: &dyn Engine) {
     drop(engine.open("suite", TABLES, false).unwrap());
 }
 
-/// A space that is closed and opened again has its rows, synced or not.
+/// A space that is closed and reopened has all its rows, synced or not.
 pub fn rows_survive_closing_and_opening(engine: &dyn Engine) {
     for round in 0..5u64 {
         let space = open(engine);
@@ -84,7 +84,7 @@ pub fn rows_survive_closing_and_opening(engine: &dyn Engine) {
 
 static FEWER: &[TableSpec] = TABLES.split_at(2).0;
 
-/// A space may be opened with tables that it did not have; they are empty.
+/// A space may be opened with new tables, which are empty.
 pub fn tables_may_be_added(engine: &dyn Engine) {
     let space = engine.open("suite", FEWER, true).unwrap();
     put(&*space, POINTS, &point(1), b"", b"v");
@@ -99,7 +99,7 @@ pub fn tables_may_be_added(engine: &dyn Engine) {
 
 static TURNED: &[TableSpec] = &[TABLES[3], TABLES[2], TABLES[1], TABLES[0]];
 
-/// Tables are known by their names, not by their place in the list.
+/// Tables are identified by their names, not by their positions in the list.
 pub fn tables_may_change_places(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"v");
@@ -110,8 +110,8 @@ pub fn tables_may_change_places(engine: &dyn Engine) {
     assert_eq!(got.as_deref(), Some(&b"v"[..]));
 }
 
-/// A space with rows in a table that the caller does not know was written by a newer version and is
-/// refused.
+/// A space with rows in a table that the caller does not know was written by a newer version;
+/// opening it is refused.
 pub fn a_table_may_not_disappear(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, TableId(3), b"", b"c", b"v");

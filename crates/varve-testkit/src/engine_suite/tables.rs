@@ -1,4 +1,4 @@
-//! The tables the cases use, and short ways to fill and read them.
+//! The tables of the cases, and helpers that fill and read them.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use varve_kv::{
     TableSpec,
 };
 
-/// Rows as read back: clustering key and value.
+/// Rows of a partition as read: clustering key and value.
 pub type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Rows of a whole table as read back: partition, clustering, value.
+/// Rows of a whole table as read: partition key, clustering key, value.
 pub type FullRows = Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>;
 
-/// Partition keys of 8 bytes, read one by one.
+/// Partition keys of 8 bytes; rows are read one by one.
 pub const POINTS: TableId = TableId(0);
-/// Partition keys of text ended by a zero byte, scanned.
+/// Partition keys of text that ends with a zero byte; rows are scanned.
 pub const NAMED: TableId = TableId(1);
-/// Partition keys of a length byte and as many bytes, cold.
+/// Partition keys of a length byte and that number of bytes; a cold table.
 pub const COLD: TableId = TableId(2);
 /// One partition only, with the empty key.
 pub const SINGLE: TableId = TableId(3);
@@ -35,7 +35,7 @@ pub static TABLES: &[TableSpec] = &[
         name: "named",
         partition_len: |key| key.iter().position(|byte| *byte == 0).map(|at| at + 1),
         point_reads: false,
-        // Some rows of a partition and not others.
+        // Only some rows of a partition are probed.
         probed: Some(|clustering| clustering.last().is_none_or(|byte| byte % 2 == 0)),
         cold: false,
     },
@@ -69,7 +69,7 @@ pub fn point(n: u64) -> Vec<u8> {
     n.to_be_bytes().to_vec()
 }
 
-/// A partition key of [`NAMED`]; `name` holds no zero byte.
+/// A partition key of [`NAMED`]; `name` contains no zero byte.
 #[must_use]
 pub fn named(name: &[u8]) -> Vec<u8> {
     [name, &[0]].concat()
@@ -129,7 +129,7 @@ pub fn keys<R: Reader + ?Sized>(reader: &R, table: TableId, partition: &[u8]) ->
         .collect()
 }
 
-/// The rows of a whole table, from right after `after`.
+/// The rows of a whole table, starting after `after`.
 pub fn all_rows<R: Reader + ?Sized>(
     reader: &R,
     table: TableId,

@@ -10,7 +10,7 @@ use super::tables::{COLD, NAMED, POINTS, all_rows, cold, keys, named, open, poin
 
 const THREADS: u64 = 16;
 
-/// Sixteen threads write their own rows and read them back at once; in the end all rows are there.
+/// Sixteen threads write their own rows and read them back at once; finally all rows exist.
 pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     const ROWS: u64 = 300;
     let space = open(engine);
@@ -45,8 +45,8 @@ pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     );
 }
 
-/// "What one scan sees of one partition has all rows of a batch or none": whatever the engine's
-/// isolation.
+/// "What one scan sees of one partition has all rows of a batch or none", with any isolation of the
+/// engine.
 pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     const WRITERS: u64 = 3;
     const BATCHES: u64 = 100;
@@ -56,7 +56,7 @@ pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
         let mut batch = Batch::new();
         for n in 0..ROWS {
             batch.put(NAMED, &named(b"one"), &point(n), &point(number));
-            // So that the batch has other partitions, too.
+            // Gives the batch other partitions, too.
             batch.put(POINTS, &point(n), b"", &point(number));
         }
         space.write(&batch, Durability::Buffered).unwrap();
@@ -91,8 +91,8 @@ pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     });
 }
 
-/// "Applies a batch atomically": no snapshot sees a part of one. Without snapshots, all of it is
-/// there once it is written.
+/// "Applies a batch atomically": no snapshot sees a part of a batch. Without snapshots, the whole
+/// batch is visible once it is written.
 pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
     const WRITERS: u64 = 4;
     const BATCHES: u64 = 200;
@@ -154,7 +154,7 @@ pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
     assert_eq!(values.len(), 1, "rows of different batches are left");
 }
 
-/// "Returns once it is visible to every later read", by whatever thread.
+/// "Returns once it is visible to every later read", on any thread.
 pub fn a_write_shows_to_every_thread_once_it_returns(engine: &dyn Engine) {
     const WRITES: u64 = 1_000;
     let space = open(engine);

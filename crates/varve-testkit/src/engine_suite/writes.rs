@@ -37,8 +37,8 @@ pub fn deleting_a_missing_row_does_nothing(engine: &dyn Engine) {
     assert_eq!(all_rows(&*space, POINTS, None).len(), 1);
 }
 
-/// "Removes every row of a partition whose clustering key starts with `prefix`", also when that is
-/// all 0xFF or empty.
+/// "Removes every row of a partition whose clustering key starts with `prefix`", also for an empty
+/// prefix or one of 0xFF bytes.
 pub fn delete_prefix_removes_exactly_its_rows(engine: &dyn Engine) {
     let space = open(engine);
     let clusterings: [&[u8]; 8] = [
@@ -88,7 +88,7 @@ pub fn delete_prefix_removes_exactly_its_rows(engine: &dyn Engine) {
     assert!(all_rows(&*space, SINGLE, None).is_empty());
 }
 
-/// A `delete_prefix` removes what was there before it, in the batch too, and nothing after it.
+/// A `delete_prefix` removes earlier rows, including those of its own batch, but no later ones.
 pub fn delete_prefix_keeps_its_place_in_the_batch(engine: &dyn Engine) {
     let space = open(engine);
     let partition = named(b"p");
@@ -101,9 +101,8 @@ pub fn delete_prefix_keeps_its_place_in_the_batch(engine: &dyn Engine) {
     assert_eq!(keys(&*space, NAMED, &partition), [b"k-after".to_vec()]);
 }
 
-/// A sweep "changes nothing of what the batch does": rows outside of its range stay, as do those
-/// that the batch puts, before or after it is said, and what was there before or comes later is as
-/// without it.
+/// A sweep "changes nothing of what the batch does". Rows outside of its range stay, and so do rows
+/// that the batch puts before or after the sweep. Earlier and later writes are unaffected.
 pub fn a_sweep_removes_what_its_batch_deletes(engine: &dyn Engine) {
     const ROWS: u8 = 60;
     let space = open(engine);
@@ -116,12 +115,12 @@ pub fn a_sweep_removes_what_its_batch_deletes(engine: &dyn Engine) {
         (NAMED, named(b"hub")),
         (COLD, cold(b"hub")),
     ] {
-        // Twice, so that what was removed before lies in the way.
+        // Twice, so that removed rows of the first round are in the range.
         for round in [b"one", b"two"] {
             for n in 0..ROWS {
                 put(&*space, table, &partition, &[n], b"v");
             }
-            // A key between two others, and one of before that is removed by itself.
+            // A key between two others, which the batch deletes by itself.
             put(&*space, table, &partition, &[20, 0], b"v");
             let mut batch = Batch::new();
             batch.delete(table, &partition, &[20, 0]);
@@ -152,7 +151,7 @@ pub fn a_sweep_removes_what_its_batch_deletes(engine: &dyn Engine) {
     }
 }
 
-/// A batch may hold nothing.
+/// A batch may be empty.
 pub fn an_empty_batch_is_accepted(engine: &dyn Engine) {
     let space = open(engine);
     space.write(&Batch::new(), Durability::Sync).unwrap();
@@ -160,7 +159,7 @@ pub fn an_empty_batch_is_accepted(engine: &dyn Engine) {
     assert!(all_rows(&*space, POINTS, None).is_empty());
 }
 
-/// "Applies a batch": all tables and partitions of a space in one.
+/// "Applies a batch": a batch may span all tables and partitions of a space.
 pub fn a_batch_spans_tables_and_partitions(engine: &dyn Engine) {
     let space = open(engine);
     let mut batch = Batch::new();
@@ -182,7 +181,7 @@ pub fn a_batch_spans_tables_and_partitions(engine: &dyn Engine) {
     assert_eq!(get(POINTS, &point(2)), b"5");
 }
 
-/// A batch of some tens of thousands of rows is one batch like any other.
+/// A batch may have tens of thousands of rows.
 pub fn many_rows_in_one_batch(engine: &dyn Engine) {
     let space = open(engine);
     let mut batch = Batch::new();
@@ -200,7 +199,7 @@ pub fn many_rows_in_one_batch(engine: &dyn Engine) {
     assert_eq!(all_rows(&*space, POINTS, None).len(), 50_000);
 }
 
-/// A written batch may be cleared, filled and written again, and written twice.
+/// A batch may be written twice, and may be cleared, filled and written again.
 pub fn a_batch_may_be_cleared_and_used_again(engine: &dyn Engine) {
     let space = open(engine);
     let mut batch = Batch::new();
@@ -213,7 +212,7 @@ pub fn a_batch_may_be_cleared_and_used_again(engine: &dyn Engine) {
     assert_eq!(all_rows(&*space, POINTS, None).len(), 10);
 }
 
-/// `sync` and `compact` change nothing that can be read.
+/// `sync` and `compact` do not change what reads return.
 pub fn rows_survive_sync_and_compaction(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..100u64 {
@@ -250,7 +249,7 @@ pub fn a_sound_store_verifies(engine: &dyn Engine) {
     space.verify_checksums().unwrap();
 }
 
-/// Statistics are usable as metrics: distinct snake-case names, a help text, finite values.
+/// Statistics are usable as metrics: unique snake-case names, a help text, finite values.
 pub fn statistics_have_names_and_finite_values(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"");

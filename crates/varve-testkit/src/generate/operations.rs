@@ -1,4 +1,4 @@
-//! Operations and how they are drawn.
+//! Operations and their random generation.
 
 use varve_model::sortable::join_key_values;
 use varve_model::{
@@ -15,44 +15,44 @@ use crate::{Fault, Random};
 /// milliseconds.
 pub const UNIT: i64 = 500;
 
-/// What a case does next.
+/// The next step of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     /// One request.
     Write {
         /// Its changes.
         changes: Vec<Change>,
-        /// Start of the period, in microseconds from now; `None` = the commit.
+        /// Start of the period, in microseconds from now; `None` = the instant of the commit.
         from: Option<i64>,
         /// End of the period, in microseconds from now; `None` = for ever.
         to: Option<i64>,
-        /// Whether what changes nothing is not written.
+        /// Whether changes without an effect are not written.
         skip_unchanged: bool,
     },
-    /// The clock's hands move by so many microseconds, maybe backwards.
+    /// Moves the clock by this number of microseconds, which may be negative.
     Clock(i64),
-    /// The graph is dropped and opened again.
+    /// Closes the graph and opens it again.
     Reopen,
-    /// What is due is tidied.
+    /// Runs the tidier for all due rows.
     Tidy,
-    /// An index label of the schema plan is removed, or created again and built.
+    /// Removes an index label of the schema plan, or creates it again and builds it.
     ToggleIndex(usize),
-    /// A label is removed, with its elements.
+    /// Removes a label with its elements.
     RemoveVertexLabel(VertexLabelId),
-    /// A label is removed, with its elements.
+    /// Removes a label with its elements.
     RemoveEdgeLabel(EdgeLabelId),
-    /// An element is destroyed with its history.
+    /// Destroys an element with its history.
     Purge(ElementId),
-    /// The storing of the next request fails so.
+    /// Lets the next request fail with this fault when it is stored.
     FailNext(Fault),
 }
 
-/// A schema and what happens to a graph that has it.
+/// A schema, and the operations on a graph with this schema.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// The schema.
     pub schema: SchemaPlan,
-    /// What happens.
+    /// The operations.
     pub operations: Vec<Operation>,
 }
 
@@ -72,13 +72,13 @@ pub fn case(seed: u64) -> Case {
     Case { schema, operations }
 }
 
-/// Which parts of everything a case uses: a few, so that its operations meet.
+/// The part of the schema and of the ids that a case uses: small, so that its operations interact.
 #[derive(Default)]
 struct Scope {
     vertex_labels: Vec<VertexLabelId>,
     edge_labels: Vec<EdgeLabelId>,
     ids: usize,
-    /// One in so many writes has a period; 0 = none.
+    /// One in this number of writes has a period; 0 = none.
     periods: usize,
 }
 
@@ -132,7 +132,7 @@ impl Draw {
                 0..=3 => Operation::ToggleIndex(self.random.below(11)),
                 4 => Operation::Purge(self.element().id()),
                 5 => match self.random.below(6) {
-                    // Labels that no edge label links.
+                    // Labels without edge labels.
                     0..=2 => {
                         let labels = [GADGET, GHOST, AUTO];
                         Operation::RemoveVertexLabel(labels[self.random.below(3)])
@@ -191,7 +191,7 @@ impl Draw {
     fn length(&mut self) -> i64 {
         match self.random.below(10) {
             0 => 1,
-            // Now and then empty or the wrong way round.
+            // Sometimes empty or reversed.
             1 => -(self.random.below(2) as i64) * UNIT,
             _ => (1 + self.random.below(12) as i64) * UNIT,
         }
@@ -374,8 +374,8 @@ impl Draw {
             WEIGHT => Value::Double([-1.5, 0.25, f64::INFINITY][at]),
             CODE => Value::Long([1, 2, 3][at]),
             CITY => Value::Text(["Rome", "Oslo", LONG_TEXT][at].to_owned()),
-            // Some before, some long after the base of the generated clock: periods that are over,
-            // or far.
+            // Some before, some long after the start of the generated clock: periods that are over,
+            // or far in the future.
             SINCE => Value::Date([0, 1_700_000_000_001, 1_700_000_000_006][at]),
             TAGS => {
                 let tags = [["p", "q"], ["q", "r"], ["r", "p"]][at];
@@ -391,13 +391,12 @@ impl Draw {
     }
 }
 
-/// Longer than what an index keeps of a text; one of the generated values.
+/// One of the generated values; longer than the part of a text that an index stores.
 pub const LONG_TEXT: &str =
     "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch, on the island of Anglesey";
 
-/// The ids that a list of operations writes.
 impl Case {
-    /// Every element that an operation names, once, in ascending order.
+    /// Every element that an operation names, without duplicates, in ascending order.
     #[must_use]
     pub fn ids(&self) -> Vec<ElementId> {
         let mut ids = Vec::new();

@@ -40,7 +40,7 @@ pub mod labels {
     pub const ITEM: VertexLabelId = VertexLabelId(2);
     /// CUSTOMIZE_NUMBER, with a time to live.
     pub const GADGET: VertexLabelId = VertexLabelId(3);
-    /// CUSTOMIZE_STRING, keeps no history, or little; may take over an item's id.
+    /// CUSTOMIZE_STRING, with no or little history; may have the same id as an item.
     pub const GHOST: VertexLabelId = VertexLabelId(4);
     /// AUTOMATIC.
     pub const AUTO: VertexLabelId = VertexLabelId(5);
@@ -57,7 +57,7 @@ pub mod labels {
     pub const LIKES: EdgeLabelId = EdgeLabelId(4);
     /// SUB: item to person.
     pub const PLEASES: EdgeLabelId = EdgeLabelId(5);
-    /// Person to person, keeps no history, or little.
+    /// Person to person, with no or little history.
     pub const SHADOWS: EdgeLabelId = EdgeLabelId(6);
     /// Person to item, with a time to live.
     pub const BORROWS: EdgeLabelId = EdgeLabelId(7);
@@ -65,7 +65,8 @@ pub mod labels {
 
 use labels::*;
 
-/// Everything to create before a case runs; ids are those a new graph gives in this order.
+/// The schema elements to create before a case runs; their ids are those that a new graph assigns
+/// in this order.
 #[derive(Debug, Clone)]
 pub struct SchemaPlan {
     /// Property keys.
@@ -74,7 +75,7 @@ pub struct SchemaPlan {
     pub model: ModelSchema,
 }
 
-/// A schema; `random` decides times to live and which indexes there are from the start.
+/// A schema; `random` determines times to live and retention.
 #[must_use]
 pub fn plan(random: &mut Random) -> SchemaPlan {
     let start = (!random.one_in(3)).then_some(SINCE);
@@ -111,7 +112,7 @@ pub fn plan(random: &mut Random) -> SchemaPlan {
     }
 }
 
-/// Nothing, or one second.
+/// No history, or one second.
 fn random_retention(random: &mut Random) -> Retention {
     if random.one_in(2) {
         Retention::None

@@ -1,9 +1,9 @@
-//! Makes a failing list of operations small.
+//! Shrinks a failing list of operations.
 
 use super::{Case, Operation};
 
-/// The smallest case found by leaving out operations and parts of requests for which `fails` still
-/// holds.
+/// The smallest case for which `fails` still holds, found by leaving out operations and parts of
+/// requests.
 #[must_use]
 pub fn shrink(case: Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     let mut best = case;
@@ -33,7 +33,7 @@ fn size(case: &Case) -> usize {
     case.operations.iter().map(one).sum()
 }
 
-/// Leaves out ever smaller runs of operations.
+/// Leaves out ever shorter sequences of operations.
 fn without_parts(mut best: Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     let mut run = best.operations.len() / 2;
     while run > 0 {

@@ -1,4 +1,4 @@
-//! What updates make of a stored and a sent value.
+//! The results of updates that combine a stored and a sent value.
 
 use varve_model::{Properties, PropertyKeyId, Value};
 
@@ -16,7 +16,7 @@ pub enum Strategy {
     Override,
 }
 
-/// Sets the properties `new`; adds to collections, a SET keeping each member once.
+/// Sets the properties `new`, or adds to collections; a SET keeps each member once.
 pub fn append(properties: &mut Properties, new: &Properties) {
     for (key, value) in new.iter() {
         let value = match (properties.get(key), value) {
@@ -40,8 +40,8 @@ fn union(old: &[Value], new: &[Value]) -> Vec<Value> {
     members
 }
 
-/// What is only stored is kept; what both have is combined by the key's strategy, or as sent if
-/// there is none.
+/// Adds the properties that are only stored to the sent ones. Combines properties that both have by
+/// the key's strategy; without one, the sent value stays.
 pub fn combine_all(
     sent: &mut Properties,
     stored: &Properties,
@@ -60,7 +60,7 @@ pub fn combine_all(
 /// Combines a stored and a sent value of one type.
 ///
 /// # Panics
-/// When the strategy does not fit the values: the test made a mistake.
+/// When the strategy does not fit the values, which is a mistake of the test.
 #[must_use]
 pub fn combine(strategy: Strategy, old: &Value, new: &Value) -> Value {
     use std::cmp::Ordering::{Greater, Less};

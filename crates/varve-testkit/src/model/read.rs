@@ -1,4 +1,4 @@
-//! What reads of the model answer.
+//! Reads of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use varve_model::{
 
 use super::{Event, Model, Point};
 
-/// One version of an element, as its history lists it.
+/// One version of an element, as an entry of its history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
-    /// When it was committed.
+    /// The commit version.
     pub version: CommitVersion,
-    /// The valid time it speaks of.
+    /// The valid period.
     pub period: Period,
-    /// What it says.
+    /// The state; `None` for a deletion.
     pub state: Option<Element>,
     /// A deletion of nothing, which a graph need not list.
     pub idle: bool,
 }
 
 impl Model {
-    /// Every element that exists at a point, ascending by id: in the order of commits, each event
-    /// that counts and covers the instant says what its element is.
+    /// Every element that exists at a point, ascending by id. Goes through the events in commit
+    /// order: each visible event that covers the instant sets the state of its element.
     #[must_use]
     pub fn elements(&self, at: Point) -> Vec<Element> {
         let version = self.whole(at.version);
@@ -75,7 +75,7 @@ impl Model {
     }
 
     /// The edges of a vertex in one direction, in the order of their keys: parent label, own label
-    /// (the parent's own first), sort values, other vertex.
+    /// (edges of the parent label itself first), sort values, other vertex.
     #[must_use]
     pub fn adjacent(&self, vertex: &VertexId, direction: Direction, at: Point) -> Vec<Edge> {
         let mut edges = self.edges(at);
@@ -93,8 +93,8 @@ impl Model {
         edges
     }
 
-    /// The states of an element along valid time as of T, each with the event that decides,
-    /// ascending.
+    /// The states of an element along valid time as of T, ascending, each with the version of its
+    /// deciding event.
     #[must_use]
     pub fn timeline(
         &self,
@@ -151,7 +151,8 @@ impl Model {
     }
 }
 
-/// The values of an index's fields, when the index covers the element and it has them all.
+/// The values of an index's fields, if the index covers the element and the element has all of
+/// them.
 pub(super) fn tuple(label: &IndexLabel, element: &Element) -> Option<Vec<Value>> {
     use varve_model::schema::IndexBase;
     let covered = match (label.base, element) {

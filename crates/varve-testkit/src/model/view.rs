@@ -1,4 +1,4 @@
-//! The naive graph at one point of both times, as queries read it.
+//! The naive graph at one point of both times, as a view for queries.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use varve_view::{
 
 use super::{Model, Point};
 
-/// All that exists at a point. Answers by looking at all of it.
+/// All elements that exist at a point. Every read looks at all of them.
 #[derive(Debug, Clone)]
 pub struct ModelView {
     vertices: Vec<Vertex>,
@@ -21,7 +21,7 @@ pub struct ModelView {
     past: Vec<(ElementId, PastVersion)>,
 }
 
-/// A key that is none of this view's.
+/// A key of another view.
 #[derive(Debug, thiserror::Error)]
 #[error("not a key of this view: {0:?}")]
 struct WrongKey(Vec<u8>);
@@ -31,13 +31,13 @@ const UUID: u8 = 1;
 const TEXT: u8 = 2;
 
 impl ModelView {
-    /// What exists in `model` at a point.
+    /// The view of `model` at a point.
     #[must_use]
     pub fn new(model: &Model, at: Point) -> Self {
         Self::of(model.vertices(at), model.edges(at))
     }
 
-    /// A graph of these elements.
+    /// A view of these elements.
     #[must_use]
     pub const fn of(vertices: Vec<Vertex>, edges: Vec<Edge>) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl ModelView {
         }
     }
 
-    /// The same view, in which these versions are the past, newest first.
+    /// The same view with these past versions, newest first.
     #[must_use]
     pub fn with_past(self, past: Vec<(ElementId, PastVersion)>) -> Self {
         Self { past, ..self }
@@ -65,8 +65,8 @@ impl ModelView {
         &self.edges
     }
 
-    /// The edges of a vertex as [`GraphView::neighbours`] orders them, each with the way it is
-    /// walked and its position among all edges.
+    /// The edges of a vertex in the order of [`GraphView::neighbours`], each with its direction and
+    /// its position among all edges.
     fn edges_of(&self, vertex: &VertexId, ask: &Expand<'_>) -> Vec<(Direction, usize)> {
         let mut found = Vec::new();
         for direction in [Direction::Out, Direction::In] {
@@ -97,7 +97,7 @@ impl ModelView {
         found
     }
 
-    /// The positions of the elements that a scan shows, in its order.
+    /// The positions of the elements of a scan, in the scan's order.
     fn scanned(&self, ask: &ScanAsk<'_>) -> Vec<usize> {
         let wanted = |properties: &Properties| {
             let ordered = ask
@@ -362,7 +362,7 @@ impl GraphView for ModelView {
         Ok(())
     }
 
-    /// The newest version that speaks of the point.
+    /// The state in the newest version that covers the point.
     fn element_at(
         &self,
         id: &ElementId,

@@ -1,4 +1,4 @@
-//! What writes do to the model.
+//! The effect of writes on the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,56 +13,56 @@ mod unique;
 use super::combine::{Strategy, append, combine_all};
 use super::{Event, Model, Point};
 
-/// One change of a request, in the terms of the model.
+/// One change of a request to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Writes an element as a whole. An edge's ends must exist when `check_ends`.
+    /// Writes a whole element.
     Put {
         /// The element.
         element: Element,
-        /// Whether an edge's ends must exist, with the labels that the edge names.
+        /// Whether the ends of an edge must exist, with the labels that the edge names.
         check_ends: bool,
     },
     /// Sets properties of an existing element; adds to collections.
     Append {
-        /// Which element.
+        /// The element.
         id: ElementId,
-        /// What is set or added.
+        /// The properties to set or add.
         properties: Properties,
     },
     /// Removes properties of an existing element.
     Eliminate {
-        /// Which element.
+        /// The element.
         id: ElementId,
-        /// Which properties.
+        /// The properties to remove.
         keys: Vec<PropertyKeyId>,
     },
-    /// Writes an element, combining named properties with the stored ones.
+    /// Writes an element and combines some properties with the stored ones.
     Combine {
         /// The element as sent.
         element: Element,
-        /// How the properties are combined.
+        /// The properties to combine, and how.
         strategies: Vec<(PropertyKeyId, Strategy)>,
     },
-    /// Deletes an element; a vertex takes its edges with it.
+    /// Deletes an element; a vertex is deleted with its edges.
     Delete {
-        /// Which element.
+        /// The element.
         id: ElementId,
         /// Whether a missing element is an error.
         refuse_missing: bool,
     },
 }
 
-/// Changes that are stored together or not at all, and their period.
+/// Changes that are stored together or not at all, with their period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The changes, in order; later ones see earlier ones.
     pub changes: Vec<Change>,
-    /// Start of the valid period; `None` = the commit.
+    /// Start of the valid period; `None` = the instant of the commit.
     pub from: Option<Instant>,
     /// End of the valid period; `None` = for ever.
     pub to: Option<Instant>,
-    /// Whether an element that has the new state throughout its period already is left alone.
+    /// Whether an element is left alone that already has the new state throughout its period.
     pub skip_unchanged: bool,
 }
 
@@ -75,44 +75,44 @@ pub enum Refusal {
     Ends,
     /// The element to update or delete does not exist.
     Missing,
-    /// Another element holds the values of a unique index.
+    /// Another element has the same values of a unique index.
     Unique,
     /// The label does not have the property.
     Property,
-    /// Batch updates do not know the ids that the server gives.
+    /// A batch update cannot name elements whose ids the server assigns.
     AutomaticId,
-    /// The label keeps no history, so it takes no periods.
+    /// The label keeps no history, so a request cannot have a period.
     NoHistory,
 }
 
-/// What a request will do, once it has a commit version.
+/// The effect of a request, without its commit version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Its events; those of one element have consecutive versions, in this order, the first the
-    /// commit's first.
+    /// The events. Those of one element get consecutive versions in this order; the first one gets
+    /// the first version of the commit.
     pub events: Vec<Planned>,
 }
 
 /// An event without its commit version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    /// Which element.
+    /// The element.
     pub id: ElementId,
-    /// Its new state, or that it does not exist.
+    /// The new state; `None` if it does not exist.
     pub state: Option<Element>,
-    /// Start; `None` = the commit's instant.
+    /// Start of the period; `None` = the instant of the commit.
     pub from: Option<Instant>,
-    /// End.
+    /// End of the period.
     pub to: Instant,
     /// See [`Event::idle`].
     pub idle: bool,
 }
 
 impl Model {
-    /// What `request` does when `now` counts as now.
+    /// The effect of `request` if the current instant is `now`.
     ///
     /// # Errors
-    /// When the graph must refuse the request; nothing changes then.
+    /// When the graph must refuse the request; then nothing changes.
     pub fn plan(&self, request: &Request, now: Instant) -> Result<Plan, Refusal> {
         let to = request.to.unwrap_or(Instant::FOREVER);
         let start = request.from.unwrap_or(now);
@@ -153,7 +153,7 @@ impl Model {
             if request.skip_unchanged {
                 own.retain(|planned| !self.says_nothing_new(planned, now));
             }
-            // What decides now comes last.
+            // The event that decides now comes last.
             let decides =
                 |planned: &Planned| planned.from.unwrap_or(now) <= now && now < planned.to;
             let (last, first): (Vec<_>, Vec<_>) = own.into_iter().partition(decides);
@@ -162,7 +162,7 @@ impl Model {
         Ok(Plan { events })
     }
 
-    /// Whether the element has the planned state at every instant of its period already.
+    /// Whether the element already has the planned state at every instant of its period.
     fn says_nothing_new(&self, planned: &Planned, now: Instant) -> bool {
         let period = Period {
             from: planned.from.unwrap_or(now),
@@ -178,7 +178,7 @@ impl Model {
         })
     }
 
-    /// The start of a period, and the instants in it at which a state of the element may begin or
+    /// The start of the period, and the instants in it at which a state of the element may begin or
     /// end.
     fn changes_within(&self, id: &ElementId, period: Period) -> BTreeSet<Instant> {
         let own = self.events.iter().filter(|event| event.id == *id);
@@ -188,8 +188,8 @@ impl Model {
             .collect()
     }
 
-    /// The events of a sequenced update. A time to live shortens only a state that the update
-    /// makes, and no event begins before the update's period.
+    /// The events of a sequenced update. A time to live shortens only states that the update
+    /// creates, and no event begins before the update's period.
     fn plan_parts(
         &self,
         id: &ElementId,
@@ -209,7 +209,7 @@ impl Model {
         Ok(events)
     }
 
-    /// The time to live of an element's label, and the instant that its property starts it at.
+    /// The time to live of an element's label, and its start from the element's property.
     fn ttl(&self, element: &Element) -> Option<(i64, Option<Instant>)> {
         let rules = self.schema.rules(element);
         let property = rules
@@ -222,7 +222,7 @@ impl Model {
         (rules.ttl > 0).then_some((rules.ttl, start))
     }
 
-    /// A put, shortened by a time to live; `None` when it would be over before it starts.
+    /// A put, shortened by a time to live; `None` if it would end before it starts.
     fn plan_put(
         &self,
         id: ElementId,
@@ -263,7 +263,7 @@ impl Model {
         }
     }
 
-    /// Whether the element exists at any instant of `period`, by what was known at `version`.
+    /// Whether the element exists at any instant of `period`, as of `version`.
     #[must_use]
     pub fn exists_within(&self, id: &ElementId, period: Period, version: CommitVersion) -> bool {
         let changes = self.changes_within(id, period).into_iter();
@@ -272,7 +272,7 @@ impl Model {
             .any(|valid| self.state(id, Point { valid, version }).is_some())
     }
 
-    /// Destroys an element with all its events, and with a vertex every edge it ever had.
+    /// Destroys an element with all its events, and a vertex also with all edges that it ever had.
     pub fn purge(&mut self, id: &ElementId) {
         let doomed = |of: &ElementId| match (of, id) {
             (ElementId::Edge(edge), ElementId::Vertex(vertex)) => {
@@ -283,7 +283,7 @@ impl Model {
         self.events.retain(|event| !doomed(&event.id));
     }
 
-    /// An element has no properties but its label's.
+    /// Checks that the element has only properties of its label.
     fn check_keys(
         &self,
         element: &Element,
@@ -296,10 +296,10 @@ impl Model {
         }
     }
 
-    /// Adds the events of `plan`; `last` is the last of the commit's versions.
+    /// Adds the events of `plan`; `last` is the last version of the commit.
     ///
     /// # Panics
-    /// When the versions are not greater than all before.
+    /// When the versions are not greater than all earlier ones.
     pub fn commit(&mut self, plan: &Plan, last: CommitVersion) {
         let numbers = numbers(&plan.events);
         let further = numbers.iter().copied().max().unwrap_or(0);
@@ -325,7 +325,7 @@ impl Model {
     }
 }
 
-/// The number of each event among those of its element.
+/// The index of each event among those of its element.
 fn numbers(events: &[Planned]) -> Vec<u64> {
     let before = |at: usize| {
         let of_element = |event: &&Planned| event.id == events[at].id;
@@ -334,11 +334,11 @@ fn numbers(events: &[Planned]) -> Vec<u64> {
     (0..events.len()).map(before).collect()
 }
 
-/// What becomes of an element in the period of a request.
+/// The outcome of a request for an element in the request's period.
 enum Fate {
     /// It has this state.
     Put(Element),
-    /// It has these states; in a part without one it is left as it is: nothing.
+    /// It has these states; a part without a state adds no event.
     Parts(Vec<Part>),
     /// It does not exist.
     Deleted,
@@ -362,12 +362,12 @@ impl Fate {
     }
 }
 
-/// A part of a request's period.
+/// A part of a request's period, with one state.
 #[derive(Clone)]
 struct Part {
     period: Period,
     state: Option<Element>,
-    /// Whether the request makes the state.
+    /// Whether the request creates the state.
     is_new: bool,
 }
 
@@ -375,7 +375,7 @@ struct Work<'a> {
     model: &'a Model,
     at: Point,
     period: Period,
-    /// Whether the request names a bound of its period: then updates go through all states in it.
+    /// Whether the request names a bound of its period; then updates apply to all states in it.
     sequenced: bool,
     outcomes: BTreeMap<ElementId, Fate>,
 }
@@ -386,8 +386,8 @@ impl Work<'_> {
         self.parts(id).swap_remove(0).state
     }
 
-    /// The states in the period, as earlier changes of the request left them; the first part begins
-    /// where the period does.
+    /// The states in the period after the earlier changes of the request. The first part begins
+    /// with the period.
     fn parts(&self, id: &ElementId) -> Vec<Part> {
         if let Some(fate) = self.outcomes.get(id) {
             return fate.parts(self.period);
@@ -412,9 +412,9 @@ impl Work<'_> {
         starts.iter().copied().zip(ends).map(part).collect()
     }
 
-    /// Replaces each state that the element has in the period (without a period: the one that it
-    /// has now, for ever) by what `update` makes of it. Where it has none there is nothing to do,
-    /// unless `update` makes something of nothing.
+    /// Applies `update` to each state that the element has in the period. Without a period, it
+    /// applies to the current state, and the result holds for ever. Parts without a state stay so,
+    /// unless `update` creates one.
     fn update(
         &mut self,
         id: &ElementId,
@@ -434,7 +434,7 @@ impl Work<'_> {
                 (Some(old), Some(new)) => part.is_new || !same_label(old, new),
             };
             let period = part.period;
-            // Neighbours of one content are one state.
+            // Adjacent parts with the same state are joined.
             match updated.last_mut() {
                 Some(last) if last.state == state && last.is_new == is_new => {
                     last.period.to = period.to;
@@ -501,7 +501,7 @@ impl Work<'_> {
                 }
                 self.update(&element.id(), &|stored| {
                     let mut combined = element.clone();
-                    // Under another label it is a new element: nothing of the old is kept.
+                    // Under another label it is a new element, without properties of the old one.
                     if let Some(stored) = stored.filter(|stored| same_label(stored, element)) {
                         let properties = properties_of(&mut combined);
                         combine_all(properties, stored.properties(), strategies);
@@ -542,8 +542,8 @@ impl Work<'_> {
         }
     }
 
-    /// A vertex is not there in the period, so none of its edges is. (For those that were not
-    /// anyway this is idle.)
+    /// Deletes the edges of a vertex that does not exist in the period. (Deleting an edge that does
+    /// not exist is idle.)
     fn delete_edges_of(&mut self, vertex: &VertexId) {
         let touches = |id: &ElementId| matches!(id, ElementId::Edge(edge) if edge.source == *vertex || edge.target == *vertex);
         let stored = self.model.ids().into_iter().filter(|id| touches(id));

@@ -1,4 +1,5 @@
-//! Scans and estimates: a view must show what the model's view shows, in pieces of any size.
+//! Scans and estimates: a view must give the same results as the model's view, in pieces of any
+//! size.
 
 use std::cmp::Ordering;
 
@@ -11,10 +12,10 @@ use varve_view::{
 use super::{Questions, one_of, same, shown_value, some_of, widened};
 use crate::Random;
 
-/// An element in terms that two views share: its id as text, what its labels are, its properties.
+/// An element in terms that are independent of the view: its id as text, its label, its properties.
 type Seen = (String, String, Properties);
 
-/// Puts one random question about vertices and one about edges.
+/// Asks one random question about vertices and one about edges.
 pub(super) fn compare(
     view: &dyn GraphView,
     model: &dyn GraphView,
@@ -60,7 +61,7 @@ pub(super) fn compare(
     same("the ends of all edges", ends(model)?, ends(view)?)
 }
 
-/// Both ends of every edge, as texts, in order.
+/// Both ends of every edge, as texts, sorted.
 fn edge_ends(view: &dyn GraphView) -> Result<Vec<(String, String)>, ViewError> {
     let (mut keys, meter) = (Vec::new(), Meter::unlimited());
     view.edge_ends(&meter, &mut |source, target| {
@@ -135,7 +136,7 @@ fn values_of(seen: &[Seen], key: PropertyKeyId) -> Vec<Option<Value>> {
     values.map(Option::<&Value>::cloned).collect()
 }
 
-/// Everything that a scan shows, in pieces of `demand`.
+/// All elements of a scan, read in pieces of `demand`.
 fn all(view: &dyn GraphView, ask: &ScanAsk<'_>, demand: usize) -> Result<Vec<Seen>, ViewError> {
     let mut seen: Vec<Seen> = Vec::new();
     let mut from: Option<ScanPosition> = None;
@@ -163,8 +164,7 @@ fn all(view: &dyn GraphView, ask: &ScanAsk<'_>, demand: usize) -> Result<Vec<See
     }
 }
 
-/// The values of a property of everything that a scan shows, through a dictionary, as texts in
-/// order.
+/// The values of a property of all elements of a scan, read through a dictionary, as sorted texts.
 fn all_values(
     view: &dyn GraphView,
     ask: &ScanAsk<'_>,
@@ -206,7 +206,7 @@ fn element(view: &dyn GraphView, found: &ScannedElement<'_>) -> Result<Seen, Vie
     })
 }
 
-/// The values that elements have.
+/// The property values that occur in elements.
 fn values(
     model: &dyn GraphView,
     elements: Elements<'_>,

@@ -1,12 +1,11 @@
-//! What is refused of the options that are read.
+//! The validation of the options.
 
 use super::{CassandraOptions, Config, ConfigError, LogConfig, MaintenanceConfig, StorageConfig};
 
-/// The longest name of the keyspace that lists the graphs: a graph's own name comes behind it.
+/// The longest name of the keyspace that lists the graphs. The keyspaces of graphs append to it.
 const KEYSPACE_BYTES_MAX: usize = 16;
 
-/// The least of `storage.front_table_bytes`: a smaller table would be flushed with every few
-/// batches.
+/// The smallest `storage.front_table_bytes`: a smaller table would be flushed every few batches.
 const FRONT_TABLE_BYTES_MIN: usize = 16 << 10;
 
 /// Seconds that a server may need to open a graph whose lease has run out.
@@ -99,7 +98,7 @@ impl MaintenanceConfig {
     }
 }
 
-/// The refusal of an option of the cluster.
+/// An error about an option of the cluster.
 fn wrong(option: &str, text: &str) -> ConfigError {
     ConfigError::new(format!("storage.cassandra.{option} must be {text}"))
 }
@@ -126,7 +125,7 @@ impl CassandraOptions {
         self.validate_numbers()
     }
 
-    /// The names that CQL and the cluster's topology must take.
+    /// Checks the names that are used in CQL and in the cluster's topology.
     fn validate_names(&self) -> Result<(), ConfigError> {
         let name = self.keyspace.as_bytes();
         let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
@@ -153,7 +152,7 @@ impl CassandraOptions {
         Ok(())
     }
 
-    /// A certificate, its key and the certificates that are trusted belong together.
+    /// Checks that the certificate, its key and the trusted certificates are given together.
     fn validate_tls(&self) -> Result<(), ConfigError> {
         if self.tls_certificate_file.is_empty() != self.tls_key_file.is_empty() {
             return Err(wrong(
@@ -194,7 +193,7 @@ impl CassandraOptions {
     }
 }
 
-/// What is wrong with a consistency, and why.
+/// The reason why a consistency is refused; `None` if it is accepted.
 fn consistency_refused(name: &str) -> Option<String> {
     let why = match name {
         "local_quorum" | "quorum" => return None,

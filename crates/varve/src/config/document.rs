@@ -8,9 +8,8 @@ use super::{Config, SECTIONS};
 /// Options whose values are not printed.
 const SECRET: [(&str, &str); 1] = [("storage.cassandra", "password")];
 
-/// Every option with its documentation and its value in `config`, as a TOML file. Values that are
-/// the defaults are commented out, so that the file says what was chosen. Of a secret it only says
-/// that there is one.
+/// Every option with its documentation and its value in `config`, as a TOML file. Defaults are
+/// commented out, so that the file shows which values were set. Secrets are not printed.
 pub(crate) fn toml_text(config: &Config) -> String {
     let defaults = Config::default().to_table();
     let values = config.to_table();

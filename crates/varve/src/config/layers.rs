@@ -1,4 +1,4 @@
-//! The layers of the configuration: how one is laid over another, and what names an error in each.
+//! The layers of the configuration: how they are merged, and how their errors name the source.
 
 use toml::{Table, Value};
 
@@ -7,7 +7,7 @@ use super::{Config, ConfigError, SECTIONS, Section};
 /// The prefix of environment variables that set options.
 const ENVIRONMENT_PREFIX: &str = "VARVE_";
 
-/// An error in a file, with file and line; the key is in the text below.
+/// An error in a file, with file and line; the message of `error` names the key.
 pub(super) fn file_error(name: &str, text: &str, error: &toml::de::Error) -> ConfigError {
     let at = error.span().map_or(0, |span| span.start);
     let line = text.as_bytes()[..at.min(text.len())]
@@ -22,7 +22,7 @@ pub(super) fn file_error(name: &str, text: &str, error: &toml::de::Error) -> Con
     ))
 }
 
-/// Lays `layer` over `table`, option by option.
+/// Merges `layer` into `table`; its options take precedence.
 pub(super) fn merge(table: &mut Table, layer: Table) {
     for (section, options) in layer {
         match (table.get_mut(&section), options) {
@@ -34,7 +34,7 @@ pub(super) fn merge(table: &mut Table, layer: Table) {
     }
 }
 
-/// The table of a section, whose name has a dot if it is within another.
+/// The table of a section; the name of a nested section has a dot.
 pub(super) fn section_of<'a>(table: &'a Table, name: &str) -> Option<&'a Table> {
     name.split('.')
         .try_fold(table, |table, part| table.get(part)?.as_table())
@@ -45,11 +45,11 @@ fn section_of_mut<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table>
         .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())
 }
 
-/// Variables that begin like options and are none: of this program, and of the scripts and tests
-/// around it. What ends in `_` stands for all that begin so.
+/// Variables with the prefix that are not options, but belong to this program or to its scripts and
+/// tests. A name that ends in `_` covers all variables with that prefix.
 const NOT_OPTIONS: &[&str] = &[
     "BIN",
-    // Cargo sets it for tests of this crate: what `build.rs` found.
+    // Set by Cargo for tests of this crate: the commit that `build.rs` found.
     "BUILT_COMMIT",
     "CASSANDRA_DIR",
     "ADMIN_PASSWORD",
@@ -98,8 +98,7 @@ const NOT_OPTIONS: &[&str] = &[
     "UPDATE_",
 ];
 
-/// The `section.option` that an environment variable sets; `None` for variables that are not of
-/// ours.
+/// The `section.option` that an environment variable sets; `None` for variables of other purposes.
 pub(super) fn environment_key(name: &str, value: &str) -> Result<Option<String>, ConfigError> {
     let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
         return Ok(None);
@@ -107,7 +106,7 @@ pub(super) fn environment_key(name: &str, value: &str) -> Result<Option<String>,
     if is_service_variable(rest, value) || is_of_tests(rest) {
         return Ok(None);
     }
-    // A section within another goes before it, as its variables begin with the other's name, too.
+    // Nested sections first: their variables begin with the name of the outer section, too.
     let mut sections: Vec<&Section> = SECTIONS.iter().collect();
     sections.sort_by_key(|section| std::cmp::Reverse(section.name.len()));
     for section in sections {
@@ -138,8 +137,8 @@ fn is_of_tests(rest: &str) -> bool {
         .any(|known| rest == *known || (known.ends_with('_') && rest.starts_with(known)))
 }
 
-/// Whether a variable is one of those that Kubernetes puts into each pod for a service called
-/// `varve` or `varve-…`: `VARVE_SERVICE_HOST`, `VARVE_SERVICE_PORT[_<name>]`, `VARVE_PORT=tcp://…`,
+/// Whether Kubernetes sets this variable in each pod for a service called `varve` or `varve-…`:
+/// `VARVE_SERVICE_HOST`, `VARVE_SERVICE_PORT[_<name>]`, `VARVE_PORT=tcp://…`,
 /// `VARVE_PORT_8080_TCP[_PROTO|_PORT|_ADDR]`.
 fn is_service_variable(rest: &str, value: &str) -> bool {
     const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
@@ -156,7 +155,7 @@ fn is_service_variable(rest: &str, value: &str) -> bool {
     is_of_service || is_of_port || is_address
 }
 
-/// Sets `section.option` to `value`, read as the type that the option has.
+/// Sets `section.option` to `value`, parsed as the option's type.
 pub(super) fn set(
     table: &mut Table,
     key: &str,
@@ -186,7 +185,7 @@ pub(super) fn set(
             parsed.remove("value").expect("the line above has this key")
         }
     };
-    // Checked at once, so that the error names where the value came from.
+    // Checked at once, so that the error names the origin of the value.
     let checked: Result<Config, toml::de::Error> = table.clone().try_into();
     checked
         .map(drop)

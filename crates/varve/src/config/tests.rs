@@ -1,4 +1,4 @@
-//! Layers, and what their errors say.
+//! The layers, and their error messages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -321,15 +321,15 @@ fn a_loopback_address_is_warned_of_where_the_nodes_are_elsewhere() {
     assert!(warns("", &mixed));
 }
 
-/// Folders of the repository with nothing of ours: what was built or fetched.
+/// Folders of the repository that are not part of its sources: built or fetched files.
 const NOT_OURS: &[&str] = &["target", ".git", ".venv", "venv", "node_modules"];
 
-/// Every `VARVE_…` in the files of a folder, with the file.
+/// Collects every `VARVE_…` in the files of a folder, with its file.
 fn variables_named_in(folder: &Path, found: &mut BTreeMap<String, PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        // These name wrong variables on purpose.
+        // These files name wrong variables on purpose.
         let is_of_rules = path.ends_with("config/tests.rs") || path.ends_with("config/layers.rs");
         if path.is_symlink() || is_of_rules || NOT_OURS.contains(&name.as_str()) {
             continue;
@@ -338,7 +338,7 @@ fn variables_named_in(folder: &Path, found: &mut BTreeMap<String, PathBuf>) {
             variables_named_in(&path, found);
             continue;
         }
-        // What is not text names none.
+        // Binary files name no variables.
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let is_of_name =
             |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';

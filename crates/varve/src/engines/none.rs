@@ -1,4 +1,4 @@
-//! In place of the engines that keep data, in a build without them.
+//! Replaces the engines with persistent data in a build without them.
 
 use std::process::ExitCode;
 use std::sync::Arc;

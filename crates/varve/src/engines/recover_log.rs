@@ -1,4 +1,5 @@
-//! `varve recover-log`: lets graphs start whose write-ahead log is damaged, missing or another's.
+//! `varve recover-log`: repairs graphs whose write-ahead log is damaged, missing or of another
+//! store.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The storage engines that keep data, and how the options open them.
+//! The storage engines with persistent data, and how the options configure them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,20 +16,20 @@ use crate::CommandError;
 use crate::config::Config;
 use crate::data::{graphs_folder, memory_bytes};
 
-/// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left
-/// for merges. The second runs only when merging has fallen behind, as it does while a long merge
-/// is under way; without it new files pile up until nothing more can be flushed.
+/// The fewest background jobs of RocksDB. One is reserved for flushes, which leaves two for
+/// compactions. The second compaction runs only when compaction has fallen behind, as during a long
+/// one; without it, files would accumulate until nothing could be flushed.
 const BACKGROUND_JOBS_MIN: u16 = 3;
 
-/// Background jobs of RocksDB where there are more cores. A merge has buffers that no memory
-/// setting counts, so their number has an end however large the machine is.
+/// The most background jobs of RocksDB. No memory setting includes the buffers of a compaction, so
+/// the number is bounded on machines of any size.
 const BACKGROUND_JOBS_MAX: u16 = 16;
 
 /// Opens RocksDB in the data folder.
 ///
 /// # Errors
-/// When another process has the folder, it cannot be written, or there is none and none may be
-/// made.
+/// When another process has the folder open, the folder cannot be written, or there is no store and
+/// `absent` forbids creating one.
 pub(crate) fn rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, CommandError> {
     let options = rocksdb_options(config);
     let engine = match absent {
@@ -39,10 +39,10 @@ pub(crate) fn rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>
     Ok(Arc::new(engine?))
 }
 
-/// How RocksDB is opened.
+/// The options of RocksDB.
 pub(crate) fn rocksdb_options(config: &Config) -> RocksConfig {
     let folder = graphs_folder(&config.storage.data_dir);
-    // Answers cut the folders off absolute paths, and log lines say where the files are.
+    // Answers remove the folder prefix from absolute paths, and log lines show where the files are.
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let mut options = RocksConfig::new(&folder);
     options.memory_bytes = memory_bytes(config);
@@ -54,7 +54,7 @@ pub(crate) fn rocksdb_options(config: &Config) -> RocksConfig {
     options
 }
 
-/// What the options say of the cluster.
+/// The options of the cluster.
 fn cluster(config: &Config, advertised: Option<String>) -> CassandraConfig {
     let options = &config.storage.cassandra;
     let credentials = (!options.user.is_empty()).then(|| Credentials {
@@ -68,7 +68,7 @@ fn cluster(config: &Config, advertised: Option<String>) -> CassandraConfig {
         further_datacenters: options.further_datacenters.clone(),
         consistency: match &*options.consistency {
             "quorum" => Consistency::Quorum,
-            // What else there is was refused when the options were read.
+            // Validation has refused all other values.
             _ => Consistency::LocalQuorum,
         },
         keyspace: options.keyspace.clone(),
@@ -96,7 +96,7 @@ fn cluster(config: &Config, advertised: Option<String>) -> CassandraConfig {
 /// Connects to the cluster. Other servers on it reach this one at `advertised`.
 ///
 /// # Errors
-/// When the cluster refuses, or there is no data and none may be made.
+/// When the cluster refuses, or there is no data and `absent` forbids creating it.
 pub(crate) fn cassandra(
     config: &Config,
     advertised: Option<String>,
@@ -121,10 +121,11 @@ pub(crate) fn cassandra(
     Ok(Arc::new(PartedEngine::new(engine, &rules, parts)))
 }
 
-/// Has all servers on the cluster ask what the options say. What was done, for people.
+/// Sets the consistency of all servers on the cluster to that of the options. Returns a message for
+/// people.
 ///
 /// # Errors
-/// When the engine is another, a server has a graph open, or the cluster cannot be asked.
+/// When the engine is not Cassandra, a server has a graph open, or the cluster cannot be reached.
 pub(crate) fn change_consistency(config: &Config) -> Result<String, CommandError> {
     if config.storage.engine != "cassandra" {
         return Err("storage.engine must be cassandra".into());

@@ -1,7 +1,8 @@
-//! Cuts rows into batches: as few as there can be.
+//! Cuts rows into as few batches as possible.
 //!
-//! A request may hold rows of any valid time, but an element only for one. So the second state of
-//! an element goes to a second batch, the third to a third, and these are sent in this order.
+//! A batch may contain rows of any valid time, but only one state of each element. So the second
+//! state of an element goes to the second batch, the third to the third, and these are sent in
+//! order.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,18 +12,18 @@ use super::sender::{BadRow, Batch, Sending};
 
 /// The batches that are being filled, in the order in which they must be sent.
 pub(super) struct Batches {
-    /// Which input.
+    /// The number of the input.
     input: usize,
-    /// Rows of all of them together, at most.
+    /// The most rows in all batches together.
     rows_max: usize,
     rows: usize,
     open: Vec<Batch>,
-    /// The last batch that each element is in and its period there, by what it is known by.
+    /// By identity: the last batch with the element, and the period of its row in that batch.
     places: HashMap<u64, (usize, Period)>,
 }
 
 impl Batches {
-    /// None yet.
+    /// No batches.
     pub(super) fn new(input: usize, rows_max: usize) -> Self {
         Self {
             input,
@@ -33,8 +34,7 @@ impl Batches {
         }
     }
 
-    /// Adds a row that became an element: its line and the one after it, and where it lies in its
-    /// file.
+    /// Adds a row that became an element, with its line, the line after it and its byte range.
     pub(super) fn add(
         &mut self,
         element: Element,
@@ -62,7 +62,7 @@ impl Batches {
         self.rows += 1;
     }
 
-    /// Adds a row that did not.
+    /// Adds a row that could not be converted to an element.
     pub(super) fn add_bad(&mut self, row: BadRow) {
         let place = match self.open.is_empty() {
             true => self.place(0, Action::Put),
@@ -72,19 +72,20 @@ impl Batches {
         self.rows += 1;
     }
 
-    /// Whether they are to be sent.
+    /// Whether the batches have enough rows to be sent.
     pub(super) fn are_full(&self) -> bool {
         self.rows >= self.rows_max
     }
 
-    /// Takes all of them.
+    /// Takes all batches.
     pub(super) fn take(&mut self) -> Vec<Batch> {
         self.rows = 0;
         self.places.clear();
         std::mem::take(&mut self.open)
     }
 
-    /// The first batch from this place on that takes the action.
+    /// The index of the first batch at or after `first` with this action; adds a batch if there is
+    /// none.
     fn place(&mut self, first: usize, action: Action) -> usize {
         let mut open = self.open.iter().enumerate().skip(first);
         if let Some((place, _)) = open.find(|(_, batch)| batch.action == action) {
@@ -104,7 +105,7 @@ impl Batches {
 mod tests {
     use super::*;
 
-    /// Adds an element; the period is what its name ends in.
+    /// Adds an element whose period starts at the end of its name.
     fn add(batches: &mut Batches, name: &str, identity: Option<u64>, action: Action) {
         let from = Some(name[1..].to_owned());
         let element = Element {

@@ -48,7 +48,7 @@ pub(crate) struct EdgeLabel {
     /// SINGLE or MULTIPLE: how many edges of the label run between two vertices.
     #[serde(default)]
     frequency: String,
-    /// The properties that tell edges between the same vertices apart.
+    /// The properties that distinguish edges between the same vertices.
     #[serde(default)]
     pub(crate) sort_keys: Vec<String>,
     /// The properties.
@@ -57,7 +57,7 @@ pub(crate) struct EdgeLabel {
 }
 
 impl EdgeLabel {
-    /// Whether edges have a sort value that is no property: those that an open graph made.
+    /// Whether edges have a hidden sort value instead of sort keys, as in open graphs.
     pub(crate) fn has_hidden_sort(&self) -> bool {
         self.frequency == "MULTIPLE" && self.sort_keys.is_empty()
     }
@@ -80,7 +80,7 @@ struct KeyAnswer {
     cardinality: String,
 }
 
-/// What a server answers, or what a file of schema elements says, where more may be left out.
+/// The schema of a server, or a file of schema elements, in which more fields may be absent.
 #[derive(Deserialize)]
 struct SchemaAnswer {
     #[serde(default)]
@@ -91,10 +91,10 @@ struct SchemaAnswer {
     edgelabels: Vec<EdgeLabel>,
 }
 
-/// Names are alike up to one wrong letter in so many.
+/// A name of n letters matches with up to n / 3 errors, at least 1.
 const LETTERS_PER_ERROR: usize = 3;
 
-/// ` (did you mean '…'?)` with the name that is most like `wrong`; nothing if none is.
+/// ` (did you mean '…'?)` with the most similar name; empty if none is similar.
 pub(super) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a String>) -> String {
     let errors_max = (wrong.chars().count() / LETTERS_PER_ERROR).max(1);
     names
@@ -106,15 +106,15 @@ pub(super) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a String>) 
 }
 
 impl Catalogue {
-    /// Asks the server.
+    /// Fetches the schema from the server.
     ///
     /// # Errors
-    /// When it does not answer, or not with a schema.
+    /// When the server does not answer, or the answer is not a schema.
     pub(crate) fn fetch(client: &GraphClient) -> Result<Self, RestError> {
         Ok(Self::from_answer(client.get(&client.of_graph("schema"))?))
     }
 
-    /// Adds what a file of schema elements would create.
+    /// Adds the schema elements that a file would create.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -123,7 +123,7 @@ impl Catalogue {
         let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
         let answer = serde_json::from_str(&text).map_err(|error| failed(&error))?;
         let file = Self::from_answer(answer);
-        // What is there already stays as it is.
+        // Existing elements take precedence.
         for (name, key) in file.keys {
             self.keys.entry(name).or_insert(key);
         }

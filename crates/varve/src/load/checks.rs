@@ -7,10 +7,10 @@ use super::mapping::{Source, When};
 use super::rows::Rows;
 use super::sender::BatchKind;
 
-/// Checks that the columns that `source` names are in its file; returns the file's columns.
+/// Checks that the file has all columns that its mapping names; returns the file's columns.
 ///
 /// # Errors
-/// A sentence that names the column and the file.
+/// A message that names the column and the file.
 pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
     let file = source.file.display();
     let rows = Rows::open(source)?;
@@ -23,7 +23,7 @@ pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
     if let Some(twice) = columns.iter().find(|name| !once.insert(*name)) {
         return Err(format!("column '{twice}' of {file}: twice in the header"));
     }
-    // A file without rows of JSON says nothing about its columns.
+    // An empty JSON Lines file has no known columns.
     let says_nothing = columns.is_empty();
     let missing = named(source).find(|name| !says_nothing && !once.contains(name));
     if let Some(name) = missing {
@@ -36,7 +36,7 @@ pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
 /// Checks that the schema has the label of `source` and a property for each of its columns.
 ///
 /// # Errors
-/// A sentence that names what is not there.
+/// A message that names the missing label or property.
 pub(super) fn schema(
     source: &Source,
     columns: &[String],
@@ -72,7 +72,7 @@ pub(super) fn schema(
     Ok(())
 }
 
-/// The columns that the mapping speaks of.
+/// The columns that the mapping names.
 fn named(source: &Source) -> impl Iterator<Item = &String> {
     let times = [&source.valid_from, &source.valid_to];
     let times = times.into_iter().flatten().filter_map(|when| match when {
@@ -84,7 +84,8 @@ fn named(source: &Source) -> impl Iterator<Item = &String> {
     source.id.iter().chain(ends).chain(times).chain(others)
 }
 
-/// The keys of a file of JSON objects, up to the row at which all that the mapping names have come.
+/// The keys in a file of JSON objects. Reads rows until all columns that the mapping names were
+/// seen.
 fn keys(rows: Rows, source: &Source) -> Result<Vec<String>, String> {
     let mut keys = BTreeSet::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Dates and instants of input files. The server's reader of instants, on `jiff`, reads them all.
+//! Dates and instants of input files, all parsed by the server's parser, which uses `jiff`.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -7,10 +7,10 @@ use varve_server::parse_instant;
 
 use super::mapping::DateFormat;
 
-/// The milliseconds since 1970 UTC that `value` means.
+/// The milliseconds since 1970 UTC of a date or instant.
 ///
 /// # Errors
-/// A sentence that says what was expected.
+/// A message with the expected format.
 pub(crate) fn millis_of(value: &Json, format: DateFormat) -> Result<i64, String> {
     let text = match value {
         Json::String(text) => text.trim().to_owned(),
@@ -41,8 +41,8 @@ fn instant_millis(text: &str) -> Option<i64> {
     parse_instant(text).map(|instant| instant.0.div_euclid(1000))
 }
 
-/// A date with `/`, `.` or `-` between its parts. The year has four digits: two do not say which
-/// century.
+/// A date with `/`, `.` or `-` as separator. The year must have four digits, since two leave the
+/// century open.
 fn civil(form: &str, text: &str) -> Option<i64> {
     let text = text.replace(['.', '-'], "/");
     let (_, year) = text.rsplit_once('/')?;

@@ -14,7 +14,7 @@ use crate::CommandError;
 use crate::dump::id_in_path;
 use crate::rest::{GraphClient, encode};
 
-/// Keys of an edge in an answer that the batch resource takes.
+/// The keys of an edge that the batch resource accepts.
 const EDGE_KEYS: &[&str] = &[
     "label",
     "outV",
@@ -24,15 +24,15 @@ const EDGE_KEYS: &[&str] = &[
     "properties",
 ];
 
-/// A graph that was put into the mode that takes ids with schema elements.
+/// A graph in mode RESTORING, in which schema elements keep their ids.
 pub(super) struct Restoring {
-    /// Whether the dump holds histories, whose versions must be stored in their order. When an
-    /// edge was recorded its vertices existed; that they do so in the end is not to be expected.
+    /// Whether the dump has histories. Then versions must be stored in order, and vertices are not
+    /// checked: the vertices of a past edge may not exist any more.
     pub(super) history: bool,
 }
 
 impl Restoring {
-    /// Back to the normal mode.
+    /// Sets the graph back to the normal mode.
     pub(super) fn end(self, client: &GraphClient) -> Result<(), CommandError> {
         client.send_patiently("PUT", &client.of_graph("mode"), "\"NONE\"")?;
         Ok(())
@@ -61,8 +61,8 @@ pub(super) fn source(path: &Path) -> Source {
     }
 }
 
-/// Creates the dump's schema with its ids, as ids of vertices hold ids of their labels. The graph
-/// must be empty, or hold that very schema.
+/// Creates the dump's schema with its ids, since vertex ids contain the ids of their labels. The
+/// graph must be empty or have the same schema.
 pub(super) fn restore_schema(
     client: &GraphClient,
     path: &Path,
@@ -108,12 +108,13 @@ pub(super) fn restore_schema(
     Ok(Some(restoring))
 }
 
-/// What is added to the path of all elements to delete one. Dumps of earlier builds name no label.
+/// The path of a deletion, after the resource of all elements. Dumps of old versions lack the
+/// label.
 fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) -> String {
     let shown = id_in_path(id, kind == BatchKind::Edges);
     let mut path = format!("/{}", encode(&shown));
-    // With its label the server deletes an element in the whole period, whether or not it exists
-    // at the start.
+    // With a label, the server deletes the element in the whole period, whether or not it exists at
+    // the start.
     let parameters = [
         ("label", label),
         ("valid_from", period.from.as_deref()),
@@ -129,7 +130,7 @@ fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) ->
     path
 }
 
-/// The identity of an element's rows: a UUID is a text in some and has its type in others.
+/// The identity of an element: some rows have a UUID as a text, others as a typed value.
 fn known_by(id: &Json) -> u64 {
     identity(&[id.get("UUID").unwrap_or(id)])
 }
@@ -165,7 +166,7 @@ pub(super) fn element(
     let identity = element.get("id").map(known_by);
     if kind == BatchKind::Edges {
         let label = element.get("label").and_then(Json::as_str);
-        // The id has the hidden sort value; of other labels it follows from the rest.
+        // The id contains the hidden sort value; for other labels the server derives the id.
         let keeps_id = match label {
             Some(label) => catalogue.edge_label(label)?.has_hidden_sort(),
             None => false,

@@ -1,4 +1,4 @@
-//! Turns a row into the JSON of a vertex or an edge, as the batch resources take it.
+//! Converts a row to the JSON of a vertex or an edge, in the form of the batch resources.
 
 use serde_json::{Map, Value as Json};
 use varve_model::id::escape_into;
@@ -12,7 +12,7 @@ use super::catalogue::{Catalogue, Key, VertexLabel};
 use super::dates::millis_of;
 use super::mapping::{Source, When};
 
-/// When an element is true, as texts for the server; `None` = from now, or for ever.
+/// The valid time of an element, as texts for the server; `None` = from now, or for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Period {
     /// Its start.
@@ -22,7 +22,7 @@ pub(crate) struct Period {
 }
 
 impl Period {
-    /// Puts it into an element that is to be stored.
+    /// Writes the period into the JSON of an element to store.
     pub(super) fn write_to(&self, element: &mut Map<String, Json>) {
         for (name, instant) in [("valid_from", &self.from), ("valid_to", &self.to)] {
             if let Some(text) = instant {
@@ -32,20 +32,20 @@ impl Period {
     }
 }
 
-/// An element ready to be sent.
+/// An element ready to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element {
-    /// What is to be done with it.
+    /// The action.
     pub(crate) action: Action,
-    /// Its JSON with its valid time; what follows its kind in a path, if it is to be deleted.
+    /// The JSON with the valid time; for a deletion, the part of the path after the resource.
     pub(crate) json: String,
-    /// A hash of what it is known by; `None` for vertices that get an id when they are stored.
+    /// A hash of the element's identity; `None` for vertices that get an id when they are stored.
     pub(crate) identity: Option<u64>,
-    /// Its valid time.
+    /// The valid time.
     pub(crate) period: Period,
 }
 
-/// A hash of what an element is known by.
+/// A hash of the parts that identify an element.
 pub(super) fn identity(parts: &[&Json]) -> u64 {
     let mut text = String::new();
     for part in parts {
@@ -55,20 +55,20 @@ pub(super) fn identity(parts: &[&Json]) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// What is to be done with an element.
+/// The action for an element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Store it whole.
+    /// Store the whole element.
     #[default]
     Put,
-    /// Delete it: only in dumps with history.
+    /// Delete the element: only in dumps with history.
     Delete,
 }
 
-/// The vertex of a row.
+/// Converts a row to a vertex.
 ///
 /// # Errors
-/// A sentence that says which column is wrong and why.
+/// A message that names the wrong column and the reason.
 pub(crate) fn vertex(
     columns: &Map<String, Json>,
     source: &Source,
@@ -101,7 +101,7 @@ pub(crate) fn vertex(
     })
 }
 
-/// The edge of a row.
+/// Converts a row to an edge.
 ///
 /// # Errors
 /// As [`vertex`].
@@ -149,7 +149,6 @@ pub(crate) fn edge(
     })
 }
 
-/// The values of these properties.
 fn of_keys<'a>(properties: &'a Json, keys: &[String]) -> Vec<&'a Json> {
     keys.iter().map(|key| &properties[key.as_str()]).collect()
 }
@@ -190,7 +189,7 @@ fn properties(
     Ok(Json::Object(properties))
 }
 
-/// A property's value as JSON: the texts of a CSV file become what the property key asks for.
+/// A property's value as JSON. Texts of CSV are converted to the type of the property key.
 fn property(value: &Json, key: Key, source: &Source) -> Result<Json, String> {
     if key.cardinality == Cardinality::Single {
         return scalar(value, key.data_type, source);
@@ -252,7 +251,7 @@ fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, St
     }
 }
 
-/// The id of a vertex whose label lets the writer choose it.
+/// The id of a vertex of a label with custom ids.
 fn custom_id(value: &Json, strategy: &str, column: &str) -> Result<Json, String> {
     match strategy {
         "CUSTOMIZE_STRING" | "CUSTOMIZE_UUID" => match value {

@@ -1,9 +1,8 @@
-//! `varve load --infer`: a mapping and a schema to start from, guessed from the first rows of the
-//! files.
+//! `varve load --infer`: drafts a mapping and a schema from the first rows of the files.
 //!
-//! A file is one of edges if two of its columns are called like ends; else it is one of vertices.
-//! Its id is a column without repeated values. The vertices of an edge file are those whose ids its
-//! columns hold most often.
+//! A file with two columns that are named like the ends of an edge is a file of edges; any other is
+//! a file of vertices. The id of a vertex file is a column without repeated values. The label at an
+//! end of an edge file is that of the vertex file which shares most ids with the end's column.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -17,14 +16,14 @@ use varve_server::parse_instant;
 use super::mapping::{Mapping, Source};
 use super::rows::Rows;
 
-/// Rows that are looked at in each file.
+/// Rows that are read of each file.
 const ROWS_MAX: usize = 10_000;
-/// What is written into the current folder.
+/// The name of the mapping file in the current folder.
 const MAPPING: &str = "mapping.toml";
-/// What is written beside it.
+/// The name of the schema file in the current folder.
 const SCHEMA: &str = "schema.json";
-/// Names of the columns that hold the ends of an edge, in small letters, without `_`, `-`, `:` and
-/// `id` at the end.
+/// Names of the columns for the ends of an edge, in lower case, without `_`, `-`, `:` and a final
+/// `id`.
 const ENDS: [(&str, &str); 6] = [
     ("source", "target"),
     ("src", "dst"),
@@ -33,10 +32,10 @@ const ENDS: [(&str, &str); 6] = [
     ("outv", "inv"),
     ("a", "b"),
 ];
-/// Names of the columns that hold the start and the end of the valid time.
+/// Names of the columns for the start and the end of the valid time.
 const TIMES: [(&str, &str); 2] = [("valid_from", "valid_to"), ("since", "until")];
 
-/// What the values of a column are, from the narrowest to the widest.
+/// The type of a column's values, from the narrowest to the widest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ColumnKind {
     Boolean,
@@ -45,12 +44,12 @@ enum ColumnKind {
     Long,
     Double,
     Text,
-    /// An object of JSON: no property can hold it.
+    /// A JSON object, which no property can hold.
     Nested,
 }
 
 impl ColumnKind {
-    /// Of a text of CSV, or of JSON.
+    /// The kind of a text. Only with `numbers`, as in CSV, may it be a number or a truth value.
     fn of_text(text: &str, numbers: bool) -> Self {
         if numbers
             && let Ok(number) = text.parse::<i64>()
@@ -76,7 +75,7 @@ impl ColumnKind {
         }
     }
 
-    /// The kind that holds the values of both.
+    /// The narrowest kind that can hold the values of both.
     fn with(self, other: Self) -> Self {
         let is_number = |kind| matches!(kind, Self::Int | Self::Long | Self::Double);
         match self == other || (is_number(self) && is_number(other)) {
@@ -97,7 +96,7 @@ impl ColumnKind {
     }
 }
 
-/// A column as far as it was looked at.
+/// The values and the type of a column in the rows read so far.
 #[derive(Debug, Default)]
 struct Column {
     kind: Option<ColumnKind>,
@@ -138,7 +137,7 @@ fn text_of(value: &Json) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A file and what was found in it.
+/// A file and its inferred columns.
 struct Table {
     file: PathBuf,
     label: String,
@@ -146,7 +145,7 @@ struct Table {
     columns: Vec<(String, Column)>,
 }
 
-/// The two columns that hold the ends of an edge.
+/// The columns of the source and of the target of an edge.
 type Ends = (String, String);
 
 impl Table {
@@ -193,7 +192,7 @@ impl Table {
             .map(|(_, column)| column)
     }
 
-    /// The columns that are called like the ends of an edge.
+    /// The columns that are named like the ends of an edge.
     fn ends(&self) -> Option<Ends> {
         let plain = |name: &str| {
             let name = name.to_lowercase().replace(['_', '-', ':'], "");
@@ -207,7 +206,8 @@ impl Table {
             .find_map(|(source, target)| Some((called(source)?, called(target)?)))
     }
 
-    /// The column that identifies the rows: one that is called so, else the first.
+    /// The column that identifies the rows: one that is named like an id, else the first usable
+    /// one.
     fn id(&self) -> Option<&str> {
         let label = self.label.to_lowercase();
         let is_called_so = |name: &str| {
@@ -253,14 +253,14 @@ impl Table {
 /// Writes a mapping and a schema for these files into the current folder.
 ///
 /// # Errors
-/// When a file cannot be read, or one of the two is there already.
+/// When an input cannot be read, or one of the two files exists.
 pub(super) fn run(files: &[PathBuf]) -> Result<(), String> {
     let tables: Result<Vec<Table>, String> = files
         .iter()
         .map(|file| Table::read(&source_of(file)?))
         .collect();
     let (mapping, schema) = guess(&tables?)?;
-    // Both or none.
+    // Write both files or none.
     for name in [MAPPING, SCHEMA] {
         if Path::new(name).exists() {
             return Err(format!(
@@ -275,7 +275,7 @@ pub(super) fn run(files: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// A file as a mapping without further options has it, with the label that its name says.
+/// The source that a minimal mapping has for this file, with the label from the file's name.
 fn source_of(file: &Path) -> Result<Source, String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let label = name.split('.').next().unwrap_or_default();
@@ -349,8 +349,8 @@ fn setting(mapping: &mut String, name: &str, value: &str) {
     let _ = writeln!(mapping, "{name} = {}", toml::Value::from(value));
 }
 
-/// Adds the times and what is ignored to the mapping, and the rest of the columns to the keys;
-/// returns their names.
+/// Adds the valid times and the ignored columns to the mapping, and all other columns to the keys.
+/// Returns the names of the latter.
 fn properties(
     mapping: &mut String,
     table: &Table,
@@ -388,7 +388,7 @@ fn properties(
     names
 }
 
-/// The label of the vertices whose ids a column of an edge file holds most often.
+/// The label of the vertex file that shares most ids with this column of an edge file.
 fn owner<'a>(vertices: &[&'a Table], edges: &Table, column: &str) -> Result<&'a str, String> {
     let ends = edges.find(column).map(|column| &column.values);
     let shared = |table: &Table| {
@@ -398,7 +398,7 @@ fn owner<'a>(vertices: &[&'a Table], edges: &Table, column: &str) -> Result<&'a 
         };
         ends.intersection(&ids.values).count()
     };
-    // The first of those that hold the most.
+    // `max_by_key` returns the last maximum: reversed, the first file wins a tie.
     let found = vertices.iter().rev().max_by_key(|table| shared(table));
     found.map(|table| table.label.as_str()).ok_or_else(|| {
         format!(

@@ -1,10 +1,10 @@
-//! What of the input is loaded already, kept beside the mapping file so that an interrupted load
-//! can go on.
+//! The journal of a load, beside the mapping file: the rows that are already loaded, so that an
+//! interrupted load can resume.
 //!
-//! One line for each piece of a block of rows, once all of the block is sent. Rows that were
-//! refused are in no piece, so that the next run tries them again. A line that was cut short by a
-//! crash counts as not written: its rows are sent again, which does no harm as elements are written
-//! whole under their own ids.
+//! When all rows of a block are sent, one line is written for each contiguous range of stored rows.
+//! Refused rows are in no range, so the next run tries them again. A line that a crash cut short is
+//! ignored: its rows are sent again, which is harmless, since an element is written whole under its
+//! own id.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -12,25 +12,25 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A piece of a file that is done.
+/// A contiguous range of stored rows in one input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Done {
-    /// Which input, in the order of the load.
+    /// The number of the input, in the order of the load.
     pub(crate) input: usize,
     /// First byte.
     pub(crate) from: u64,
     /// The byte after the last.
     pub(crate) to: u64,
-    /// The line at `to`.
+    /// The number of the line that starts at `to`.
     pub(crate) next_line: u64,
-    /// Elements stored.
+    /// The number of elements stored.
     pub(crate) stored: u64,
 }
 
-/// What the journal belongs to; another load does not go on from it.
+/// The identity of a load; a different load does not resume from the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Subject {
-    /// The server and graph.
+    /// The URL of the graph.
     pub(crate) target: String,
     /// A hash of the mapping file.
     pub(crate) mapping: String,
@@ -38,7 +38,7 @@ pub(crate) struct Subject {
     pub(crate) inputs: Vec<(PathBuf, u64)>,
 }
 
-/// The journal of a load in work.
+/// The open journal of a load.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
@@ -46,11 +46,11 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path`; returns what is done already. An empty or missing journal
-    /// starts a new load.
+    /// Opens the journal at `path`; returns the ranges that are already stored. An empty or missing
+    /// journal starts a new load.
     ///
     /// # Errors
-    /// When it cannot be read or written, or belongs to another load.
+    /// When the journal cannot be read or written, or belongs to another load.
     pub(crate) fn open(path: &Path, subject: &Subject) -> Result<(Self, Vec<Done>), String> {
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         let text = match std::fs::read_to_string(path) {
@@ -94,18 +94,18 @@ impl Journal {
         Ok((journal, done))
     }
 
-    /// Notes a piece that is done.
+    /// Appends a range.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the journal cannot be written.
     pub(crate) fn note(&mut self, done: Done) -> Result<(), String> {
         self.write_line(&done)
     }
 
     /// Removes the journal of a load that is complete.
     pub(crate) fn finish(self) {
-        // A journal that stays behind only makes the next load of the same files skip them, and
-        // says so.
+        // If the removal fails, the next load of the same files skips their rows and prints that it
+        // resumes.
         let _ = std::fs::remove_file(&self.path);
     }
 
@@ -119,7 +119,7 @@ impl Journal {
     }
 }
 
-/// What of one input is done.
+/// The stored ranges of one input.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     /// Sorted by start.
@@ -127,7 +127,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of input number `input`.
+    /// The ranges of input number `input`.
     pub(crate) fn of(input: usize, done: &[Done]) -> Self {
         let mut pieces: Vec<Done> = done
             .iter()
@@ -138,8 +138,8 @@ impl Progress {
         Self { pieces }
     }
 
-    /// The end of what is done without a gap from the start, and its line; `None` if the start is
-    /// not done.
+    /// The end of the stored ranges that follow `start` without a gap, and the line there; `None`
+    /// if `start` is not stored.
     pub(crate) fn resume_at(&self, start: u64) -> Option<(u64, u64)> {
         let mut end = None;
         for piece in &self.pieces {
@@ -154,7 +154,7 @@ impl Progress {
         end
     }
 
-    /// Whether the row that starts at `byte` is done.
+    /// Whether the row that starts at `byte` is stored.
     pub(crate) fn covers(&self, byte: u64) -> bool {
         let after = self.pieces.partition_point(|piece| piece.from <= byte);
         self.pieces[..after]

@@ -1,4 +1,4 @@
-//! The mapping file: which file holds which label, and which column is what.
+//! The mapping file: the label of each input file, and the meaning of its columns.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,18 +14,18 @@ use varve_server::parse_instant;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mapping {
-    /// Whether an element that is stored already as its row says gets no new version.
+    /// Whether an element that is already stored with the same content gets no new version.
     #[serde(default)]
     pub(crate) skip_unchanged: bool,
     /// Files of vertices, loaded first and in this order.
     #[serde(default, rename = "vertex")]
     pub(crate) vertices: Vec<Source>,
-    /// Files of edges, loaded when all vertices are there.
+    /// Files of edges, loaded after all vertices.
     #[serde(default, rename = "edge")]
     pub(crate) edges: Vec<Source>,
 }
 
-/// What a file is written in.
+/// The format of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -35,19 +35,19 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// One input file and what its columns mean.
+/// One input file and the meaning of its columns.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
-    /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) stands for
-    /// all files that match it.
+    /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) means all
+    /// files that match it.
     pub(crate) file: PathBuf,
-    /// What a file in gzip was unpacked to.
+    /// The temporary file with the unpacked content of a gzip file.
     #[serde(skip)]
     pub(super) unpacked: Arc<OnceLock<File>>,
     /// The label of its elements.
     pub(crate) label: String,
-    /// The format; by default what the file's ending says.
+    /// The format; by default derived from the file's extension.
     pub(crate) format: Option<Format>,
     /// The vertex id's column, for labels with custom ids.
     pub(crate) id: Option<String>,
@@ -58,39 +58,39 @@ pub(crate) struct Source {
     /// The same for the target vertex.
     #[serde(default)]
     pub(crate) target: Columns,
-    /// What separates the columns of a CSV file.
+    /// The separator of the columns of a CSV file.
     #[serde(default = "comma")]
     pub(crate) delimiter: char,
     /// The names of the columns, if the file has no header line.
     pub(crate) header: Option<Vec<String>>,
-    /// What separates the members of a list or set within a CSV column.
+    /// The separator of the members of a list or set within a CSV column.
     #[serde(default = "semicolon")]
     pub(crate) list_separator: String,
     /// Texts that mean "no value" in a CSV file.
     #[serde(default = "empty_text")]
     pub(crate) null: Vec<String>,
-    /// How dates are written.
+    /// The format of dates.
     #[serde(default)]
     pub(crate) date_format: DateFormat,
-    /// Column name to property name, for those that differ.
+    /// Property names by column name, where the two differ.
     #[serde(default)]
     pub(crate) rename: BTreeMap<String, String>,
     /// Columns that are not loaded.
     #[serde(default)]
     pub(crate) ignore: Vec<String>,
-    /// From when the elements are true.
+    /// The start of the elements' valid time.
     pub(crate) valid_from: Option<When>,
-    /// Up to when the elements are true.
+    /// The end of the elements' valid time.
     pub(crate) valid_to: Option<When>,
 }
 
-/// An instant of valid time: of each row, or of all.
+/// An instant of valid time: from a column of each row, or the same for all rows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum When {
-    /// A text: the column that has it, in RFC 3339.
+    /// A text: the name of the column with the instant, in RFC 3339.
     Column(String),
-    /// A date or date and time of TOML, without quotes: the instant itself.
+    /// A TOML date or date-time, without quotes: the instant for all rows.
     Constant(toml::value::Datetime),
 }
 
@@ -98,7 +98,7 @@ pub(crate) enum When {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Columns {
-    /// None named.
+    /// None.
     #[default]
     None,
     /// One.
@@ -118,7 +118,7 @@ impl Columns {
     }
 }
 
-/// How dates are written in an input file.
+/// The format of dates in an input file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DateFormat {
@@ -148,10 +148,10 @@ fn empty_text() -> Vec<String> {
 }
 
 impl Mapping {
-    /// The source that a mapping with nothing but a file and its label has.
+    /// The source of a mapping with only a file and its label.
     ///
     /// # Errors
-    /// When the file's ending does not say how it is written.
+    /// When the file's extension names no known format.
     pub(super) fn of_file(file: &Path, label: &str) -> Result<Source, String> {
         let mut table = toml::Table::new();
         for (name, value) in [("file", &*file.to_string_lossy()), ("label", label)] {
@@ -167,8 +167,8 @@ impl Mapping {
     /// Reads and checks a mapping file.
     ///
     /// # Errors
-    /// When it cannot be read or does not make sense; the text names the file and, where it can,
-    /// the line.
+    /// When the file cannot be read or is not a valid mapping. The message names the file and,
+    /// where possible, the line.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
@@ -212,7 +212,7 @@ impl Mapping {
     }
 }
 
-/// The files that a path names: itself, or all that match it as a pattern, by name.
+/// The files of a path: the path itself, or all files that match it as a pattern, sorted by name.
 fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
     let shown = path.display().to_string();
     if path.exists() || !shown.contains(['*', '?', '[']) {
@@ -228,10 +228,10 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl Source {
-    /// The file to read, from its start. One in gzip is unpacked to a temporary file, once.
+    /// Opens the file at its start. A gzip file is unpacked to a temporary file, once.
     ///
     /// # Errors
-    /// When it cannot be read, or there is no room for it.
+    /// When the file cannot be read, or the disk has no room for the unpacked file.
     pub(super) fn open(&self) -> io::Result<File> {
         let mut file = File::open(&self.file)?;
         if self.file.extension().is_none_or(|ending| ending != "gz") {
@@ -251,7 +251,7 @@ impl Source {
         Ok(unpacked)
     }
 
-    /// The name without the ending of gzip.
+    /// The path without a final `.gz`.
     fn plain_name(&self) -> PathBuf {
         match self.file.extension() {
             Some(ending) if ending == "gz" => self.file.with_extension(""),
@@ -297,8 +297,8 @@ impl Source {
         }
     }
 
-    /// The columns with a meaning of their own, which are not properties unless the label has them
-    /// as such.
+    /// Whether the mapping uses the column as id, end or valid time. Such a column is a property
+    /// only if the label has a property of that name.
     pub(crate) fn is_structure(&self, column: &str) -> bool {
         self.id.as_deref() == Some(column)
             || [&self.valid_from, &self.valid_to]

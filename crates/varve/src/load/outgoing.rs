@@ -1,5 +1,5 @@
-//! Spreads the rows of an input over the sending threads: all rows of an element go to one thread,
-//! so that its states are sent in their order.
+//! Distributes the rows of an input to the sending threads. All rows of an element go to the same
+//! thread, so that its states are sent in order.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use super::batches::Batches;
 use super::element::Element;
 use super::sender::{BadRow, Block, HandOver, Sender};
 
-/// The rows that are on their way to the sending threads.
+/// The rows that are buffered for the sending threads.
 pub(super) struct Outgoing<'a> {
     sender: &'a Sender<'a>,
     channels: &'a [SyncSender<HandOver>],
-    /// What is being filled, for each channel.
+    /// The batches being filled, one for each channel.
     open: Vec<Batches>,
-    /// Where the next one goes that has no other rows.
+    /// The channel of the last row without an identity; such rows take the channels in turn.
     next: usize,
     block: Arc<Block>,
     in_block: usize,
@@ -23,7 +23,7 @@ pub(super) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// None yet, of this input; a thread is handed so many rows at most.
+    /// Empty buffers for this input; one hand-over has at most `batch_max` rows.
     pub(super) fn new(
         sender: &'a Sender<'a>,
         channels: &'a [SyncSender<HandOver>],
@@ -42,8 +42,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Adds a row that became an element: its line and the one after it, and where it lies in its
-    /// file.
+    /// Adds a row that became an element, with its line, the line after it and its byte range.
     pub(super) fn add(&mut self, element: Element, lines: (u64, u64), bytes: Range<u64>) {
         let channel = match element.identity {
             Some(known) => usize::try_from(known % self.open.len() as u64).unwrap_or(0),
@@ -56,7 +55,7 @@ impl<'a> Outgoing<'a> {
         self.added(channel);
     }
 
-    /// Adds a row that did not.
+    /// Adds a row that could not be converted to an element.
     pub(super) fn add_bad(&mut self, row: BadRow) {
         self.open[0].add_bad(row);
         self.added(0);
@@ -74,12 +73,13 @@ impl<'a> Outgoing<'a> {
     fn hand_over(&mut self, channel: usize) {
         let taken = self.open[channel].take();
         if !taken.is_empty() {
-            // The threads that receive outlive this call, so there is always someone to take them.
+            // The receiving threads outlive this call, so the channel is open.
             let _ = self.channels[channel].send((taken, Arc::clone(&self.block)));
         }
     }
 
-    /// Hands over what there is. To be called at the end of the input, too.
+    /// Hands over all buffered rows and starts a new block. Also to be called at the end of the
+    /// input.
     pub(super) fn end_block(&mut self) {
         (0..self.open.len()).for_each(|channel| self.hand_over(channel));
         self.in_block = 0;

@@ -1,7 +1,7 @@
 //! Reads input files row by row, with the line and the byte range of each row.
 //!
-//! The byte ranges are what the journal keeps, so that an interrupted load goes on where it
-//! stopped.
+//! The journal stores the byte ranges, so that an interrupted load resumes after the last loaded
+//! row.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -14,33 +14,33 @@ use super::mapping::{Format, Source};
 
 /// The longest line of JSON that is read, in bytes.
 const LINE_BYTES_MAX: usize = 64 << 20;
-/// How far the line ends before a CSV record are counted; more empty lines than this in a row make
-/// line numbers too small.
+/// The number of bytes before a CSV record that are searched for line ends. More empty lines in a
+/// row make line numbers too small.
 const LINE_ENDS_AHEAD: usize = 64;
-/// The most bytes that a CSV record without quotation marks has beside its cells and delimiters:
-/// its line end.
+/// The most bytes of a CSV record without quotation marks besides its cells and delimiters: its
+/// line end.
 const LINE_END_BYTES: u64 = 2;
 /// Bytes read from a file at once.
 const READ_BYTES: usize = 1 << 20;
 
-/// One row: its place and its columns. Of CSV all columns are texts; null texts are left out.
+/// One row: its position and its columns. All columns of CSV are texts; null texts are left out.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// The first line of the row, from 1.
     pub(crate) line: u64,
-    /// Where the row lies in the file, with its line end.
+    /// The byte range of the row in the file, including its line end.
     pub(crate) bytes: Range<u64>,
     /// The line after the row.
     pub(crate) next_line: u64,
-    /// The columns, or why the row does not read.
+    /// The columns, or why the row cannot be parsed.
     pub(crate) columns: Result<Map<String, Value>, String>,
 }
 
 /// The rows of one file.
 pub(crate) enum Rows {
-    /// Of a CSV file.
+    /// The rows of a CSV file.
     Csv(Box<CsvRows>),
-    /// Of a file with one JSON object a line.
+    /// The rows of a file with one JSON object a line.
     Lines(LineRows),
 }
 
@@ -60,7 +60,7 @@ impl Rows {
         }
     }
 
-    /// The names of the columns, where the file or its mapping says them once for all rows.
+    /// The names of the columns, if the header or the mapping names them for all rows.
     pub(crate) fn header(&self) -> Option<&[String]> {
         match self {
             Self::Csv(rows) => Some(&rows.header),
@@ -68,7 +68,7 @@ impl Rows {
         }
     }
 
-    /// Where the first row starts: after the header, if there is one.
+    /// The offset of the first row: after the header, if there is one.
     pub(crate) fn start(&self) -> u64 {
         match self {
             Self::Csv(rows) => rows.reader.position().byte(),
@@ -76,10 +76,10 @@ impl Rows {
         }
     }
 
-    /// Goes on at `offset`, the end of a row, which is the start of `line`.
+    /// Continues at `offset`, the end of a row and the start of `line`.
     ///
     /// # Errors
-    /// When the file cannot be read there.
+    /// When the file cannot be read at `offset`.
     pub(crate) fn seek(&mut self, offset: u64, line: u64) -> Result<(), String> {
         match self {
             Self::Csv(rows) => rows.seek(offset, line),
@@ -104,7 +104,7 @@ impl Iterator for Rows {
 pub(crate) struct CsvRows {
     reader: csv::Reader<BufReader<File>>,
     delimiter: u8,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     length: u64,
     header: Vec<String>,
     null: Vec<String>,
@@ -149,8 +149,8 @@ impl CsvRows {
         self.reader.seek(position)
     }
 
-    /// The line of a record's first byte. The reader counts a line feed after a carriage return,
-    /// and empty lines, only with the record that follows them.
+    /// The line of a record's first byte. The reader counts empty lines, and the line feed after a
+    /// carriage return, only when it reads the next record.
     fn first_line(&self, at: &csv::Position) -> u64 {
         let mut ahead = [0; LINE_ENDS_AHEAD];
         let file = self.reader.get_ref().get_ref();
@@ -176,8 +176,8 @@ impl CsvRows {
             .collect())
     }
 
-    /// What is wrong with the quotation marks of the record just read. The reader takes what it
-    /// finds, so that one mark too many would make the rows after it a part of this one.
+    /// The error in the quotation marks of the record just read. The reader accepts unbalanced
+    /// marks: one mark too many would make the following rows part of this one.
     fn misquoted(&self, bytes: &Range<u64>) -> Option<String> {
         let length = bytes.end - bytes.start;
         let delimiters = self.record.len().saturating_sub(1);
@@ -206,7 +206,7 @@ impl CsvRows {
             })),
             Ok(false) => None,
             Err(error) => match error.kind() {
-                // Bytes that are not UTF-8 spoil their row only.
+                // Bytes that are not UTF-8 make only their own row bad.
                 csv::ErrorKind::Utf8 { pos, err } => {
                     let line = pos.as_ref().map_or(line, |at| self.first_line(at));
                     let columns = Err(format!("not UTF-8: {err}"));
@@ -223,7 +223,7 @@ impl CsvRows {
     }
 }
 
-/// What is wrong with the quotation marks of the header that the reader has just read, if it has.
+/// The error in the quotation marks of the header, if the reader has read one.
 fn misquoted_header(
     reader: &csv::Reader<BufReader<File>>,
     delimiter: u8,
@@ -236,8 +236,8 @@ fn misquoted_header(
     Ok(quoting_fault(header, delimiter))
 }
 
-/// What is wrong with the quotation marks of a record, by RFC 4180: a cell that begins with one
-/// ends with one, and those within are doubled.
+/// The error in the quotation marks of a record, by RFC 4180: a quoted cell ends with a quotation
+/// mark, and quotation marks within it are doubled.
 fn quoting_fault(record: &[u8], delimiter: u8) -> Option<String> {
     #[derive(PartialEq)]
     enum At {
@@ -269,7 +269,7 @@ fn quoting_fault(record: &[u8], delimiter: u8) -> Option<String> {
     ))
 }
 
-/// The rows of a file with one JSON object a line. Empty lines are passed over.
+/// The rows of a file with one JSON object a line. Empty lines are skipped.
 pub(crate) struct LineRows {
     reader: BufReader<File>,
     offset: u64,
@@ -298,7 +298,7 @@ impl LineRows {
             let mut text = Vec::new();
             let line = self.line;
             let (mut length, mut ended) = (0, false);
-            // A line over the limit is skipped, not held.
+            // A line over the limit is skipped, not buffered.
             while !ended {
                 let buffer = match self.reader.fill_buf() {
                     Ok(buffer) => buffer,
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(rows[2].columns.as_ref().unwrap()["id"], "3");
     }
 
-    /// What is said of each row, or its first cell.
+    /// The error of each row, or its first cell.
     fn starts(text: &str) -> Vec<String> {
         let rows = rows("a.csv", text.as_bytes(), "").into_iter();
         rows.map(|row| match row.columns {

@@ -8,13 +8,13 @@ use serde_json::{Map, Value as Json};
 use crate::CommandError;
 use crate::rest::{GraphClient, RestError};
 
-/// The kinds in the order in which they can be created.
+/// The kinds of schema elements, in order of creation.
 pub(super) const KINDS: &[&str] = &["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
 
-/// What a server adds to schema elements and does not take back.
+/// Fields of schema elements that a server sends but does not accept.
 const ANSWER_ONLY: &[&str] = &["status", "index_labels"];
 
-/// Creates what the file names; elements that exist with the same definition are left as they are.
+/// Creates the elements of the file; existing elements with the same definition stay.
 pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), CommandError> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -40,8 +40,8 @@ pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Creates one element of `kind`; with its id when `keep_id` is set, for which the graph must be in
-/// mode RESTORING.
+/// Creates one element of `kind`. With `keep_id` it keeps its id; the graph must be in mode
+/// RESTORING.
 pub(super) fn create(
     client: &GraphClient,
     kind: &str,

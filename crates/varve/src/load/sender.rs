@@ -1,4 +1,4 @@
-//! Sends batches on a few threads, finds the rows that the server refuses, and keeps the tally.
+//! Sends batches on several threads, isolates the rows that the server refuses, and counts results.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -15,12 +15,12 @@ use super::element::Action;
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError};
 
-/// Hand-overs that wait for a sending thread.
+/// Hand-overs that may wait in the channel of a sending thread.
 const WAITING_MAX: usize = 2;
-/// How HugeGraph's API says that the vertex of an edge does not exist.
+/// The prefix of HugeGraph's message that a vertex of an edge does not exist.
 const NO_VERTEX: &str = "Invalid vertex id ";
 
-/// Which batch resource takes the elements.
+/// The batch resource of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BatchKind {
     /// `graph/vertices/batch`
@@ -32,22 +32,22 @@ pub(crate) enum BatchKind {
 /// A row that was not loaded.
 #[derive(Debug)]
 pub(crate) struct BadRow {
-    /// Its line.
+    /// The line in its file.
     pub(crate) line: u64,
-    /// Why.
+    /// Why it was not loaded.
     pub(crate) reason: String,
 }
 
-/// An element on its way, and the row that it comes from.
+/// An element to send, and the row that it comes from.
 #[derive(Debug)]
 pub(crate) struct Sending {
     /// The row's line.
     pub(crate) line: u64,
     /// The line after the row.
     pub(crate) next_line: u64,
-    /// Where the row lies in its file.
+    /// The byte range of the row in its file.
     pub(crate) bytes: Range<u64>,
-    /// The element, or the path of one to delete.
+    /// The JSON of the element; for a deletion, the path of the element.
     pub(crate) json: String,
     /// Whether the server has acknowledged it.
     pub(crate) stored: bool,
@@ -56,26 +56,26 @@ pub(crate) struct Sending {
 /// Rows of one input, in its order.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// Which input.
+    /// The number of the input.
     pub(crate) input: usize,
-    /// What is to be done with the elements.
+    /// The action for all elements of the batch.
     pub(crate) action: Action,
     /// The elements.
     pub(crate) elements: Vec<Sending>,
-    /// Rows that did not even become elements.
+    /// Rows that could not be converted to elements.
     pub(crate) bad: Vec<BadRow>,
 }
 
-/// Rows of one input without a gap, which may go to several sending threads. The journal has them
-/// once all are sent, as few pieces.
+/// Consecutive rows of one input, which may go to several sending threads. Once all of them are
+/// sent, the journal gets the ranges of the stored rows, adjacent ranges joined.
 #[derive(Debug, Default)]
 pub(crate) struct Block(Mutex<Vec<Done>>);
 
-/// Batches for one sending thread, in the order in which they must be sent, and the block that they
-/// are of.
+/// Batches for one sending thread, in the order in which they must be sent, and the block to which
+/// they belong.
 pub(crate) type HandOver = (Vec<Batch>, Arc<Block>);
 
-/// What is shared by the sending threads.
+/// The state that the sending threads share.
 pub(crate) struct Sender<'a> {
     /// The server.
     pub(crate) client: &'a GraphClient,
@@ -83,15 +83,15 @@ pub(crate) struct Sender<'a> {
     pub(crate) check_vertices: bool,
     /// Whether nothing is sent: every row that is an element counts as stored.
     pub(crate) dry_run: bool,
-    /// Whether an element that is stored already as its row says gets no new version.
+    /// Whether an element that is already stored with the same content gets no new version.
     pub(crate) skip_unchanged: bool,
     /// More bad rows than this end the load.
     pub(crate) max_errors: u64,
-    /// Where the load shows how far it is.
+    /// The progress bar.
     pub(crate) bar: ProgressBar,
     /// The names of the inputs, for the report of bad rows.
     pub(crate) names: Vec<String>,
-    /// What changes.
+    /// The counts and the open files.
     pub(crate) tally: Mutex<Tally>,
     /// Set when the load must end early.
     pub(crate) stopped: AtomicBool,
@@ -103,20 +103,20 @@ pub(crate) struct Tally {
     pub(crate) stored: u64,
     /// Rows refused, earlier runs included.
     pub(crate) refused: u64,
-    /// What is done; `None` if nothing is sent.
+    /// The journal; `None` in a dry run.
     pub(crate) journal: Option<Journal>,
-    /// Where bad rows go; created with the first.
+    /// The path of the file of bad rows, which is created with the first bad row.
     pub(crate) bad_path: PathBuf,
-    /// That file.
+    /// The file of bad rows, once created.
     pub(crate) bad_file: Option<File>,
     /// Why the load ended early.
     pub(crate) failure: Option<String>,
 }
 
 impl Sender<'_> {
-    /// Runs `produce` on this thread and sends what it produces on `threads` others, each with a
-    /// channel of its own; returns when all is sent. What goes into one channel is sent in its
-    /// order.
+    /// Runs `produce` on this thread and sends the batches that it produces on `threads` other
+    /// threads. Each of them has its own channel, and sends the batches of that channel in order.
+    /// Returns when all batches are sent.
     pub(crate) fn run(
         &self,
         kind: BatchKind,
@@ -166,14 +166,15 @@ impl Sender<'_> {
             Action::Put => self.store(kind, &mut batch.elements, &mut bad),
             Action::Delete => self.delete(kind, &mut batch.elements, &mut bad),
         };
-        // Of a batch that failed a part may be stored.
+        // A part of a failed batch may be stored.
         self.note(&batch, &bad, block);
         if let Err(failure) = sent {
             self.stop(failure.to_string());
         }
     }
 
-    /// Stores elements; those that the server refuses are found by halving and added to `bad`.
+    /// Stores elements. Bisects a refused batch to find the refused elements, and adds them to
+    /// `bad`.
     fn store(
         &self,
         kind: BatchKind,
@@ -235,7 +236,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Deletes elements one by one; one that is not there is deleted already.
+    /// Deletes elements one by one; a missing element counts as deleted.
     fn delete(
         &self,
         kind: BatchKind,
@@ -267,7 +268,7 @@ impl Sender<'_> {
         self.client.of_graph(&format!("{of_kind}{rest}"))
     }
 
-    /// Counts the rows that are stored and lists those that are refused.
+    /// Counts the stored and the refused rows, and writes the refused ones to the file of bad rows.
     fn note(&self, batch: &Batch, bad: &[BadRow], block: &Block) {
         let pieces = batch.stored();
         let mut tally = self.tally.lock();
@@ -286,7 +287,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Notes what is stored of a block, if this was the last of it.
+    /// Writes the stored ranges of a block to the journal, if this was the last batch of the block.
     pub(super) fn note_block(&self, block: Arc<Block>) {
         let Some(Block(pieces)) = Arc::into_inner(block) else {
             return;
@@ -310,7 +311,7 @@ impl Sender<'_> {
 }
 
 impl Batch {
-    /// Where the rows lie whose elements are stored.
+    /// The byte ranges of the rows whose elements are stored.
     fn stored(&self) -> Vec<Done> {
         let stored = self.elements.iter().filter(|element| element.stored);
         let piece = |element: &Sending| Done {
@@ -324,7 +325,7 @@ impl Batch {
     }
 }
 
-/// Pieces of one input in their order, those that touch as one.
+/// The pieces of one input, sorted; adjacent pieces are joined.
 fn joined(mut pieces: Vec<Done>) -> Vec<Done> {
     pieces.sort_unstable_by_key(|piece| piece.from);
     let mut joined: Vec<Done> = Vec::new();

@@ -1,21 +1,21 @@
-//! What the right answer to a request has, and whether an answer has it.
+//! The expected answer of a request, and the check of an answer.
 
 use memchr::memmem;
 
 use super::changes::Change;
 use super::payload::ID;
 
-/// What the right answer to a request is.
+/// The expected answer of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expect {
     pub(crate) status: u16,
     pub(crate) check: Check,
-    /// Number of the first element, and how many.
+    /// Number of the first element, and the number of elements.
     pub(crate) first: u64,
     pub(crate) count: u32,
     /// Whether elements were written.
     pub(crate) writes: bool,
-    /// What it changes of vertices that exist.
+    /// The change of existing vertices that the request makes, if any.
     pub(crate) change: Option<Change>,
 }
 
@@ -23,11 +23,11 @@ pub(crate) struct Expect {
 pub(crate) enum Check {
     /// The id is in the body.
     Id([u8; ID]),
-    /// Both ids are.
+    /// Both ids are in the body.
     Ends([u8; ID], [u8; ID]),
-    /// As many strings as elements, the first of them with the id.
+    /// As many strings as elements, and the id is in the body.
     Strings([u8; ID]),
-    /// As many elements as asked for, or at least one where their number is not known.
+    /// As many elements as requested, or at least one if their number is unknown.
     Elements { exactly: Option<u32> },
     /// The name is in the body.
     Name([u8; 8]),
@@ -37,17 +37,17 @@ pub(crate) enum Check {
     Any,
 }
 
-/// How a body was right or wrong.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,
-    /// Right, but without an element.
+    /// Right, but with no elements.
     Empty,
     Wrong,
 }
 
 impl Expect {
-    /// Looks at the body of an answer with the expected status.
+    /// Checks the body of an answer with the expected status.
     pub(crate) fn check(&self, body: &[u8]) -> Verdict {
         let has = |needle: &[u8]| memmem::find(body, needle).is_some();
         let right = match &self.check {

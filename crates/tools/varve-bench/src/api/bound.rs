@@ -1,24 +1,23 @@
-//! When a row says more about the generator than about the server.
+//! Whether the generator limited a row, rather than the server.
 //!
-//! Both often run on one machine and share its processors. Then a row whose sends were late, or
-//! whose threads waited for a processor, may be the doing of either: what decides is who used the
-//! processors.
+//! Both often run on one machine and share its processors. Then either may be the cause of late
+//! sends or of threads that waited for a processor, and their CPU use decides.
 
 use super::result::Model;
 
-/// A paced or open row with a larger share of late sends is the generator's, unless the server had
-/// the processors.
+/// The generator limits a paced or open row with a larger share of late sends, if its threads were
+/// busy or the server used less than [`SERVER_SHARE`].
 const LATE_SHARE: f64 = 0.05;
-/// Threads that were busy for a larger share of the time had no time left.
+/// Threads with a larger share of busy time had no time left.
 const BUSY_SHARE: f64 = 0.95;
-/// A server that used a larger share of all processors may have kept the generator from sending.
+/// A server with a larger share of all processors may have kept the generator from sending.
 const SERVER_SHARE: f64 = 0.5;
-/// Of all processors: with a larger share used, none was free.
+/// With a larger share of all processors in use, none was free.
 const FULL_SHARE: f64 = 0.95;
 /// Shorter rows are not judged: CPU time of a process is counted in hundredths of a second.
 const SHORTEST_S: f64 = 1.0;
 
-/// What server and generator used in a row.
+/// The CPU use of server and generator in a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Use {
     pub(crate) elapsed_s: f64,
@@ -26,7 +25,7 @@ pub(crate) struct Use {
     pub(crate) processors: u32,
     /// Threads that sent.
     pub(crate) threads: u32,
-    /// Of the sends.
+    /// The share of sends that were late.
     pub(crate) late_share: f64,
     /// CPU time of the threads that sent.
     pub(crate) generator_s: f64,
@@ -35,7 +34,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Why the row is the generator's, if it is.
+    /// Why the generator limited the row, if it did.
     pub(crate) fn bound_reason(&self, model: Model) -> Option<String> {
         if self.elapsed_s < SHORTEST_S {
             return None;

@@ -1,53 +1,53 @@
-//! Which values the vertices that a row changed may have in the end.
+//! The possible final values of the vertices that a row changed.
 //!
-//! Users write to the same vertices at the same time, so the last value need not be the one that
-//! was acknowledged last. A write is out of the question only when another one of that vertex was
-//! sent after its acknowledgement, and was acknowledged too. A write that failed may have been done
-//! all the same, at any time, and is never out of the question.
+//! Users write to the same vertices concurrently, so the last acknowledged write need not be the
+//! last one applied. A write can only be ruled out if another acknowledged write of the same vertex
+//! was sent after its acknowledgement. A failed write may still be applied at any time, and is
+//! never ruled out.
 //!
-//! Not all vertices are followed, but those with the smallest hashes: so all workers follow the
-//! same ones, each of them is as likely as any other, and all of its writes are known. The hashes
-//! follow from the run's seed: another one chooses others.
+//! Only the vertices with the smallest hashes are tracked. So all workers track the same vertices,
+//! each vertex is equally likely, and all writes of a tracked vertex are known. The run's seed
+//! determines the hashes.
 
 use std::collections::HashMap;
 
 use super::schedule::Nanos;
 use crate::random::mix;
 
-/// Values that a vertex may have at most; of one with more, nothing is said but that it is there.
+/// The most values of a tracked vertex; of a vertex with more, only its existence is checked.
 const VALUES_MAX: usize = 4_096;
 
 /// A request that changed vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Number of the first vertex; the others follow, and after the last comes number 0.
+    /// Number of the first vertex; consecutive numbers follow, modulo `vertices`.
     pub(crate) first: u64,
     pub(crate) count: u32,
-    /// Number of all vertices that may be changed.
+    /// The number of vertices that may be changed.
     pub(crate) vertices: u64,
-    /// What the values follow from.
+    /// The seed of the values.
     pub(crate) seed: u64,
 }
 
-/// The changes of a row, as far as they are followed.
+/// The tracked changes of a row.
 #[derive(Debug)]
 pub(crate) struct Changes {
-    /// So many vertices are wanted in the end; 0: none is followed.
+    /// The number of vertices that are needed in the end; 0 tracks none.
     wanted: usize,
-    /// What the hashes follow from.
+    /// The seed of the hashes.
     seed: u64,
-    /// Vertices with a hash above are not followed.
+    /// Vertices with a larger hash are not tracked.
     hash_max: u64,
     vertices: HashMap<u64, Followed>,
-    /// Requests that failed, so that nobody knows whether and when they were done.
+    /// Failed requests, of which nobody knows whether and when they are applied.
     uncertain: u64,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Followed {
-    /// When the latest of the acknowledged writes was sent.
+    /// The time at which the latest acknowledged write was sent.
     latest_sent: Option<Nanos>,
-    /// End and seed of the writes that may have been the last.
+    /// End and seed of the writes that may be the last.
     last: Vec<(Nanos, u64)>,
     too_many: bool,
 }
@@ -56,7 +56,7 @@ struct Followed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Changed {
     pub(crate) number: u64,
-    /// The seeds of its values: it has those of one of them. Empty when they are too many.
+    /// The seeds of its possible values. Empty if there are too many.
     pub(crate) seeds: Vec<u64>,
 }
 
@@ -71,7 +71,7 @@ const fn hash(number: u64, seed: u64) -> u64 {
 }
 
 impl Changes {
-    /// Follows so many vertices, all that are changed when they are no more.
+    /// Tracks at least `wanted` vertices, or all changed ones if they are fewer.
     pub(crate) fn following(wanted: usize, seed: u64) -> Self {
         Self {
             wanted,
@@ -82,7 +82,7 @@ impl Changes {
         }
     }
 
-    /// Notes a request that was sent at `sent`, and acknowledged at `acknowledged` unless it
+    /// Records a request that was sent at `sent`, and acknowledged at `acknowledged` unless it
     /// failed.
     pub(crate) fn note(&mut self, change: &Change, sent: Nanos, acknowledged: Option<Nanos>) {
         self.uncertain += u64::from(acknowledged.is_none());
@@ -99,7 +99,7 @@ impl Changes {
         self.follow_fewer();
     }
 
-    /// Drops vertices when they are twice as many as wanted.
+    /// Drops vertices once there are more than twice as many as wanted.
     fn follow_fewer(&mut self) {
         if self.vertices.len() <= 2 * self.wanted {
             return;
@@ -117,7 +117,7 @@ impl Changes {
             .retain(|number, _| hash(*number, seed) <= hash_max);
     }
 
-    /// Adds another worker's, of the same seed.
+    /// Adds the changes of another worker with the same seed.
     pub(crate) fn merge(&mut self, other: Self) {
         self.uncertain += other.uncertain;
         if self.wanted == 0 {
@@ -133,13 +133,13 @@ impl Changes {
         self.follow_fewer();
     }
 
-    /// Requests that failed.
+    /// The number of failed requests.
     pub(crate) const fn uncertain(&self) -> u64 {
         self.uncertain
     }
 
-    /// At most `limit` of the vertices with an acknowledged change, by their numbers, and whether
-    /// those are all.
+    /// At most `limit` of the vertices with an acknowledged change, in the order of their numbers,
+    /// and whether these are all.
     pub(crate) fn chosen(&self, limit: usize) -> (Vec<Changed>, bool) {
         let vertices = self.vertices.iter();
         let mut changed: Vec<Changed> = vertices
@@ -173,12 +173,12 @@ impl Followed {
         self.forget();
     }
 
-    /// Forgets the writes that others came after.
+    /// Drops the writes that a later write has replaced.
     fn forget(&mut self) {
         if let Some(latest) = self.latest_sent {
             self.last.retain(|(ended, _)| *ended >= latest);
         }
-        // What is forgotten here may be the last one, for ever.
+        // A dropped value may be the final one, so the vertex stays marked.
         if self.last.len() > VALUES_MAX {
             self.too_many = true;
             self.last.clear();
@@ -230,7 +230,7 @@ mod tests {
         changes.note(&change(5, 1, 1), 10, Some(30));
         changes.note(&change(5, 1, 2), 20, Some(25));
         assert_eq!(seeds(&changes, 5), [1, 2]);
-        // Sent after both had ended.
+        // Sent after both were acknowledged.
         changes.note(&change(5, 1, 3), 31, Some(35));
         assert_eq!(seeds(&changes, 5), [3]);
     }
@@ -302,7 +302,7 @@ mod tests {
             for first in (0..VERTICES).step_by(100) {
                 let (start, end) = (round * 100, round * 100 + 10);
                 one.note(&change(first, 100, round), start, Some(end));
-                // The other one's are the later ones.
+                // The writes of `two` are the later ones.
                 two.note(&change(first, 100, 100 + round), start + 50, Some(end + 50));
             }
         }

@@ -1,4 +1,4 @@
-//! The choice among loaded elements, even or skewed, which follows from a seed.
+//! The choice among loaded elements, uniform or skewed; it is determined by a seed.
 
 use crate::random::Random;
 
@@ -8,7 +8,7 @@ pub(crate) enum Distribution {
     /// Each as likely as any other.
     #[default]
     Uniform,
-    /// Few of them most of the time: Zipf's law with exponent 0.99, as in YCSB.
+    /// A few elements most of the time: Zipf's law with exponent 0.99, as in YCSB.
     Zipfian,
 }
 
@@ -24,19 +24,19 @@ impl Distribution {
 /// Exponent of the skewed choice.
 const EXPONENT: f64 = 0.99;
 
-/// Chooses numbers under a bound.
+/// Chooses numbers below a bound.
 #[derive(Debug, Clone)]
 pub(crate) enum Chooser {
     Uniform(u64),
     Zipfian {
         ranks: Zipf,
-        /// The number that is chosen most; the others follow in their order.
+        /// The most frequent number; the numbers after it have falling frequencies.
         first: u64,
     },
 }
 
-/// Gray and others, "Quickly generating billion-record synthetic databases", SIGMOD 1994: a rank in
-/// constant time.
+/// Draws a rank in constant time, by Gray et al., "Quickly generating billion-record synthetic
+/// databases", SIGMOD 1994.
 #[derive(Debug, Clone)]
 pub(crate) struct Zipf {
     bound: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Zipf {
 }
 
 impl Chooser {
-    /// Which numbers are the frequent ones of a skewed choice follows from the seed.
+    /// The seed determines the most frequent number of a skewed choice.
     pub(crate) fn new(distribution: Distribution, bound: u64, seed: u64) -> Self {
         match distribution {
             Distribution::Uniform => Self::Uniform(bound),
@@ -58,7 +58,7 @@ impl Chooser {
         }
     }
 
-    /// A number under the bound.
+    /// Draws a number below the bound.
     pub(crate) fn choose(&self, random: &mut Random) -> u64 {
         match self {
             Self::Uniform(bound) => random.below(*bound),

@@ -1,5 +1,5 @@
-//! Connections: opening them without waiting, and having enough descriptors and source addresses
-//! for many.
+//! Connections: opens them without blocking, and makes sure that there are enough descriptors and
+//! source addresses.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,27 +10,27 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::endpoint::{Endpoint, Security, Stream};
 
-/// Descriptors that the tool itself needs beside its connections.
+/// Descriptors that the tool itself needs besides its connections.
 const DESCRIPTORS_BESIDE: u64 = 64;
-/// Connections from one source address before the next one is taken. A kernel's range of local
-/// ports holds 28,232 by default, and those of the last row may still be in TIME_WAIT.
+/// Connections from one source address before the next one is used. The default range of local
+/// ports of a kernel has 28,232, and ports of the last row may still be in TIME_WAIT.
 const CONNECTIONS_PER_SOURCE: u32 = 10_000;
-/// Loopback addresses that are used in turn.
+/// The number of loopback addresses that are used in turn.
 const SOURCES: u32 = 200;
 
-/// Where connections go to and come from.
+/// The target and the source addresses of connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     target: SocketAddr,
     security: Option<Security>,
-    /// Added to the source address, so that a row does not meet the ports of the row before.
+    /// Added to the source address, so that a row does not reuse ports of the previous row.
     turn: u32,
-    /// Use several source addresses.
+    /// Whether several source addresses are used.
     spread: bool,
 }
 
 impl Route {
-    /// The route to a server for the `turn`-th row, with so many connections.
+    /// The route to a server for the `turn`-th row, with this number of connections.
     pub(crate) fn new(endpoint: &Endpoint, turn: u32, connections: u32) -> Self {
         let target = endpoint.address;
         let loopback = matches!(target.ip(), IpAddr::V4(ip) if ip.is_loopback());
@@ -48,7 +48,7 @@ impl Route {
             .then(|| Ipv4Addr::new(127, 0, 0, 2 + number as u8))
     }
 
-    /// Starts to connect. `true` when the connection is already there.
+    /// Starts to connect. Returns `true` if the connection is already established.
     pub(crate) fn open(&self, connection: u32) -> io::Result<(Stream, bool)> {
         let socket = Socket::new(
             Domain::for_address(self.target),
@@ -74,10 +74,10 @@ fn in_progress(error: &io::Error) -> bool {
         || error.kind() == io::ErrorKind::WouldBlock
 }
 
-/// Makes sure that the process may hold `connections`; the limit it has afterwards.
+/// Raises the limit of open files for `connections` if necessary. Returns the resulting limit.
 ///
 /// # Errors
-/// When the limit is too low and may not be raised; the message says what to raise.
+/// When the limit is too low and cannot be raised; the message names the limit to raise.
 pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
     let needed = u64::from(connections) + DESCRIPTORS_BESIDE;
     let limit = getrlimit(Resource::Nofile);
@@ -95,7 +95,7 @@ pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
         };
         setrlimit(Resource::Nofile, raised).is_ok()
     };
-    // The hard limit can be raised only with CAP_SYS_RESOURCE.
+    // Only CAP_SYS_RESOURCE can raise the hard limit.
     let raised = raise(needed.max(hard), hard.max(needed)) || (hard >= needed && raise(hard, hard));
     ensure!(
         raised,
@@ -105,7 +105,7 @@ pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-/// What of the kernel's settings is too low for so many connections, in words.
+/// Warnings about kernel settings that are too low for this number of connections.
 pub(crate) fn warnings(connections: u32, somaxconn: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     if somaxconn < u64::from(connections) {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn too_many_connections_are_refused_with_what_to_raise() {
-        // Above what the kernel allows any process (fs.nr_open).
+        // Above the kernel's limit for any process (fs.nr_open).
         let error = ensure_descriptors(u32::MAX)
             .expect_err("too many")
             .to_string();

@@ -1,4 +1,4 @@
-//! Single samples as a CSV file of JMeter's shape, so that JMeter's own report can be made of them.
+//! Single samples as a CSV file in JMeter's format, so that JMeter can make its own report of them.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
-/// Samples handed over at once.
+/// The number of samples in one message to the writer.
 pub(crate) const CHUNK: usize = 4_096;
 
 /// The columns of JMeter's default file.
 const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// One sample; times in nanoseconds, the first since the row's start.
+/// One sample; times in nanoseconds, `sent` since the row's start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) sent: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Sample {
     pub(crate) sent_bytes: u32,
 }
 
-/// A file that rows are written to one after another.
+/// A file of samples to which rows are appended.
 pub(crate) struct Writer {
     out: BufWriter<std::fs::File>,
 }

@@ -1,28 +1,28 @@
 //! The upper limit: raises the load until a row fails, then halves the gap.
 
-/// How far the last clean step and the first failed one may be apart, as a share of the former.
+/// The accepted gap between the last clean and the first failed step, as a share of the former.
 const CLOSE_ENOUGH: f64 = 0.05;
-/// Rows of halving at most.
+/// The most steps that halve the gap.
 const HALVINGS: u32 = 5;
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Clean,
     Failed,
-    /// Not clean, and no step after it can be: it would say nothing of its load.
+    /// Not clean, and the search ends: a further step would show nothing about its load.
     Last,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LoadRange {
     pub(crate) last_clean: Option<f64>,
     pub(crate) first_failed: Option<f64>,
 }
 
-/// Runs `step` at rising loads from `start` on, each `factor` times the last, up to `max`; then
-/// between the last clean and the first failed one.
+/// Runs `step` at rising loads from `start`, each `factor` times the last, up to `max`; then
+/// between the last clean and the first failed load.
 ///
 /// # Errors
 /// The first error of `step`.

@@ -1,5 +1,5 @@
-//! What the workers measure: one tally a worker, merged at the end; and a small record of each
-//! second, merged as they come.
+//! The measurements of the workers: one tally for each worker, merged at the end, and a small
+//! record of each second, merged while the row runs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use super::result::{Buckets, ErrorExample, Second};
 use super::schedule::Nanos;
 use crate::histogram::histogram;
 
-/// The longest time that is distinguished: ten minutes, in microseconds.
+/// The longest time that a histogram distinguishes: ten minutes, in microseconds.
 const LONGEST_US: u64 = 600_000_000;
-/// Bytes of an error's answer that are kept.
+/// Bytes of the answer that an error example keeps.
 const EXAMPLE_BYTES: usize = 300;
 
-/// Elements that a request wrote and the server acknowledged: so many from a number on.
+/// Elements that a request wrote and the server acknowledged: `count` elements from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
     pub(crate) first: u64,
     pub(crate) count: u32,
 }
 
-/// What one worker measured.
+/// The measurements of one worker.
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// Service times.
@@ -49,7 +49,7 @@ pub(crate) struct Tally {
     pub(crate) late: u64,
     pub(crate) late_max_us: u64,
     pub(crate) not_sent: u64,
-    /// No new elements were left to write.
+    /// Whether no new elements were left to write.
     pub(crate) ran_out: bool,
     /// CPU time that the worker's thread used.
     pub(crate) cpu: Duration,
@@ -58,11 +58,11 @@ pub(crate) struct Tally {
     pub(crate) last_ended: u64,
     pub(crate) acknowledged_requests: u64,
     pub(crate) acknowledged_items: u64,
-    /// Acknowledged requests that are kept at most, so that as many elements can be read back.
+    /// The most acknowledged requests to keep, which is enough to read back as many elements.
     keep: usize,
-    /// A sample of the acknowledged requests, all of them while they are few.
+    /// A random sample of the acknowledged requests; all of them while they are few.
     pub(crate) acknowledged: Vec<Acknowledged>,
-    /// What is known of vertices that were changed.
+    /// The recorded changes of vertices.
     pub(crate) changes: Changes,
 }
 
@@ -103,7 +103,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Keeps what reading back `elements` needs, chosen by the run's seed.
+    /// A tally that keeps enough to read back `elements` elements, sampled with the run's seed.
     pub(crate) fn keeping(elements: u64, seed: u64) -> Self {
         let keep = usize::try_from(elements).unwrap_or(usize::MAX);
         Self {
@@ -113,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// Notes a request that changes vertices, if it is one.
+    /// Records a request if it changes vertices.
     pub(crate) fn record_change(
         &mut self,
         change: Option<&Change>,
@@ -125,7 +125,7 @@ impl Tally {
         }
     }
 
-    /// A sample that took `nanos` from its actual send.
+    /// Records the time of a sample from its actual send.
     pub(crate) fn record_service(&mut self, nanos: u64) {
         let us = to_us(nanos);
         self.samples += 1;
@@ -133,7 +133,7 @@ impl Tally {
         self.service.saturating_record(us);
     }
 
-    /// The same sample from its planned send.
+    /// Records the time of the same sample from its planned send.
     pub(crate) fn record_corrected(&mut self, nanos: u64) {
         self.corrected_sum_us += nanos as f64 / 1_000.0;
         self.corrected.saturating_record(to_us(nanos));
@@ -155,8 +155,8 @@ impl Tally {
         }
     }
 
-    /// Keeps an acknowledged request, or not, so that each has the same chance to be kept; `chance`
-    /// is a random number.
+    /// Adds an acknowledged request to the sample by reservoir sampling; `chance` is a random
+    /// number.
     pub(crate) fn record_acknowledged(&mut self, request: Acknowledged, chance: u64) {
         self.acknowledged_requests += 1;
         self.acknowledged_items += u64::from(request.count);
@@ -170,7 +170,7 @@ impl Tally {
         }
     }
 
-    /// Adds another worker's.
+    /// Adds the tally of another worker.
     pub(crate) fn merge(&mut self, other: Self) {
         for (mine, others) in [
             (&mut self.service, &other.service),
@@ -243,7 +243,7 @@ impl Tally {
     }
 }
 
-/// Rounded to microseconds; never 0, which a histogram from 1 on would not hold apart.
+/// Microseconds, rounded, but at least 1, the lowest value of the histograms.
 fn to_us(nanos: u64) -> u64 {
     ((nanos + 500) / 1_000).max(1)
 }
@@ -263,11 +263,11 @@ pub(crate) enum Failure {
     Reset,
     /// The connection was closed before the answer was whole.
     Closed,
-    /// What came is no HTTP answer.
+    /// The answer is not valid HTTP.
     BadAnswer,
-    /// Another status than the scenario's.
+    /// The status is not one that the scenario expects.
     Status(u16),
-    /// The right status, but not the element asked for, or not as many as sent.
+    /// The status is right, but the body lacks the requested element, or some of the sent ones.
     WrongBody,
 }
 
@@ -295,17 +295,18 @@ impl Failure {
     }
 }
 
-/// Buckets of a second's histogram: exact up to 127 µs, then 64 a doubling, 1.6 % wide.
+/// The number of buckets of a second's histogram: exact up to 127 µs, then 64 for each doubling,
+/// 1.6 % wide.
 const COARSE_BUCKETS: usize = 128 + 25 * 64;
 
-/// A second being measured.
+/// The current second.
 #[derive(Debug)]
 pub(crate) struct Running {
     counts: Box<[u32; COARSE_BUCKETS]>,
     part: Part,
 }
 
-/// A worker's second.
+/// The measurements of a worker in one second.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
     /// Seconds since the row's start.
@@ -314,7 +315,7 @@ pub(crate) struct Part {
     pub(crate) errors: u64,
     pub(crate) sum_us: u64,
     pub(crate) max_us: u64,
-    /// Users alive, or requests in flight, at its end.
+    /// Users alive, or requests in flight, at the end of the second.
     pub(crate) users: u32,
     /// Buckets that are not empty.
     pub(crate) buckets: Vec<(u16, u32)>,
@@ -341,7 +342,7 @@ impl Running {
         self.part.max_us = self.part.max_us.max(us);
     }
 
-    /// Ends the second; the next one is number `next`.
+    /// Ends the second and returns it; the next second has number `next`.
     pub(crate) fn roll(&mut self, next: u32, users: u32) -> Part {
         let mut part = std::mem::replace(
             &mut self.part,
@@ -372,7 +373,7 @@ impl Part {
         self.buckets.extend_from_slice(&other.buckets);
     }
 
-    /// As the result file has it, without CPU and memory.
+    /// The second for the result file, without CPU and memory.
     pub(crate) fn second(&self) -> Second {
         let mut sorted = self.buckets.clone();
         sorted.sort_unstable();

@@ -8,11 +8,11 @@ use super::prefix;
 use super::scenario::GREMLIN;
 use super::target::Target;
 
-/// A server of HugeGraph's API whose graph has the schema of the scenarios, the ids of this run,
-/// and whether an earlier run had the same.
+/// A server of HugeGraph's API whose graph has the schema of the scenarios, the names of this run's
+/// elements, and whether an earlier run used the same prefix.
 ///
 /// # Errors
-/// Without a server or its graph, or with another schema.
+/// When there is no server or graph, or the graph has a different schema.
 pub(crate) fn prepared(
     arguments: &ApiArguments,
     url: &str,
@@ -24,7 +24,7 @@ pub(crate) fn prepared(
         arguments.paths,
         pid,
     )?;
-    // First of all: without its graph a server may say anything of elements.
+    // First of all: without its graph, a server's answers about elements mean nothing.
     target.ensure_graph()?;
     let (prefix, is_used) = prefix::of_run(arguments, &mut target)?;
     let naming = Naming {
@@ -39,10 +39,10 @@ pub(crate) fn prepared(
     Ok((target, naming, is_used))
 }
 
-/// A server that only speaks Gremlin: nothing is created there.
+/// A server with Gremlin as its only API; nothing is created in it.
 ///
 /// # Errors
-/// Without a server, or when a row is no query.
+/// When there is no server, or a row is no Gremlin query.
 pub(crate) fn gremlin_server(
     arguments: &ApiArguments,
     url: &str,

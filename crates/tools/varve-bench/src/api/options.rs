@@ -1,4 +1,4 @@
-//! The options of `varve bench api`, and the rows that they ask for.
+//! The options of `varve bench api`, and the rows that they select.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use super::target::Paths;
 use super::threshold::{Threshold, parse_seconds};
 use crate::serve::VerifyStore;
 
-/// Users of a paced row when none are named: those of the published fixed test.
+/// The default number of users of a paced row: that of the published fixed test.
 const PACED_USERS: u32 = 1_000;
-/// Users of a closed row when none are named.
+/// The default number of users of a closed row.
 const CLOSED_USERS: u32 = 32;
-/// Vertices of a batch request when no number is named, and of the published batches since 0.4.
+/// The default number of vertices of a batch request: that of the published batches since 0.4.
 pub(crate) const BATCH_VERTICES: u32 = 200;
-/// The same for edges.
+/// The same number for edges.
 pub(crate) const BATCH_EDGES: u32 = 500;
 
 /// `varve bench api`
@@ -172,10 +172,10 @@ fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
     bytes.ok_or_else(|| format!("{text}: expected three letters or digits"))
 }
 
-/// Connections that a Varve takes by default.
+/// The default limit of connections of a Varve server.
 const SERVER_CONNECTIONS: u32 = 18_000;
-/// Connections beside those of a row: the tool's own, and those of the row before that the server
-/// has not seen the end of.
+/// Connections besides those of a row: the tool's own, and connections of the previous row whose
+/// end the server has not seen yet.
 const CONNECTIONS_BESIDE: u32 = 64;
 
 impl ApiArguments {
@@ -200,8 +200,8 @@ impl ApiArguments {
         })
     }
 
-    /// Options of the server that is started for the run: it takes as many connections as the rows
-    /// open, by default.
+    /// The options of the server that is started for the run. By default it accepts as many
+    /// connections as the rows open.
     pub(crate) fn server_settings(&self) -> Result<Vec<String>> {
         let connections = self.connections()?.saturating_add(CONNECTIONS_BESIDE);
         let mut settings = Vec::new();
@@ -231,7 +231,7 @@ impl ApiArguments {
             (0.0..=1.0).contains(&self.write_ratio),
             "--write-ratio is between 0 and 1"
         );
-        // Whole requests are loaded.
+        // Only whole requests are loaded.
         let up = |count: u64, step: u32| {
             let step = u64::from(step);
             count.div_ceil(step).saturating_mul(step)
@@ -259,7 +259,7 @@ impl ApiArguments {
         Duration::from_secs_f64(self.timeout)
     }
 
-    /// The load that the options describe, for `model`.
+    /// The load of the options, for `model`.
     fn load(&self, model: Model) -> Load {
         let paced = model == Model::Paced;
         Load {
@@ -278,7 +278,7 @@ impl ApiArguments {
     /// The rows to run, in order.
     ///
     /// # Errors
-    /// When options do not fit together.
+    /// When options contradict each other.
     pub(crate) fn rows(&self) -> Result<Vec<Planned>> {
         if let Some(page) = self.published {
             let load = self.load(Model::Paced);

@@ -1,15 +1,14 @@
 //! The elements that are sent, as bytes. `docs/bench.md` describes them.
 //!
-//! Everything follows from an element's number, the run's prefix and the seed, and has a fixed
-//! width: a request is a ready-made text in which a few places are filled in, which is what keeps
-//! the generator cheap.
+//! Elements are a function of their number, the run's prefix and the seed, and have a fixed width.
+//! So a request is a template with a few fields to fill in, which keeps the generator cheap.
 
 use serde_json::Value;
 
 use super::social::{KNOWS_LABEL, PERSON_LABEL};
 use crate::random::mix;
 
-/// Digits of ids and texts: 32 that cannot be mistaken for one another.
+/// The 32 digits of ids and texts, none of which can be mistaken for another.
 const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 /// Length of the run's prefix.
 pub(crate) const PREFIX: usize = 3;
@@ -17,27 +16,26 @@ pub(crate) const PREFIX: usize = 3;
 pub(crate) const ID: usize = PREFIX + NUMBER;
 /// Digits of an id's number.
 const NUMBER: usize = 6;
-/// Bits of an id's number: a run has at most so many elements.
+/// Bits of an id's number, which bound the number of elements of a run.
 const NUMBER_BITS: u32 = 5 * NUMBER as u32;
 /// Properties of a wide vertex.
 pub(crate) const WIDE_PROPERTIES: usize = 20;
-/// Length of each of their values: about 1 kB of JSON in all.
+/// Length of the value of each such property: about 1 kB of JSON in all.
 const WIDE_VALUE: usize = 40;
 
 /// Vertex label of the plain vertices.
 pub(crate) const VERTEX_LABEL: &str = "benchv";
-/// Vertex label with an index on its group.
+/// Label of the vertices with an index on their group.
 pub(crate) const INDEXED_LABEL: &str = "benchq";
-/// Vertex label of the wide vertices.
+/// Label of the wide vertices.
 pub(crate) const WIDE_LABEL: &str = "benchw";
-/// Vertex label without history.
+/// Label of the vertices without history.
 pub(crate) const FORGETFUL_LABEL: &str = "benchn";
 /// Edge label.
 pub(crate) const EDGE_LABEL: &str = "benche";
-/// Plain vertices that every run creates first. Their numbers are the last ones, where no scenario
-/// gets.
+/// Plain vertices that every run creates first. They have the last numbers, which no scenario uses.
 pub(crate) const PROBES: u64 = 2;
-/// Vertices of a group that the index query asks for.
+/// Vertices in a group; the index query reads one group.
 pub(crate) const GROUP: u64 = 10;
 
 /// The kinds of vertices. Each has its own range of numbers, since all labels of a graph share one
@@ -48,7 +46,7 @@ pub(crate) enum VertexKind {
     Indexed,
     Wide,
     Forgetful,
-    /// Of the social graph.
+    /// Vertices of the social graph.
     Person,
 }
 
@@ -74,7 +72,7 @@ impl VertexKind {
         }
     }
 
-    /// How many vertices of the kind have ids of their own.
+    /// The number of vertices of the kind that have different ids.
     pub(crate) const fn capacity(self) -> u64 {
         match self {
             Self::Plain => Self::Indexed.base() - PROBES,
@@ -83,14 +81,14 @@ impl VertexKind {
     }
 }
 
-/// What distinguishes this run's elements from all others.
+/// The prefix and the seed that distinguish the elements of this run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Naming {
     pub(crate) prefix: [u8; PREFIX],
     pub(crate) seed: u64,
 }
 
-/// How many edges between so many vertices have ends that no other of them has both of.
+/// The number of edges between `vertices` vertices of which no two have the same ends.
 pub(crate) const fn edge_capacity(vertices: u64) -> u64 {
     vertices.saturating_mul(vertices)
 }
@@ -103,8 +101,8 @@ impl Naming {
             .map(|number| String::from_utf8_lossy(&self.id(VertexKind::Plain, number)).into_owned())
     }
 
-    /// The id of vertex `number` of a kind. Neighbouring numbers have ids far apart, so that writes
-    /// land everywhere.
+    /// The id of vertex `number` of a kind. Consecutive numbers have distant ids, so that writes
+    /// spread over the whole key range.
     pub(crate) fn id(&self, kind: VertexKind, number: u64) -> [u8; ID] {
         let mut id = [0; ID];
         id[..PREFIX].copy_from_slice(&self.prefix);
@@ -136,7 +134,7 @@ impl Naming {
         group
     }
 
-    /// Property names and values of vertex `number` of a kind, as they are sent for its creation.
+    /// Names and values of the properties with which vertex `number` of a kind is created.
     pub(crate) fn properties(&self, kind: VertexKind, number: u64) -> Vec<(String, Value)> {
         let text = |bytes: [u8; 8]| String::from_utf8_lossy(&bytes).into_owned();
         let name = ("bname".to_owned(), text(self.name(number)).into());
@@ -171,8 +169,8 @@ impl Naming {
         1_900 + (self.content(!number) % 120) as u32
     }
 
-    /// The ends of edge `number` among `vertices` vertices: no two edges with a number under
-    /// [`edge_capacity`] have both ends in common.
+    /// The ends of edge `number` among `vertices` vertices. No two edges with numbers below
+    /// [`edge_capacity`] have the same ends.
     pub(crate) fn ends(&self, number: u64, vertices: u64) -> (u64, u64) {
         let vertices = vertices.max(1);
         let (round, source) = (number / vertices, number % vertices);
@@ -183,7 +181,7 @@ impl Naming {
     }
 }
 
-/// The number that the value of property `at` of a wide vertex follows from.
+/// The number from which the value of property `at` of a wide vertex is derived.
 const fn wide_number(number: u64, at: usize) -> u64 {
     number.wrapping_add((at as u64 + 1) << 32)
 }
@@ -213,7 +211,7 @@ fn write_number(out: &mut [u8], mut number: u32) {
     }
 }
 
-/// A place that is filled in, for each of the elements of a request.
+/// A field of a template that is filled in for each element of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Id,
@@ -228,7 +226,7 @@ enum Field {
 }
 
 impl Field {
-    /// What stands in the text where the field comes; as long as the field.
+    /// The placeholder of the field in a template; as long as the field.
     const fn mark(self) -> &'static str {
         match self {
             Self::Id => "@@@@@@@@I",
@@ -263,20 +261,20 @@ fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
     })
 }
 
-/// The text of elements with places to fill in.
+/// A text with fields to fill in for each element.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     text: Vec<u8>,
-    /// Offset in the text and field, for one element.
+    /// Offset and kind of the fields of one element.
     fields: Vec<(usize, Field)>,
     kind: VertexKind,
-    /// Distance from one element to the next, and how many there are.
+    /// Distance in bytes between elements; the next field is their number.
     stride: usize,
     count: u32,
 }
 
 impl Template {
-    /// `count` vertices of a kind as they are sent for creation.
+    /// A template that creates `count` vertices of a kind.
     pub(crate) fn vertices(kind: VertexKind, count: u32) -> Self {
         let label = kind.label();
         let properties = match kind {
@@ -295,7 +293,7 @@ impl Template {
         Self::repeated(&one, kind, count)
     }
 
-    /// `count` edges between vertices of a kind as they are sent for creation.
+    /// A template that creates `count` edges between vertices of a kind.
     pub(crate) fn edges(kind: VertexKind, count: u32) -> Self {
         let (own, label) = match kind {
             VertexKind::Person => (KNOWS_LABEL, PERSON_LABEL),
@@ -312,7 +310,7 @@ impl Template {
         Self::new(&text, one.len() + 1, kind, count)
     }
 
-    /// A text with the fields of one element.
+    /// A template with the fields of one element.
     pub(crate) fn single(text: &str, kind: VertexKind) -> Self {
         Self::new(text, 0, kind, 1)
     }
@@ -330,8 +328,8 @@ impl Template {
         }
     }
 
-    /// Puts more text around. The fields move along; those of a single element may also be in what
-    /// comes before.
+    /// Puts text around the template and shifts its fields. The fields of a single element may also
+    /// be in `before`.
     pub(crate) fn wrapped(mut self, before: &[u8], after: &[u8]) -> Self {
         for (at, _) in &mut self.fields {
             *at += before.len();
@@ -350,7 +348,7 @@ impl Template {
         self.text.len()
     }
 
-    /// Writes the text for the elements from `first` on; for vertices modulo `wrap`.
+    /// Writes the text for the elements from `first` on; vertex numbers are taken modulo `wrap`.
     pub(crate) fn fill(
         &self,
         naming: &Naming,

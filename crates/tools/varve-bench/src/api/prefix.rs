@@ -1,4 +1,4 @@
-//! What the ids of a run begin with, so that its elements are none of another run's.
+//! The prefix of the ids of a run, which distinguishes its elements from those of other runs.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -9,14 +9,14 @@ use super::payload::PREFIX;
 use super::target::Target;
 use crate::random::Random;
 
-/// Prefixes that are tried when the graph has elements of runs that had those before.
+/// The number of random prefixes to try if the graph has elements of runs with earlier ones.
 const TRIED: u32 = 20;
 
-/// What this run's ids begin with, and whether an earlier run in this graph had it: the prefix that
-/// was named, else one that none had.
+/// The prefix of this run's ids, and whether an earlier run in this graph used it. It is the prefix
+/// of the options, or a random unused one.
 ///
 /// # Errors
-/// When the server does not tell, or as many prefixes as are tried were all used.
+/// When the server's answer is neither 200 nor 404, or all tried prefixes were used.
 pub(crate) fn of_run(
     arguments: &ApiArguments,
     target: &mut Target,
@@ -33,10 +33,10 @@ pub(crate) fn of_run(
     bail!("the graph has elements of too many runs: use an empty one, or name a --run-prefix")
 }
 
-/// Two runs that start at once have the same one of 238,328 by chance only.
+/// A random prefix, one of 238,328, so that two runs rarely choose the same one.
 fn random() -> [u8; PREFIX] {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    // The standard library's keys of hash tables come from the system's random numbers.
+    // The standard library seeds its hash tables with the system's random numbers.
     let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
     [(); PREFIX].map(|()| DIGITS[random.below(DIGITS.len() as u64) as usize])
 }

@@ -1,4 +1,4 @@
-//! Ready-made lists of rows: the published ones, and those of the speed table in
+//! Predefined lists of rows: the published ones, and those of the speed table in
 //! docs/performance.md.
 
 use clap::ValueEnum;
@@ -8,9 +8,9 @@ use super::report::published::{self, Published};
 use super::result::{Load, Model};
 use super::scenario::{GREMLIN, Scenario, TRAVERSERS};
 
-/// Users of a row of short queries: so many that no core waits for requests.
+/// Users of a row of short queries: enough to keep every core busy.
 const QUERY_USERS: u32 = 8;
-/// Queries that may take longer, in microseconds, are asked by one user.
+/// Queries with a higher limit, in microseconds, are sent by one user.
 const LONG_QUERY_US: f64 = 1_000.0;
 
 /// A row to run.
@@ -18,7 +18,7 @@ const LONG_QUERY_US: f64 = 1_000.0;
 pub(crate) struct Planned {
     pub(crate) scenario: Scenario,
     pub(crate) load: Load,
-    /// The published row beside it.
+    /// The published row to which it is compared.
     pub(crate) published: Option<String>,
 }
 
@@ -43,12 +43,12 @@ pub(crate) enum Page {
 }
 
 impl Page {
-    /// Page, back end and tables, as in `published.csv`; without tables all.
+    /// Page, back end and tables, as in `published.csv`; an empty list means all tables.
     const fn source(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::V056 => ("v0.5.6", "rocksdb", &[]),
             Self::V056Cassandra => ("v0.5.6", "cassandra", &[]),
-            // The other tables are the same loads on other machines.
+            // The other tables have the same loads on other machines.
             Self::V044 => ("v0.4.4", "rocksdb", &["threads-batch", "threads-single"]),
             Self::V02 => ("v0.2", "cassandra", &["fixed"]),
             Self::V02Limit => ("v0.2", "cassandra", &["limit"]),
@@ -65,7 +65,7 @@ impl Page {
         rows
     }
 
-    /// Elements that a batch of the page carried; `None` where it has no row of the scenario.
+    /// Elements in a batch of the page; `None` if it has no row of the scenario.
     pub(crate) fn items(self, scenario: Scenario) -> Option<u32> {
         let name = scenario.name();
         let row = self.rows().into_iter().find(|row| row.scenario == name)?;
@@ -88,9 +88,9 @@ pub(crate) enum Preset {
     Smoke,
 }
 
-/// The rows of a published page. `scale` multiplies the users; without `all` only the best row
-/// without an error of each scenario in a table. (The very last one without may be one whose users
-/// could not all be started.)
+/// The rows of a published page. `scale` multiplies the users. Unless `all` is set, only the best
+/// row without errors of each scenario and table is returned. (The last one without errors may have
+/// been unable to start all its users.)
 pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<Planned> {
     let rows = page.rows();
     let is_best = |row: &Published| {
@@ -117,7 +117,7 @@ pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<P
     rows_wanted.filter_map(planned).collect()
 }
 
-/// The rows of a preset. Times come from `load`.
+/// The rows of a preset, with the times of `load`.
 pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
     let closed = |scenario, users| Planned {
         scenario,

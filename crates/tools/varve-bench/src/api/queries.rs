@@ -1,9 +1,9 @@
-//! The Gremlin queries and traversers that are measured on the social graph, with their limits.
+//! The Gremlin queries and traversers for the social graph, with their limits.
 
 use super::scenario::Scenario;
 
-/// A Gremlin query of a scenario. `x` is a person's id, `y` another's, `n` the name of `x`, `a` an
-/// age.
+/// The Gremlin query of a scenario. `x` is a person's id, `y` another's, `n` the name of `x`, `a`
+/// an age.
 pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
     use Scenario as S;
     Some(match scenario {
@@ -31,7 +31,7 @@ pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
     })
 }
 
-/// A traverser of a scenario: what comes behind `traversers/`.
+/// The traverser of a scenario: the path after `traversers/`.
 pub(crate) const fn traverser(scenario: Scenario) -> Option<&'static str> {
     use Scenario as S;
     Some(match scenario {
@@ -53,7 +53,7 @@ pub(crate) const fn traverser(scenario: Scenario) -> Option<&'static str> {
     })
 }
 
-/// The most CPU time in microseconds that a server of ours may take for a request of a scenario.
+/// The most CPU time in microseconds that our own server may use for a request of a scenario.
 pub(crate) const fn limit_us(scenario: Scenario) -> Option<f64> {
     use Scenario as S;
     Some(match scenario {

@@ -13,7 +13,7 @@ use super::result::{ResultFile, Row, Server};
 use crate::report::page::document;
 use compare::{Comparison, comparison};
 
-/// A measured row with the file and the server that it belongs to.
+/// A measured row, with its file and its server.
 #[derive(Debug, Clone, Copy)]
 struct ReportRow<'a> {
     file: usize,
@@ -22,7 +22,7 @@ struct ReportRow<'a> {
 }
 
 impl ReportRow<'_> {
-    /// What charts call it: the server, and the durability if it is known.
+    /// The name in charts: the server, and the durability if it is known.
     fn series_name(&self) -> String {
         match self.durability() {
             Some(durability) => format!("{} ({durability})", self.row.server),
@@ -35,7 +35,7 @@ impl ReportRow<'_> {
         self.row.durability.as_deref().or(of_server)
     }
 
-    /// Place of its details on the page.
+    /// The id of its details on the page.
     fn anchor(&self, at: usize) -> String {
         format!("row-{}", at + 1)
     }
@@ -90,7 +90,7 @@ pub fn html(files: &[ResultFile]) -> String {
     document(&page::title(files), &body)
 }
 
-/// The same for documents: the tables without the charts.
+/// The tables of the page as Markdown, without charts.
 #[must_use]
 pub fn markdown(files: &[ResultFile]) -> String {
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The requests of a scenario, one after another, each with what its right answer has.
+//! The requests of a scenario, one after another, each with its expected answer.
 
 mod template;
 
@@ -14,7 +14,7 @@ use super::social;
 use crate::random::Random;
 use template::template;
 
-/// Other persons that are asked for beside each.
+/// The number of other persons that are paired with each person.
 const PAIRS: u64 = 1_000;
 
 /// Makes the requests of a scenario for one worker.
@@ -23,7 +23,7 @@ pub(crate) struct Requests {
     scenario: Scenario,
     data: Arc<Data>,
     template: Template,
-    /// The write of the mixed scenario.
+    /// The writes of the mixed scenario.
     second: Option<Template>,
     chooser: Chooser,
     random: Random,
@@ -58,18 +58,18 @@ impl Requests {
         }
     }
 
-    /// What is the same for all workers of a run.
+    /// The run's seed, which is the same for all workers.
     pub(crate) fn run_seed(&self) -> u64 {
         self.data.naming.seed
     }
 
-    /// A random number for the worker's other needs.
+    /// A random number for other purposes of the worker.
     pub(crate) const fn chance(&mut self) -> u64 {
         self.random.next()
     }
 
-    /// Writes the next request into `out`, which is cleared first. `None` when it would add
-    /// elements, and no new ones are left.
+    /// Writes the next request into `out`, which is cleared first. Returns `None` if the request
+    /// would add elements and no new ones are left.
     pub(crate) fn build(&mut self, out: &mut Vec<u8>) -> Option<Expect> {
         out.clear();
         let expect = self.next(out)?;
@@ -108,7 +108,7 @@ impl Requests {
             S::OverwriteNoHistory => self.change(VertexKind::Forgetful, false, out),
             S::IndexQuery => {
                 let number = self.chooser.choose(&mut self.random);
-                // A group at the end of the load may be incomplete.
+                // The last group of the load may be incomplete.
                 let first = number / payload::GROUP * payload::GROUP;
                 let whole = first + payload::GROUP <= self.data.sizes.vertices;
                 self.fill(first, out);
@@ -122,7 +122,7 @@ impl Requests {
             }
             _ => {
                 let person = self.chooser.choose(&mut self.random);
-                // The number of a pair that is no edge: the person, and any other.
+                // A pair that is not an edge: the person, and any other.
                 let round = social::KNOWN + self.random.below(PAIRS);
                 let number = person + round * self.data.sizes.vertices;
                 self.fill(number, out);
@@ -231,7 +231,7 @@ impl Requests {
         self.expect(200, check, number)
     }
 
-    /// Writes vertices that exist, with other content each time.
+    /// Overwrites existing vertices with new random content.
     fn change(&mut self, kind: VertexKind, update: bool, out: &mut Vec<u8>) -> Expect {
         let vertices = self.data.sizes.vertices.max(1);
         let first = self.chooser.choose(&mut self.random);
@@ -364,7 +364,7 @@ mod tests {
                 assert!(seen.insert(ends), "twice: {edge}");
             }
         }
-        // The last of 49 is no whole request.
+        // The last of the 49 edges does not fill a request.
         assert_eq!(seen.len(), 48);
         let reason = data.exhausted(scenario).expect("none is left");
         assert!(

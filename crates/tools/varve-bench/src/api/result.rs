@@ -1,9 +1,9 @@
-//! The JSON result file of `varve bench`: what ran, on what machine, and what came out.
+//! The JSON result file of `varve bench`: the commands, the machine and the results.
 //!
-//! These types are the file: `docs/bench.md` describes it field by field. Times are microseconds
-//! where a name ends in `_us`, seconds where it ends in `_s`; sizes are bytes. A field that could
-//! not be known is absent. Readers accept absent fields, so that a newer tool reads older files;
-//! [`FORMAT`] grows when a field changes its meaning.
+//! These types define the file, and `docs/bench.md` describes each field. Times are in microseconds
+//! if a name ends in `_us`, in seconds if it ends in `_s`; sizes are in bytes. Unknown values are
+//! absent. Readers accept absent fields, so that a newer tool reads older files; [`FORMAT`] is
+//! incremented when a field changes its meaning.
 
 mod ceiling;
 mod load;
@@ -27,7 +27,7 @@ pub use row::{
 };
 pub use server::Server;
 
-/// Version of the file's form.
+/// Version of the file format.
 pub const FORMAT: u32 = 1;
 
 /// Files of the load tests.
@@ -44,19 +44,19 @@ pub(crate) const FORM: Form = Form {
 pub struct ResultFile {
     /// [`FORMAT`] of the tool that wrote it.
     pub format: u32,
-    /// What the run was for: `--title`, or the command's name.
+    /// The title of the run: `--title`, or the command's name.
     pub title: String,
     /// Machine, tool and command line.
     pub environment: Environment,
     /// The servers measured; rows name them by [`Server::name`].
     pub servers: Vec<Server>,
-    /// One for each scenario, load and server, in the order they ran. Skipped ones are here too,
-    /// with the reason.
+    /// One row for each scenario, load and server, in the order of execution. Skipped rows are
+    /// included, with the reason.
     pub rows: Vec<Row>,
-    /// What `--limit-search` found.
+    /// The results of `--limit-search`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitFound>,
-    /// What `varve bench limits` found: ours against the ceilings of the same run.
+    /// The results of `varve bench limits`: Varve against the ceilings of the same run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<CeilingRow>,
 }
@@ -69,7 +69,7 @@ pub struct LimitFound {
     pub server: String,
     /// Scenario and variant.
     pub label: String,
-    /// What was raised: `users` or `rate`.
+    /// The quantity that was raised: `users` or `rate`.
     pub raised: String,
     /// The last clean step: no condition held and the generator kept up. Absent when the first step
     /// already failed.
@@ -78,9 +78,9 @@ pub struct LimitFound {
     /// The first step that failed. Absent when the search ended at its own maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failed: Option<f64>,
-    /// What failed there, in words.
+    /// Why the first failed step failed.
     pub reason: String,
-    /// Indexes of its rows in [`ResultFile::rows`], in the order they ran.
+    /// Indexes of the search's rows in [`ResultFile::rows`], in the order of execution.
     pub rows: Vec<u32>,
 }
 
@@ -88,7 +88,7 @@ impl ResultFile {
     /// Reads a result file.
     ///
     /// # Errors
-    /// When it cannot be read, is another file, or was written by a newer tool.
+    /// When it cannot be read, has another format, or was written by a newer tool.
     pub fn read(path: &Path) -> Result<Self> {
         FORM.read(path)
     }
@@ -101,7 +101,7 @@ impl ResultFile {
         crate::result::write(self, path)
     }
 
-    /// The server named so.
+    /// The server with this name.
     #[must_use]
     pub fn server(&self, name: &str) -> Option<&Server> {
         self.servers.iter().find(|server| server.name == name)

@@ -1,5 +1,5 @@
-//! Runs one row: starts the workers, watches the server and the clock beside them, and makes the
-//! row of what they measured.
+//! Runs one row: starts the workers, samples the server's process, and computes the results from
+//! the measurements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,12 +29,12 @@ use crate::process;
 use crate::progress::Progress;
 use crate::random::mix;
 
-/// How often the server's process is looked at.
+/// The interval at which the server's process is sampled.
 const WATCH: Duration = Duration::from_millis(250);
-/// How far Little's law may be off.
+/// The accepted deviation from Little's law.
 const LITTLE_SHARE: f64 = 0.10;
 
-/// What a row is to do.
+/// The parameters of a row.
 pub(crate) struct RowPlan<'a> {
     pub(crate) scenario: Scenario,
     pub(crate) label: &'a str,
@@ -56,17 +56,17 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) samples: Option<&'a mut jtl::Writer>,
 }
 
-/// What came out, with what must still be read back.
+/// The results of a row, with the changes that must still be read back.
 pub(crate) struct Ran {
     pub(crate) row: Row,
     pub(crate) acknowledged: Vec<Acknowledged>,
     pub(crate) acknowledged_items: u64,
     pub(crate) changes: Changes,
-    /// It ended when no new elements were left to write.
+    /// Whether the row ended because no new elements were left to write.
     pub(crate) ran_out: bool,
 }
 
-/// What is seen of the server and of this process while a row runs.
+/// Samples of the server and of this process while a row runs, each with its time in seconds.
 #[derive(Debug, Default)]
 struct Watch {
     server_cpu: Vec<(f64, Duration)>,
@@ -75,7 +75,7 @@ struct Watch {
 }
 
 impl RowPlan<'_> {
-    /// Runs it.
+    /// Runs the row.
     ///
     /// # Errors
     /// When the generator itself fails; failed requests are in the row.
@@ -162,7 +162,8 @@ impl RowPlan<'_> {
         }
     }
 
-    /// Looks at the processes until all workers have ended; their seconds, merged.
+    /// Samples the processes until all workers have ended. Returns the merged seconds of the
+    /// workers.
     fn watch(
         &self,
         parts: &Receiver<Part>,
@@ -197,7 +198,7 @@ impl RowPlan<'_> {
         seconds
     }
 
-    /// A second is over. Only a person looks on: the row's end has its figures.
+    /// Shows a completed second on a terminal; other outputs only get the results of the row.
     fn show(&self, second: &Second, server_cpu: Option<f64>) {
         if self.progress != Progress::Terminal || second.at_s == u32::MAX {
             return;
@@ -267,7 +268,7 @@ impl RowPlan<'_> {
         }
     }
 
-    /// How the generator did, and whether the row is about it rather than about the server.
+    /// How well the generator kept the plan, and whether it limited the row.
     fn generator(&self, tally: &Tally, columns: &Columns, cpu: &Cpu, elapsed: f64) -> Generator {
         let load = &self.load;
         let users = f64::from(load.users.unwrap_or_default());
@@ -287,8 +288,8 @@ impl RowPlan<'_> {
             Model::Open => true,
             Model::Closed => (in_flight / users.max(1.0) - 1.0).abs() <= LITTLE_SHARE,
             Model::Paced => {
-                // Unsaturated: every user sends as often as planned. Saturated: all users that live
-                // are busy.
+                // Unsaturated: every user sends as often as planned. Saturated: all users alive are
+                // busy.
                 let unsaturated = samples_per_user
                     .zip(planned)
                     .is_some_and(|(got, planned)| (got / planned - 1.0).abs() <= 0.005);
@@ -311,19 +312,19 @@ impl RowPlan<'_> {
     }
 }
 
-/// Threads that send: of those that may, as many as have a user, or a request in flight, each.
+/// The number of sending threads: at most `threads`, and at most one for each user or request in
+/// flight.
 fn senders(threads: u32, load: &Load) -> u32 {
     let users = load.users.unwrap_or_else(|| in_flight_max(load));
     threads.min(users).max(1)
 }
 
-/// Requests in flight at most, of an open load.
+/// The most requests in flight of an open load.
 fn in_flight_max(load: &Load) -> u32 {
     load.max_in_flight.unwrap_or(1_000).max(1)
 }
 
-/// One thread's part of `all` users, or of the requests in flight; the parts differ by one at most
-/// and are all of them.
+/// The share of one thread in all users or requests in flight. Shares differ by at most one.
 const fn share(all: u32, thread: u32, threads: u32) -> u32 {
     all / threads + (thread < all % threads) as u32
 }
@@ -399,10 +400,10 @@ fn corrected(tally: &Tally) -> Option<Corrected> {
     })
 }
 
-/// The seconds with what was seen of the processes in each.
+/// The seconds, with the samples of the processes in each.
 fn series(parts: &BTreeMap<u32, (u32, Part)>, watch: &Watch) -> Vec<Second> {
     let mut series: Vec<Second> = parts.values().map(|(_, part)| part.second()).collect();
-    // The workers' last parts have no second of their own.
+    // The last parts of the workers are not assigned to a second.
     if let Some(last) = series.last_mut()
         && last.at_s == u32::MAX
     {
@@ -446,7 +447,7 @@ impl Watch {
         }
     }
 
-    /// CPU of the server in the last seconds.
+    /// CPU use of the server in the last seconds.
     fn percent_since(&self, seconds: f64) -> Option<f64> {
         let (now, _) = self.server_cpu.last()?;
         percent(&self.server_cpu, now - seconds, *now)

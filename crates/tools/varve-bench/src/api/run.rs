@@ -1,6 +1,6 @@
-//! A run: prepares the server, loads what the scenarios need, runs the rows one after another, and
-//! writes what came out. The result file is written anew after each row, so that an interrupted run
-//! leaves its rows.
+//! A run: prepares the server, loads the data of the scenarios, runs the rows one after another,
+//! and writes the results. The result file is rewritten after each row, so that an interrupted run
+//! keeps its finished rows.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,16 +31,16 @@ use crate::random::mix;
 use crate::result::{EXIT_FAILED, put};
 use crate::serve::Served;
 
-/// Connections that load the data: few, since a HugeGraph server on two processors refuses more.
+/// Connections that load the data. Few, since a HugeGraph server on two processors refuses more.
 const LOADERS: u32 = 2;
-/// Longest time that loading may take, in seconds.
+/// The time limit of a load, in seconds.
 const LOAD_S: f64 = 36_000.0;
 
 /// Runs `varve bench api`.
 ///
 /// # Errors
-/// When the run could not be made: no server, another schema, too few descriptors, a file that
-/// cannot be written.
+/// When the run could not be made: no server, a different schema, too few file descriptors, or a
+/// file that cannot be written.
 pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
     let mut session = Session::start(arguments)?;
     for repeat in 1..=arguments.repeat.max(1) {
@@ -58,7 +58,7 @@ pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
     session.finish()
 }
 
-/// A run in work.
+/// A running benchmark.
 struct Session<'a> {
     arguments: &'a ApiArguments,
     target: Target,
@@ -66,10 +66,10 @@ struct Session<'a> {
     file: ResultFile,
     samples: Option<jtl::Writer>,
     repeat: u32,
-    /// Rows and loads so far: each takes its connections from other source addresses.
+    /// The number of rows and loads so far; each connects from other source addresses.
     turn: u32,
     failed: Vec<String>,
-    /// Changes so far that failed: they may be done at any time.
+    /// Failed changes so far: the server may still apply them at any time.
     uncertain: u64,
     served: Option<Served>,
 }
@@ -139,7 +139,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Refuses more elements to load than there can be, before the first row.
+    /// Fails before the first row if more elements are to be loaded than there are ids.
     fn check_needs(&self) -> Result<()> {
         for planned in self.arguments.rows()? {
             for need in planned.scenario.needs() {
@@ -151,7 +151,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Makes room for all connections before the first row, rather than failing in the last.
+    /// Raises the limit of file descriptors before the first row, for the most connections of any
+    /// row.
     fn check_limits(&mut self) -> Result<()> {
         let most = self.arguments.connections()?;
         self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
@@ -161,7 +162,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Warns when what the rows insert is there already, left by a run that had this prefix.
+    /// Warns if an earlier run with this prefix has left the elements that the rows insert.
     fn check_overwrites(&mut self, is_used: bool) -> Result<()> {
         let prefix = self.file.environment.run_prefix.clone();
         let overwrites = "what this one inserts overwrites them";
@@ -187,7 +188,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Runs a row with what belongs around it; its index in the file.
+    /// Loads the data of a row, runs and verifies it. Returns its index in the file.
     fn row(&mut self, planned: &Planned) -> Result<usize> {
         let scenario = planned.scenario;
         let label = self.label(scenario);
@@ -232,7 +233,7 @@ impl<'a> Session<'a> {
         Ok(self.file.rows.len() - 1)
     }
 
-    /// Adds a note that a reader of the file should know, too.
+    /// Prints a warning, and adds it to the result file.
     fn warn(&mut self, warning: String) {
         progress::warn(&warning);
         self.file.environment.warnings.push(warning);
@@ -262,7 +263,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Loads what a scenario reads or joins, once a run.
+    /// Loads the data that a scenario reads or connects, once for each run.
     fn load_needs(&mut self, scenario: Scenario) -> Result<()> {
         for need in scenario.needs() {
             let wanted = self.data.wanted(*need);
@@ -373,7 +374,7 @@ impl<'a> Session<'a> {
         Ok(row)
     }
 
-    /// Notes what fails the run.
+    /// Records the reasons for which a row fails the run.
     fn judge(&mut self, row: &Row) {
         if row.skipped.is_some() {
             return;
@@ -382,7 +383,7 @@ impl<'a> Session<'a> {
             self.failed
                 .push(format!("{}: written data is not there", row.label));
         }
-        // In a search the conditions end it instead.
+        // In a search the conditions end the search instead.
         if self.arguments.limit_search {
             return;
         }
@@ -391,7 +392,7 @@ impl<'a> Session<'a> {
         self.failed.extend(held);
     }
 
-    /// Raises users or rate until a row fails.
+    /// Searches the load at which a row fails.
     fn search(&mut self, planned: &Planned) -> Result<()> {
         let open = planned.load.model == Model::Open;
         let start = match open {
@@ -452,7 +453,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Stops a server of our own, and verifies what it leaves before that goes.
+    /// Stops a server of our own, and verifies its store before the store is removed.
     fn verify_store(&mut self) -> Result<()> {
         let Some(served) = &mut self.served else {
             return Ok(());
@@ -506,8 +507,8 @@ fn new_file(
     }
 }
 
-/// Why a step of a search is not clean. A row that ended early, or that the generator bound, says
-/// nothing of the server's limit.
+/// Why a step of a search is not clean. A row that ended early, or that the generator limited, does
+/// not show the server's limit.
 fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     let held = conditions.iter().find(|it| it.holds(row));
     let lost = row.verification.as_ref().filter(|it| !it.passed());
@@ -524,7 +525,7 @@ fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     held.or_else(lost).or_else(early).or_else(bound)
 }
 
-/// Gives out the numbers that an earlier run loaded.
+/// Marks the elements that an earlier run loaded as assigned.
 fn assume_loaded(data: &Data) {
     let needs = [
         Need::Vertices(VertexKind::Plain),

@@ -1,4 +1,4 @@
-//! The scenarios: their names, how much a request carries, and what must be in the store before.
+//! The scenarios: their names, the size of their requests, and the data that they need.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -151,7 +151,7 @@ pub(crate) const PUBLISHED: &[Scenario] = &[
     Scenario::EdgeById,
 ];
 
-/// What a scenario needs loaded before it runs.
+/// Data that must be loaded before a scenario runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Vertices(VertexKind),
@@ -160,22 +160,22 @@ pub(crate) enum Need {
     Knows,
 }
 
-/// What a scenario writes, so that it can be read back.
+/// The elements that a scenario writes, so that they can be read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     Vertices(VertexKind),
     Edges,
-    /// Vertices that existed, all properties anew: their content depends on which write was the
-    /// last.
+    /// Existing vertices whose properties are all overwritten: their content depends on which write
+    /// was the last.
     Overwritten(VertexKind),
-    /// The same of their ages alone.
+    /// Existing vertices whose ages are overwritten.
     Updated(VertexKind),
     PropertyKeys,
     VertexLabels,
     EdgeLabels,
 }
 
-/// What only some servers have.
+/// A feature that only some servers have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feature {
     AsOf,
@@ -184,7 +184,7 @@ pub(crate) enum Feature {
 }
 
 impl Need {
-    /// The scenario that loads it, and what that is called then.
+    /// The scenario that loads the data, and its label.
     pub(crate) const fn load(self) -> (Scenario, &'static str) {
         use Scenario as S;
         match self {
@@ -208,7 +208,7 @@ impl Scenario {
             .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// Whether it only fills the store for others.
+    /// Whether the scenario only loads data for others.
     pub(crate) const fn is_load(self) -> bool {
         matches!(
             self,
@@ -216,7 +216,7 @@ impl Scenario {
         )
     }
 
-    /// Whether it is asked of the social graph.
+    /// Whether the scenario reads the social graph.
     pub(crate) fn is_social(self) -> bool {
         self.needs().contains(&Need::Knows)
     }
@@ -264,7 +264,7 @@ impl Scenario {
                 Some(Written::Edges)
             }
             Self::UpdateVertices => Some(Written::Updated(VertexKind::Plain)),
-            // The strategy is for properties that both have; all others come from the request.
+            // The update strategy concerns properties that both have; the request sets all others.
             Self::BatchUpdateVertices | Self::Overwrite => {
                 Some(Written::Overwritten(VertexKind::Plain))
             }
@@ -279,7 +279,7 @@ impl Scenario {
         }
     }
 
-    /// What it adds to the store, if it does.
+    /// The kind of elements that the scenario adds, if it adds any.
     pub(crate) const fn inserts(self) -> Option<Need> {
         match self.written() {
             Some(Written::Vertices(kind)) => Some(Need::Vertices(kind)),
@@ -298,7 +298,7 @@ impl Scenario {
         }
     }
 
-    /// Whether elements are chosen among the loaded ones, rather than new.
+    /// Whether elements are chosen among the loaded ones; otherwise they are new.
     pub(crate) const fn chooses(self) -> bool {
         !matches!(
             self,
@@ -319,7 +319,7 @@ impl Scenario {
         )
     }
 
-    /// Elements that a request carries or asks for.
+    /// Elements that a request writes or reads.
     pub(crate) const fn items(self, sizes: &Sizes) -> u32 {
         match self {
             Self::BatchInsertVertices
@@ -344,7 +344,7 @@ impl Scenario {
 pub(crate) struct Sizes {
     pub(crate) vertices_per_request: u32,
     pub(crate) edges_per_request: u32,
-    /// Schema elements created before the same ones come again.
+    /// Schema elements that are created before the same ones are requested again.
     pub(crate) schema_elements: u64,
     /// Share of writes in the mixed scenario.
     pub(crate) write_ratio: f64,
@@ -354,29 +354,29 @@ pub(crate) struct Sizes {
     pub(crate) edges: u64,
 }
 
-/// Where the server keeps the graph, as text in requests.
+/// The address of the graph on the server, as text in requests.
 #[derive(Debug, Clone)]
 pub(crate) struct GraphAddress {
-    /// The headers that all requests have.
+    /// The headers of all requests.
     pub(crate) headers: String,
     /// Path of the graph: `/graphs/hugegraph`.
     pub(crate) base: String,
-    /// What Gremlin calls the graph's traversal source: `__g_hugegraph`.
+    /// The name of the graph's traversal source in Gremlin: `__g_hugegraph`.
     pub(crate) source: String,
-    /// What stands between the ids of an edge's ends in its id, percent-encoded: `%3E1%3E1%3E%3E`.
+    /// The text between the ids of the two ends in an edge id, percent-encoded: `%3E1%3E1%3E%3E`.
     pub(crate) edge_middle: String,
-    /// Instant at the end of the load, for reads of the past.
+    /// The instant at which the load ended, for reads of the past.
     pub(crate) loaded_at: String,
-    /// Answers are looked at beyond their status.
+    /// Whether the bodies of answers are checked, too.
     pub(crate) checked: bool,
 }
 
-/// What all workers of a run share.
+/// The data that all workers of a run share.
 #[derive(Debug)]
 pub(crate) struct Data {
     pub(crate) naming: Naming,
     pub(crate) sizes: Sizes,
-    /// Next numbers.
+    /// The next number of each kind.
     plain: AtomicU64,
     indexed: AtomicU64,
     wide: AtomicU64,
@@ -403,7 +403,7 @@ impl Data {
         }
     }
 
-    /// How many numbers of a kind were given out.
+    /// How many numbers of a kind were assigned.
     pub(crate) fn given(&self, need: Need) -> &AtomicU64 {
         match need {
             Need::Vertices(kind) => self.vertices(kind),
@@ -412,8 +412,7 @@ impl Data {
         }
     }
 
-    /// Gives out `count` numbers; the first of them. `None` when not so many are left that no other
-    /// element has.
+    /// Assigns `count` numbers and returns the first. `None` if fewer unused numbers are left.
     pub(crate) fn take(&self, need: Need, count: u64) -> Option<u64> {
         let (given, capacity) = (self.given(need), self.capacity(need));
         let next = |first: u64| Some(first + count).filter(|end| *end <= capacity);
@@ -422,17 +421,17 @@ impl Data {
             .ok()
     }
 
-    /// How many different elements of a kind there can be.
+    /// The number of different elements of a kind that can exist.
     pub(crate) const fn capacity(&self, need: Need) -> u64 {
         match need {
             Need::Vertices(kind) => kind.capacity(),
             Need::Edges => payload::edge_capacity(self.sizes.vertices),
-            // The last request may go beyond: what it has more joins any two persons.
+            // The last request may exceed the planned edges; the surplus ones join any two persons.
             Need::Knows => u64::MAX,
         }
     }
 
-    /// How many elements are loaded for a need.
+    /// The number of elements to load for a need.
     pub(crate) const fn wanted(&self, need: Need) -> u64 {
         match need {
             Need::Vertices(_) => self.sizes.vertices,
@@ -441,7 +440,7 @@ impl Data {
         }
     }
 
-    /// Why not so many elements can be loaded, if so.
+    /// Why the wanted number of elements cannot be loaded, if so.
     pub(crate) fn too_many(&self, need: Need) -> Option<String> {
         let (wanted, capacity) = (self.wanted(need), self.capacity(need));
         let vertices = self.sizes.vertices;
@@ -455,7 +454,7 @@ impl Data {
         })
     }
 
-    /// Why a scenario that adds elements can add none, if so.
+    /// Why a scenario cannot add further elements, if so.
     pub(crate) fn exhausted(&self, scenario: Scenario) -> Option<String> {
         let need = scenario.inserts()?;
         let (given, capacity) = (self.given(need), self.capacity(need));
@@ -482,7 +481,7 @@ impl Data {
         }
     }
 
-    /// What the store holds of this run, in words.
+    /// A description of the elements of this run in the store.
     pub(crate) fn describe(&self) -> String {
         let of = |count: &AtomicU64, what: &str| {
             let count = count.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! When requests are due: the three load models as plain arithmetic on nanoseconds since the row's
-//! start, so that they can be tested on a virtual clock.
+//! The times at which requests are due. The three load models are plain arithmetic on nanoseconds
+//! since the row's start, so that they can be tested on a virtual clock.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) struct Life {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Users {
     users: u32,
-    /// 0: back to back.
+    /// 0: each request follows the last answer at once.
     period: Nanos,
     ramp: Nanos,
     hold: Nanos,
@@ -43,8 +43,8 @@ impl Users {
         })
     }
 
-    /// Paced users live equally long, so that all send equally often: they stop in the order in
-    /// which they started. Closed ones stop together.
+    /// All paced users live equally long, so that all of them send equally often; they stop in the
+    /// order in which they started. Closed users stop together.
     pub(crate) fn life(&self, user: u32) -> Life {
         let start = (u128::from(self.ramp) * u128::from(user) / u128::from(self.users)) as Nanos;
         let end = match self.period {
@@ -64,30 +64,30 @@ impl Users {
     }
 }
 
-/// Where a user is in its plan: the request that it sends next, or waits for.
+/// The position of a user in its plan: the request that it sends next or waits for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
     /// The last instant at which a request may be planned.
     end: Nanos,
-    /// 0: nothing is planned but the next request.
+    /// 0: only the next request is planned.
     period: Nanos,
-    /// When the request is to be sent. A late user's is when it became free.
+    /// When the request is to be sent; for a late user, when it became free.
     due: Nanos,
-    /// When it had been planned.
+    /// When the request was planned.
     planned: Nanos,
 }
 
-/// What an answer means for its user.
+/// The consequences of an answer for its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Answered {
-    /// Requests that had been planned and were never sent, since the user waited.
+    /// Planned requests that were never sent, because the user was waiting.
     pub(crate) omitted: u64,
     /// When the next request is due; `None` when the user stops.
     pub(crate) next: Option<Nanos>,
 }
 
 impl Course {
-    /// Of a user that lives so long.
+    /// The course of a user with this life.
     pub(crate) const fn new(life: Life, period: Nanos) -> Self {
         Self {
             end: life.end,
@@ -97,7 +97,7 @@ impl Course {
         }
     }
 
-    /// Of an arrival of the open model: one request, after which nothing is planned.
+    /// The course of an arrival of the open model: one request.
     pub(crate) const fn arrival(at: Nanos) -> Self {
         Self {
             end: at,
@@ -111,10 +111,13 @@ impl Course {
         self.due
     }
 
-    /// Goes on to the request after the one that went at `sent` and whose user is free again at
-    /// `free`: never before that, and a user that is late does not catch up. `record` gets when
-    /// each request had been planned whose wait ends with this answer: the one that was sent, those
-    /// left out until it went, and, when the user is not to send again, those left out since.
+    /// Plans the request after the one that was sent at `sent` and whose user is free again at
+    /// `free`. The next request is never sent before `free`, and a late user does not catch up.
+    ///
+    /// `record` gets the planned times of all requests whose wait ends with this answer:
+    /// - the request that was sent,
+    /// - the requests that were omitted until it was sent,
+    /// - if the user stops, the requests that were omitted since.
     pub(crate) fn answered(
         &mut self,
         sent: Nanos,
@@ -130,8 +133,8 @@ impl Course {
             };
         }
         let mut omitted = self.leave_out(self.planned, sent, &mut record);
-        // A send that was late by periods has left out what was planned until it went: that is
-        // recorded above.
+        // A send that was several periods late has omitted the requests planned until then; they
+        // are recorded above.
         let passed = sent.saturating_sub(self.due) / self.period;
         let next = self.due + (passed + 1) * self.period;
         if next.max(free) <= self.end {
@@ -148,8 +151,8 @@ impl Course {
         }
     }
 
-    /// Records what was planned each period after `from` until `until`, within the user's life; how
-    /// many they are.
+    /// Records the planned times after `from` up to `until`, one for each period within the user's
+    /// life. Returns their number.
     fn leave_out(&self, from: Nanos, until: Nanos, record: &mut impl FnMut(Nanos)) -> u64 {
         let count = until.min(self.end).saturating_sub(from) / self.period;
         (1..=count).for_each(|at| record(from + at * self.period));
@@ -157,7 +160,7 @@ impl Course {
     }
 }
 
-/// The arrivals of the open model, of one of several threads.
+/// The arrivals of the open model for one of several threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
     gap: f64,
@@ -167,7 +170,7 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// `None` for the other models.
+    /// Returns `None` for the other models.
     pub(crate) fn of(load: &Load, thread: u32, threads: u32, seed: u64) -> Option<Self> {
         if load.model != Model::Open {
             return None;
@@ -190,7 +193,7 @@ impl Arrivals {
         (self.next < self.end).then_some(self.next as Nanos)
     }
 
-    /// Goes on to the one after.
+    /// Draws the next arrival.
     pub(crate) fn advance(&mut self) {
         self.next += self.draw();
     }
@@ -203,7 +206,7 @@ impl Arrivals {
     }
 }
 
-/// Seconds as nanoseconds; nothing for what is negative or no number.
+/// Seconds as nanoseconds; 0 for negative values and NaN.
 pub(crate) fn nanos(seconds: f64) -> Nanos {
     Duration::try_from_secs_f64(seconds).map_or(0, |duration| duration.as_nanos() as Nanos)
 }
@@ -228,12 +231,12 @@ mod tests {
     struct Sent {
         sent: Nanos,
         answered: Nanos,
-        /// When it, and those left out that its answer ends the wait of, had been planned.
+        /// The planned times of this request and of the omitted ones whose wait its answer ends.
         planned: Vec<Nanos>,
     }
 
-    /// Runs one user on a virtual clock against a server that answers after `service`; the worker
-    /// follows the same course.
+    /// Runs one user on a virtual clock, with the same arithmetic as a worker, against a server
+    /// that answers after `service`.
     fn simulate(users: &Users, user: u32, service: impl Fn(Nanos) -> Nanos) -> Vec<Sent> {
         let mut course = Course::new(users.life(user), users.period());
         let mut all = Vec::new();
@@ -254,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Service and corrected times of all users in milliseconds, ascending.
+    /// Service times and corrected times of all users in milliseconds, ascending.
     fn times(users: &Users, service: impl Fn(Nanos) -> Nanos) -> (Vec<f64>, Vec<f64>) {
         let (mut services, mut corrected) = (Vec::new(), Vec::new());
         for it in (0..users.users).flat_map(|user| simulate(users, user, &service)) {
@@ -272,7 +275,7 @@ mod tests {
         sorted[(sorted.len() * tenths).div_ceil(1_000).max(1) - 1]
     }
 
-    /// A server that answers in a millisecond, but stands still for a second every ten seconds.
+    /// A server that answers within a millisecond, but freezes for a second every ten seconds.
     fn freezing(at: Nanos) -> Nanos {
         let phase = at % nanos(10.0);
         nanos(0.001) + nanos(1.0).saturating_sub(phase)
@@ -280,11 +283,11 @@ mod tests {
 
     #[test]
     fn a_freeze_shows_in_the_times_from_the_plan() {
-        // As published: each user is hit by a freeze with at most one request.
+        // As in the published test: a freeze delays at most one request of each user.
         let (_, corrected) = times(&paced(1_000, 1.0, 30.0, 300.0), freezing);
         assert!(percentile(&corrected, 99.0) >= 899.0);
-        // Quick users: most of what a freeze delays is never sent. Service times hide it, corrected
-        // ones do not.
+        // Fast users: most of the requests that a freeze delays are never sent. Service times hide
+        // the freeze, corrected times do not.
         let (services, corrected) = times(&paced(20, 0.005, 1.0, 60.0), freezing);
         assert!(
             percentile(&services, 99.0) < 2.0,
@@ -350,7 +353,7 @@ mod tests {
         assert_eq!(sends.len(), 60, "330 s of 5.591 s each");
     }
 
-    /// The plan of one user, in milliseconds: what is recorded, and when it sends again.
+    /// The plan of one user, in milliseconds: the recorded times, and when it sends again.
     fn plan_after(course: &mut Course, sent: Nanos, free: Nanos) -> (Vec<Nanos>, Option<Nanos>) {
         let mut planned = Vec::new();
         let recorded = course.answered(sent, free, |at| planned.push(at));
@@ -400,7 +403,7 @@ mod tests {
             (vec![0, 100, 200], Some(300))
         );
         assert_eq!(plan_after(&mut course, 300, 310), (vec![300], Some(400)));
-        // And none of them lies beyond the user's life.
+        // And all of them are within the user's life.
         assert_eq!(
             plan_after(&mut course, 1_250, 1_260),
             ((4..=10).map(|at| at * 100).collect(), None)
@@ -416,8 +419,8 @@ mod tests {
                 false => nanos(0.001),
             };
             let (services, corrected) = times(&users, freeze);
-            // A user that goes on after the freeze plans anew from there: less than one request is
-            // lost of each.
+            // A user that goes on after the freeze plans from there, so less than one request of
+            // each is lost.
             let planned = 10 * 211;
             assert!(
                 (planned - 10..=planned).contains(&corrected.len()),
@@ -425,7 +428,8 @@ mod tests {
                 corrected.len()
             );
             assert!(services.len() < 1_300);
-            // Half of the plan lies in the freeze, so a fifth of it waits longer than half of that.
+            // Half of the plan is within the freeze, so a fifth of it waits longer than half the
+            // freeze.
             let waits = nanos(to.min(2.0) - from) as f64 / 2e6;
             assert!(percentile(&corrected, 80.0) >= waits, "{from} to {to}");
         }

@@ -1,16 +1,16 @@
-//! The social graph that Gremlin queries and traversers are asked of: persons who know others, few
-//! of whom most know.
+//! The social graph of the Gremlin queries and traversers: persons who know others. A few persons
+//! are known by many.
 
 use super::payload::Naming;
 use crate::random::mix;
 
 /// Vertex label of the persons.
 pub(crate) const PERSON_LABEL: &str = "benchp";
-/// Edge label of who knows whom.
+/// Edge label "knows", between persons.
 pub(crate) const KNOWS_LABEL: &str = "benchk";
 /// Edges out of each person.
 pub(crate) const KNOWN: u64 = 5;
-/// Cities that persons live in, each as likely as any other; as long as their mark in a text.
+/// The cities of persons, with equal probability; each as long as its placeholder in a template.
 const CITIES: [&[u8; 5]; 8] = [
     b"Cairo", b"Delhi", b"Minsk", b"Paris", b"Perth", b"Quito", b"Seoul", b"Tunis",
 ];
@@ -22,10 +22,11 @@ impl Naming {
         CITIES[(chance % CITIES.len() as u64) as usize]
     }
 
-    /// The ends of edge `number` among `persons` persons. Each knows [`KNOWN`] others: the targets
-    /// follow a power law, a person's number being proportional to the cube of an even chance. The
-    /// chances of one person's edges lie in different fifths, so that they hardly ever meet.
-    /// Numbers beyond those of the edges are pairs of any two persons.
+    /// The ends of edge `number` among `persons` persons. Each person knows [`KNOWN`] others. The
+    /// targets follow a power law: a person's number is proportional to the cube of a uniform
+    /// random number. The random numbers of one person's edges are from different fifths of the
+    /// range, so that edges rarely coincide. Numbers above those of the edges are pairs of any two
+    /// persons.
     pub(crate) fn acquaintance(&self, number: u64, persons: u64) -> (u64, u64) {
         let persons = persons.max(2);
         let (round, source) = (number / persons, number % persons);
@@ -45,7 +46,7 @@ impl Naming {
     }
 }
 
-/// What is created before persons are loaded: paths under `schema` and bodies.
+/// The schema requests of the social graph: paths below `schema`, and bodies.
 pub(crate) fn schema() -> Vec<(&'static str, String)> {
     let index = |field: &str, kind: &str| {
         let body = format!(
@@ -105,7 +106,7 @@ mod tests {
         for (_, target) in &edges {
             *known_by.entry(*target).or_default() += 1;
         }
-        // Half of all edges lead to an eighth of the persons.
+        // Half of all edges end at an eighth of the persons.
         let leading: u64 = known_by.range(..persons / 8).map(|(_, count)| count).sum();
         assert!(leading > persons * KNOWN * 45 / 100, "{leading}");
     }

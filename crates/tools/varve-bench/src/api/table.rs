@@ -1,4 +1,4 @@
-//! The table of rows: the published columns in their order, ours to the right.
+//! The table of rows: the published columns in their order, followed by our own.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::report::text::{bytes, escape, ms, three, whole, whole_ms};
 /// A column's head and its value in a row.
 type Figure = (&'static str, fn(&Row) -> Cell);
 
-/// The published columns, and ours after them.
+/// The published columns, followed by our own.
 const FIGURES: &[Figure] = &[
     ("Samples", |row| whole(row.columns.samples as f64).into()),
     ("Average", |row| whole_ms(row.columns.average_us).into()),
@@ -62,14 +62,14 @@ fn optional<V>(value: Option<V>, text: impl FnOnce(V) -> String) -> Cell {
     value.map_or_else(|| "–".to_owned(), text).into()
 }
 
-/// A table of rows with these columns before the figures, and these after them.
+/// A table with these columns before the figures and after them.
 pub(crate) fn rows_between(before: &[&str], after: &[&str]) -> Table {
     let figures = FIGURES.iter().map(|(head, _)| *head);
     let before = before.iter().copied();
     Table::new(before.chain(figures).chain(after.iter().copied()))
 }
 
-/// The figures of a row; of one that did not run there are none.
+/// The figures of a row; dashes for a row that did not run.
 pub(crate) fn figures(row: &Row) -> impl Iterator<Item = Cell> {
     FIGURES.iter().map(|(_, figure)| match row.skipped {
         Some(_) => "–".into(),
@@ -114,7 +114,7 @@ pub fn markdown(file: &ResultFile) -> String {
     out
 }
 
-/// Ours against the ceilings of the same run.
+/// Varve against the ceilings of the same run.
 pub(crate) fn ceilings<'a>(rows: impl Iterator<Item = &'a CeilingRow>) -> Table {
     let mut table = Table::new([
         "<Scenario",
@@ -130,7 +130,7 @@ pub(crate) fn ceilings<'a>(rows: impl Iterator<Item = &'a CeilingRow>) -> Table 
     ]);
     for row in rows {
         for (at, ceiling) in row.ceilings.iter().enumerate() {
-            // Ours stands once, before its ceilings.
+            // The figures of Varve are shown once, before its first ceiling.
             let once = |text: String| if at == 0 { text } else { String::new() };
             table.row([
                 once(row.label.clone()),
@@ -149,10 +149,10 @@ pub(crate) fn ceilings<'a>(rows: impl Iterator<Item = &'a CeilingRow>) -> Table 
     table
 }
 
-/// Something that a reader of a row must know.
+/// A remark for the reader of a row.
 enum Remark {
     Note(String),
-    /// What, and why: a page shows that when it is pointed at.
+    /// A short text and its reason, which a page shows in a tooltip.
     Flag(&'static str, String),
     Bad(String),
 }
@@ -166,7 +166,7 @@ impl Remark {
     }
 }
 
-/// What a reader of the row must know.
+/// The remarks on a row.
 pub(crate) fn remarks(row: &Row) -> Cell {
     let (mut html, mut text) = (Vec::new(), Vec::new());
     for remark in noted(row) {
@@ -237,7 +237,7 @@ fn noted(row: &Row) -> Vec<Remark> {
     remarks
 }
 
-/// A row in one line, for people who wait.
+/// A row in one line, as progress output.
 #[must_use]
 pub fn summary(row: &Row) -> String {
     let (label, load) = (&row.label, load(&row.load));
@@ -265,7 +265,7 @@ pub fn summary(row: &Row) -> String {
     )
 }
 
-/// The load in a few words.
+/// A short description of the load.
 #[must_use]
 pub fn load(load: &Load) -> String {
     let users = load.users.unwrap_or_default();
@@ -285,7 +285,7 @@ pub fn load(load: &Load) -> String {
     }
 }
 
-/// A number without needless digits.
+/// A number without trailing zeros.
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! The server under test: where it is, what it says it is, and the schema that the scenarios need.
+//! The server under test: its address, its name and version, and the schema of the scenarios.
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
@@ -36,10 +36,10 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Asks the server what it is.
+    /// Asks the server for its versions.
     ///
     /// # Errors
-    /// When it does not answer, or does not speak this API.
+    /// When the server does not answer, or does not have this API.
     pub(crate) fn find(
         (url, trust): (&str, &Trust),
         graph: &str,
@@ -111,11 +111,11 @@ impl Target {
         })
     }
 
-    /// A server that speaks Gremlin over HTTP and nothing else. Its graph has what was loaded by
-    /// other means; `graph` is the name of its traversal source.
+    /// A server that has Gremlin over HTTP and no other API. Its graph was loaded by other means;
+    /// `graph` is the name of its traversal source.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// When the server does not answer.
     pub(crate) fn gremlin_server(
         (url, trust): (&str, &Trust),
         graph: &str,
@@ -155,10 +155,10 @@ impl Target {
         })
     }
 
-    /// Looks whether the graph is there.
+    /// Checks that the graph exists.
     ///
     /// # Errors
-    /// When it is not, or the server does not answer.
+    /// When it does not, or the server does not answer.
     pub(crate) fn ensure_graph(&mut self) -> Result<()> {
         let graph = self.probe.ask("GET", &self.place.base, None)?;
         ensure!(
@@ -171,11 +171,11 @@ impl Target {
         Ok(())
     }
 
-    /// Creates the schema of the scenarios, or finds it there. Then learns the form of the server's
+    /// Creates the schema of the scenarios, unless it exists. Then learns the form of the server's
     /// edge ids from one edge.
     ///
     /// # Errors
-    /// When the graph is not there, or has another schema under these names.
+    /// When the graph does not exist, or has a different schema under these names.
     pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
         self.ensure_graph()?;
         for (path, body) in schema() {
@@ -185,7 +185,7 @@ impl Target {
         self.learn_edge_ids(naming)
     }
 
-    /// Makes sure that the graph has the labels of the social graph.
+    /// Creates the schema of the social graph, unless it exists.
     ///
     /// # Errors
     /// As [`Target::prepare`].
@@ -209,7 +209,7 @@ impl Target {
         Ok(())
     }
 
-    /// An index label is ready when its task has ended.
+    /// Waits until an index label is built.
     fn wait_for_index(&mut self, name: &str) -> Result<()> {
         let path = format!("{}/schema/indexlabels/{name}", self.place.base);
         for _ in 0..600 {
@@ -222,11 +222,11 @@ impl Target {
         bail!("GET {path}: the index is not ready after a minute")
     }
 
-    /// Whether a run with this prefix was made in the graph: each leaves the vertices that its
-    /// preparation creates.
+    /// Whether an earlier run with this prefix used the graph: the preparation of each run leaves
+    /// its probe vertices.
     ///
     /// # Errors
-    /// When the server does not tell.
+    /// When the answer is neither 200 nor 404.
     pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
         let naming = Naming { prefix, seed: 0 };
         let [id, _] = naming.probe_ids();
@@ -237,7 +237,7 @@ impl Target {
     /// Whether there is an element at a path.
     ///
     /// # Errors
-    /// When the server does not tell: a busy one says neither.
+    /// When the answer is neither 200 nor 404, as that of a busy server.
     pub(crate) fn has(&mut self, path: &str) -> Result<bool> {
         let answer = self.probe.ask("GET", path, None)?;
         match answer.status {
@@ -287,7 +287,7 @@ impl Target {
         answer.json()
     }
 
-    /// Why the server cannot do what a scenario needs, if so.
+    /// Why the server cannot run a scenario with this feature, if so.
     pub(crate) fn lacks(&mut self, feature: Feature, naming: &Naming) -> Result<Option<String>> {
         let [id, _] = naming.probe_ids();
         let (path, reason) = match feature {
@@ -311,7 +311,7 @@ impl Target {
     }
 }
 
-/// Engine and durability, as a Varve server's metrics tell; other servers have no such line.
+/// Engine and durability from the metrics of a Varve server; other servers have no such line.
 fn storage_info(metrics: &str) -> Option<(String, String)> {
     let line = metrics
         .lines()
@@ -366,7 +366,7 @@ fn schema() -> Vec<(&'static str, String)> {
         vertex(VERTEX_LABEL, r#""bname","bage""#, ""),
         vertex(INDEXED_LABEL, r#""bname","bgroup""#, ""),
         vertex(WIDE_LABEL, &wide, ""),
-        // A server without history keeps the word as it keeps all user data.
+        // A server without history stores `~history` like any other user data.
         vertex(FORGETFUL_LABEL, r#""bname","bage""#, r#","user_data":{"~history":"none"}"#),
         (
             "edgelabels",

@@ -1,4 +1,4 @@
-//! Conditions on a row, such as `error>0` or `p99>20ms`: they fail a run, or end a search for the
+//! Conditions on a row, such as `error>0` or `p99>20ms`, that fail a run or end a search for the
 //! upper limit.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use super::result::Row;
 pub(crate) struct Threshold {
     metric: Metric,
     above: bool,
-    /// In the metric's unit.
+    /// The bound, in the metric's unit.
     value: f64,
     text: String,
 }
@@ -28,7 +28,7 @@ enum Metric {
     NotSent,
 }
 
-/// Names on the command line. Percentiles count tenths of a percent.
+/// Names on the command line. Percentiles are in tenths of a percent.
 const METRICS: &[(&str, Metric)] = &[
     ("error", Metric::Error),
     ("average", Metric::Average),
@@ -49,9 +49,9 @@ const METRICS: &[(&str, Metric)] = &[
 ];
 
 impl Threshold {
-    /// What ends a search for the upper limit: `asked`, any failed request at all unless `asked`
-    /// says how many may fail, and arrivals that were not sent unless `asked` says how many may be:
-    /// the server did not get the rate that the step is named by.
+    /// The conditions that end a search for the upper limit: `asked`, and by default any failed
+    /// request and any arrival that was not sent. If arrivals are not sent, the server did not get
+    /// the rate of the step.
     pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
         let above_zero = |metric, name: &str| Self {
             metric,
@@ -68,8 +68,8 @@ impl Threshold {
         all
     }
 
-    /// Whether the condition holds for a row that ran. A row without corrected times has none that
-    /// are too long.
+    /// Whether the condition holds for a row that ran. Conditions on corrected times never hold for
+    /// a row without them.
     pub(crate) fn holds(&self, row: &Row) -> bool {
         let percentile = |it: u32| row.histogram.percentile(f64::from(it) / 10.0) as f64;
         let value = match self.metric {

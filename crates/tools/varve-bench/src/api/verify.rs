@@ -1,5 +1,4 @@
-//! Reads back what a row's writes were acknowledged for. A row whose data is not there is an error
-//! row.
+//! Reads back the acknowledged writes of a row. A row with missing data is an error row.
 
 use std::collections::BTreeSet;
 
@@ -17,35 +16,35 @@ use crate::random::Random;
 /// Property names and values.
 type Properties = Vec<(String, Value)>;
 
-/// What is to be read back of a row.
+/// The elements of a row to read back.
 pub(crate) struct Back<'a> {
     pub(crate) written: Written,
-    /// The acknowledged requests, or as many of them as `limit`.
+    /// The acknowledged requests, or a sample of them that suffices for `limit`.
     pub(crate) acknowledged: &'a [Acknowledged],
     /// Elements of all acknowledged requests.
     pub(crate) items: u64,
     pub(crate) changes: &'a Changes,
-    /// No change of an earlier row failed, which might be done only now.
+    /// Whether no change of an earlier row has failed, which could still be applied.
     pub(crate) values_known: bool,
-    /// Elements to read at most.
+    /// The most elements to read.
     pub(crate) limit: u64,
 }
 
-/// An element to read, and what it must have.
+/// An element to read, and its expected content.
 struct Wanted {
     path: String,
-    /// The properties of one of these; when there are none, any content is right.
+    /// The possible contents; if there are none, any content is right.
     contents: Vec<Properties>,
 }
 
-/// What is found of an element.
+/// The result of reading an element back.
 enum ReadBack {
     Right,
     Wrong,
     Missing,
 }
 
-/// Reads back the acknowledged elements, or so many of them as are wanted.
+/// Reads back the acknowledged elements, or a sample of them.
 ///
 /// # Errors
 /// When the server does not answer.
@@ -70,10 +69,10 @@ pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Re
     Ok(verification)
 }
 
-/// Whether the graph has the element already that a run is to add with this number.
+/// Whether the graph already has the element that a run would add with this number.
 ///
 /// # Errors
-/// When the server does not tell.
+/// When the server's answer is neither 200 nor 404.
 pub(crate) fn is_there(target: &mut Target, data: &Data, need: Need, number: u64) -> Result<bool> {
     let written = match need {
         Need::Vertices(kind) => Written::Vertices(kind),
@@ -83,7 +82,7 @@ pub(crate) fn is_there(target: &mut Target, data: &Data, need: Need, number: u64
     target.has(&path)
 }
 
-/// Elements that the row created, and how they were chosen.
+/// The elements that the row created, and a description of their choice.
 fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, String) {
     let numbers = drawn(back.acknowledged, back.limit, data.naming.seed);
     let count = numbers.len() as u64;
@@ -98,8 +97,8 @@ fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, Strin
     (numbers.iter().map(wanted).collect(), method)
 }
 
-/// Vertices that the row changed, each with the values that it may have in the end, and how they
-/// were chosen.
+/// The vertices that the row changed, each with its possible values, and a description of their
+/// choice.
 fn changed(
     target: &Target,
     data: &Data,
@@ -134,7 +133,7 @@ fn changed(
     (wanted.collect(), method)
 }
 
-/// What a change with this seed left of vertex `number`.
+/// The properties that a change with this seed wrote to vertex `number`.
 fn last_written(naming: &Naming, written: Written, number: u64, seed: u64) -> Properties {
     let naming = Naming { seed, ..*naming };
     let mut properties = naming.properties(VertexKind::Plain, number);
@@ -144,12 +143,12 @@ fn last_written(naming: &Naming, written: Written, number: u64, seed: u64) -> Pr
     properties
 }
 
-/// The numbers to read: of all that was acknowledged, or so many of it by chance, none twice.
-/// Ascending.
+/// The numbers to read, ascending and without duplicates: all acknowledged ones, or a random sample
+/// of `limit`.
 fn drawn(acknowledged: &[Acknowledged], limit: u64, seed: u64) -> Vec<u64> {
     let mut requests = acknowledged.to_vec();
     requests.sort_unstable_by_key(|request| request.first);
-    // Names of the schema are asked for again and again; all else is created once.
+    // Names of the schema are created repeatedly; all other elements are created once.
     requests.dedup_by_key(|request| request.first);
     let total: u64 = requests.iter().map(|it| u64::from(it.count)).sum();
     let mut chosen = Vec::new();
@@ -165,8 +164,7 @@ fn drawn(acknowledged: &[Acknowledged], limit: u64, seed: u64) -> Vec<u64> {
     chosen
 }
 
-/// `count` of the places under `total`, none twice, by Floyd's way: every choice is as likely as
-/// any other.
+/// A uniformly random set of `count` numbers below `total`, by Floyd's algorithm.
 fn places(total: u64, count: u64, seed: u64) -> BTreeSet<u64> {
     let mut random = Random::new(seed);
     let mut places = BTreeSet::new();

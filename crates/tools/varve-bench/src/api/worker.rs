@@ -1,10 +1,10 @@
 //! One thread that sends requests: an event loop over many connections, each with at most one
 //! request in flight.
 //!
-//! It shares the processors with the server it measures, so it does as little as it can: one `send`
-//! and one `recv` a request, one `epoll_wait` for all that is ready, requests filled into one
-//! buffer, answers read into another. All answers that are ready are taken, with their times,
-//! before the next requests are built, so that building is not measured as waiting.
+//! A worker shares the processors with the server under test, so it is cheap: one `send` and one
+//! `recv` for each request, one `epoll_wait` for all ready connections, one buffer for requests and
+//! one for answers. All ready answers are received and timed before the next requests are built, so
+//! that building is not measured as waiting.
 
 mod exchange;
 #[cfg(test)]
@@ -32,23 +32,23 @@ use super::schedule::{Answered, Arrivals, Course, Life, Nanos, Users};
 use crate::endpoint::Stream;
 use crate::process;
 
-/// Bytes read at once; an answer that fits is not copied.
+/// Bytes read at once; an answer that fits into one read is not copied.
 const READ_BUFFER: usize = 256 * 1024;
 /// Events taken at once.
 const EVENTS: usize = 1_024;
-/// How often time-outs are looked for, and the longest sleep.
+/// The interval of time-out checks, and the longest sleep.
 const TICK: Nanos = 100_000_000;
 /// Open model: a send later than this after its arrival is late.
 const OPEN_LATE: Nanos = 10_000_000;
-/// Closed model: how long a user waits whose connection could not be made or brought no answer,
-/// doubled with each time, and at most. What cannot be reached at all fails at once, and would fail
-/// again in microseconds.
+/// Closed model: the pause of a user whose connection failed or brought no answer, and its maximum.
+/// It doubles with each such connection. Without a pause, connections to an unreachable server
+/// would fail every few microseconds.
 const BACK_OFF: Nanos = 1_000_000;
 const BACK_OFF_MAX: Nanos = 250_000_000;
 
-/// What a worker is to do.
+/// The task of a worker.
 pub(crate) struct Work {
-    /// Number of this worker, and how many there are.
+    /// Number of this worker, and the number of workers.
     pub(crate) thread: u32,
     pub(crate) threads: u32,
     pub(crate) start: Instant,
@@ -63,12 +63,12 @@ pub(crate) struct Work {
     pub(crate) read_back: u64,
     pub(crate) seconds: Sender<Part>,
     pub(crate) samples: Option<Sender<Vec<jtl::Sample>>>,
-    /// Users of all workers that have started and not stopped, or requests in flight; counted where
-    /// samples are written.
+    /// Users of all workers that have started and not stopped, or requests in flight; only counted
+    /// if samples are written.
     pub(crate) active: Arc<AtomicU32>,
 }
 
-/// When this worker sends.
+/// When a worker sends.
 pub(crate) enum ModelOfWorker {
     Users {
         users: Users,
@@ -91,28 +91,28 @@ enum UserState {
 
 /// A user: a connection and its request.
 struct User {
-    /// Number among all workers' users.
+    /// Number among the users of all workers.
     number: u32,
     life: Life,
     course: Course,
     state: UserState,
-    /// Counted among the active ones.
+    /// Whether the user is counted in [`Work::active`].
     counted: bool,
     stream: Option<Stream>,
     was_connected: bool,
-    /// The connection has brought an answer.
+    /// Whether the connection has brought an answer.
     answered: bool,
-    /// Connections in a row, until now, that could not be made or brought no answer.
+    /// The number of successive connections that failed or brought no answer.
     fruitless: u32,
-    /// When it went, or began to connect.
+    /// When the request was sent, or the connection attempt began.
     sent: Nanos,
     connect_took: Nanos,
     expect: Option<Expect>,
     request_length: usize,
-    /// What the socket did not take yet.
+    /// The part of the request that the socket has not accepted yet.
     rest: Vec<u8>,
     rest_at: usize,
-    /// The answer so far, when it came in several parts.
+    /// The part of the answer received so far, if it comes in several parts.
     input: Vec<u8>,
 }
 
@@ -129,7 +129,7 @@ struct Worker {
     users: Vec<User>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     ready: VecDeque<u32>,
-    /// Open model: connections without a request.
+    /// Open model: connections without a request in flight.
     idle: Vec<u32>,
     /// Users that have not stopped.
     alive: u32,
@@ -142,10 +142,10 @@ struct Worker {
     next_tick: Nanos,
 }
 
-/// Sends what is planned and returns what was measured.
+/// Sends the planned requests and returns the measurements.
 ///
 /// # Errors
-/// When the system refuses what the loop itself needs; failed requests are samples.
+/// When a system call of the event loop fails; failed requests are samples.
 pub(crate) fn run(work: Work) -> Result<Tally> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("creating an epoll")?;
     let tally = Tally::keeping(work.read_back, work.requests.run_seed());
@@ -174,7 +174,7 @@ pub(crate) fn run(work: Work) -> Result<Tally> {
 }
 
 impl Worker {
-    /// Makes the users of the paced and the closed model.
+    /// Creates the users of the paced and the closed model.
     fn enlist(&mut self) {
         let ModelOfWorker::Users { users, count } = &self.work.model else {
             return;
@@ -199,8 +199,8 @@ impl Worker {
         loop {
             let now = self.now();
             self.collect_due(now);
-            // Those that are ready now: a request that fails at once makes its user ready again,
-            // and must not keep the loop from answers, time-outs and the seconds.
+            // Only those that are ready now. A request that fails at once makes its user ready
+            // again, which must not delay answers, time-outs and the ends of seconds.
             for _ in 0..self.ready.len() {
                 if let Some(user) = self.ready.pop_front() {
                     self.begin(user);
@@ -246,7 +246,7 @@ impl Worker {
         self.tally.ran_out || budget.is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
     }
 
-    /// Moves what is due to the ready ones.
+    /// Moves the users and arrivals that are due to the ready ones.
     fn collect_due(&mut self, now: Nanos) {
         while let Some(Reverse((at, user))) = self.timers.peek().copied() {
             if at > now {
@@ -260,8 +260,8 @@ impl Worker {
             max_in_flight,
         } = &mut self.work.model
         {
-            // What comes after the last request of a budget, or the last new element, is not sent,
-            // and not missed.
+            // Once the budget or the new elements are used up, arrivals are neither sent nor
+            // counted as not sent.
             let spent = self.tally.ran_out
                 || matches!(&self.work.budget, Some(left) if left.load(Ordering::Relaxed) <= 0);
             let Some(at) = arrivals.due().filter(|at| *at <= now && !spent) else {
@@ -273,7 +273,7 @@ impl Worker {
         }
     }
 
-    /// Gives an arrival a connection, or counts it as not sent.
+    /// Assigns a connection to an arrival, or counts it as not sent.
     fn arrive(&mut self, at: Nanos, max_in_flight: u32) {
         let user = match self.idle.pop() {
             Some(user) => user,
@@ -325,7 +325,7 @@ impl Worker {
         let user = &mut self.users[index as usize];
         user.sent = now;
         user.connect_took = 0;
-        // A request whose connection fails is never built.
+        // The request is only built once the connection exists.
         user.request_length = 0;
         if user.stream.is_some() {
             self.send(index);
@@ -353,7 +353,7 @@ impl Worker {
         self.end_unanswered(index, Outcome::Failed(failure, text.as_bytes()));
     }
 
-    /// Ends a request, and its connection, which brought no answer to it.
+    /// Ends a request without an answer, and its connection.
     fn end_unanswered(&mut self, index: u32, outcome: Outcome<'_>) {
         let now = self.now();
         let user = &mut self.users[index as usize];
@@ -409,7 +409,7 @@ impl Worker {
         }
     }
 
-    /// The user sends: it is one of those that samples are written with.
+    /// Counts the user as active, if samples are written.
     fn note_active(&mut self, index: u32) {
         let user = &mut self.users[index as usize];
         if self.work.samples.is_some() && !user.counted {
@@ -443,13 +443,13 @@ impl Worker {
             sent_bytes: user.request_length as u32,
         });
         if self.samples.len() >= jtl::CHUNK {
-            // The writer ends only with the row.
+            // Fails only after the writer has ended, at the end of the row.
             let _ = sender.send(std::mem::take(&mut self.samples));
         }
     }
 
-    /// Plans the user's next request, and records the times from the planned sends: this request's,
-    /// and those that the user left out while it waited.
+    /// Plans the user's next request, and records the times from the planned sends of this request
+    /// and of those that were omitted while the user waited.
     fn go_on(&mut self, index: u32, now: Nanos) {
         let (user, tally) = (&mut self.users[index as usize], &mut self.tally);
         let sent = user.sent;
@@ -471,14 +471,14 @@ impl Worker {
         }
     }
 
-    /// Open model: the connection is free for another arrival.
+    /// Open model: makes the connection available for another arrival.
     fn set_idle(&mut self, index: u32) {
         self.idle.push(index);
         self.note_inactive(index);
     }
 
-    /// Nothing new is left that the user's request could add: it is not sent, and nor are those
-    /// after it.
+    /// Drops the user's request, since no new elements are left. A user of the paced or the closed
+    /// model stops.
     fn withdraw(&mut self, index: u32) {
         self.tally.ran_out = true;
         self.in_flight -= 1;
@@ -515,13 +515,13 @@ impl Worker {
         }
     }
 
-    /// Hands over the seconds that are over.
+    /// Sends the completed seconds to the row.
     fn roll_seconds(&mut self, now: Nanos) {
         let current = (now / 1_000_000_000) as u32;
         while self.second.at() < current {
             let next = self.second.at() + 1;
             let users = self.users_now(now);
-            // The reader ends only with the row.
+            // Fails only after the reader has ended, at the end of the row.
             let _ = self.work.seconds.send(self.second.roll(next, users));
         }
     }
@@ -570,8 +570,8 @@ impl User {
     }
 }
 
-/// How long a user of the closed model waits after so many connections in a row that were of no
-/// use.
+/// The pause of a user of the closed model after `fruitless` connections in a row that failed or
+/// brought no answer.
 fn back_off(fruitless: u32) -> Nanos {
     match fruitless {
         0 => 0,

@@ -1,7 +1,7 @@
-//! What graph algorithms take on a stored graph: its copy in memory, one iteration of PageRank,
-//! components.
+//! The cost of graph algorithms on a stored graph: its copy in memory, one iteration of PageRank,
+//! and components.
 //!
-//! The ends of edges are drawn evenly, so nothing lies near: the worst case for caches.
+//! The ends of edges are uniformly random, so no locality exists: the worst case for caches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,13 +29,13 @@ use crate::random::Random;
 
 /// Elements in one commit of the load.
 const BATCH: u64 = 2_500;
-/// Iterations of PageRank over which one is the mean.
+/// The number of PageRank iterations; the result is their mean.
 const ITERATIONS: u32 = 20;
 
-/// CPU time of a copy, µs an edge, and its bytes an edge.
+/// The limits of the copy: CPU time in µs an edge, and bytes an edge.
 const COPY_MICROS_MAX: f64 = 0.25;
 const COPY_BYTES_MAX: f64 = 16.0;
-/// CPU time of an iteration of PageRank, ns an edge: 60 ms for 10 million edges.
+/// The limit of one PageRank iteration: CPU time in ns an edge; 60 ms for 10 million edges.
 const ITERATION_NANOS_MAX: f64 = 6.0;
 
 /// Prints the CPU time and memory of the copy and of the algorithms, beside their limits.
@@ -107,7 +107,7 @@ fn algorithms(copy: &Projection, meter: &Meter, edges: f64) -> Result<()> {
     Ok(())
 }
 
-/// What `work` makes, and the CPU time of this process meanwhile.
+/// The result of `work`, and the CPU time that this process used for it.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
     let before = process::own_cpu_time();
     let made = work()?;
@@ -136,7 +136,7 @@ fn load(graph: &Arc<Graph>, vertices: u64, edges: u64) -> Result<()> {
     Ok(())
 }
 
-/// The edge of that number; its number keeps it apart from others between the same vertices.
+/// Edge number `at`; its number distinguishes it from others between the same vertices.
 fn edge(at: u64, vertices: u64) -> Mutation {
     let mut random = Random::new(at);
     let mut end = || VertexId::text(&vertex_id(random.below(vertices)));

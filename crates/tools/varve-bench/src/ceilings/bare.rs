@@ -1,5 +1,5 @@
-//! The bare HTTP server: Varve's own listeners, routing and limits, answering the same bytes
-//! without doing anything.
+//! The bare HTTP server: Varve's own listeners, routing and limits, with a fixed answer to every
+//! request.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ static ROUTES: &[Route] = &[
     Route::post("bare/{a}/graph/vertices/batch", Handler::Inline(answer))
         .writes(Scope::Server)
         .batch(),
-    // The scenario without the check of ends has a parameter.
+    // The scenario without the check of vertices has a query parameter.
     Route::post("bare/{a}/graph/edges/batch", Handler::Inline(answer))
         .writes(Scope::Server)
         .any_query()
@@ -38,7 +38,7 @@ fn answer(_: &RequestContext) -> HandlerResult {
     Ok(Response::json(status, body.to_vec()))
 }
 
-/// Serves until the process is ended; prints where.
+/// Prints the address and serves until the process ends.
 pub(crate) fn serve(status: u16, body: &Path) -> Result<()> {
     let body = std::fs::read(body).context("reading the answer")?;
     ANSWER.set((status, body)).ok().context("set once")?;

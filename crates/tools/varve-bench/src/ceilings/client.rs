@@ -1,5 +1,6 @@
-//! A closed-loop HTTP client: so many connections, each sending its next request when the last is
-//! answered. Requests are built beforehand, since it shares the cores with what it measures.
+//! A closed-loop HTTP client: a fixed number of connections, each of which sends its next request
+//! once the last one is answered. Requests are built beforehand, since the client shares the cores
+//! with the measured server.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +14,10 @@ use crate::endpoint::Endpoint;
 use crate::histogram::{buckets, histogram};
 use crate::result::Buckets;
 
-/// How long to wait for an answer, and so the longest time of one.
+/// The time limit of an answer, and so the longest time in the histogram.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What a run of one scenario gave.
+/// The measurement of one scenario.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     /// Answer times, in microseconds.
@@ -39,7 +40,7 @@ pub(crate) fn closed_loop(
         let next = &next;
         let send = move || {
             connection(address, requests, next, status)
-                // Its error ends the round: the other connections find no request left.
+                // An error ends the round: the other connections find no request left.
                 .inspect_err(|_| next.store(requests.len(), Ordering::Relaxed))
         };
         let running: Vec<_> = (0..connections).map(|_| scope.spawn(send)).collect();
@@ -59,7 +60,7 @@ fn new_times() -> Histogram<u64> {
     histogram(TIMEOUT.as_micros() as u64)
 }
 
-/// The next requests, until none are left.
+/// Sends the next requests until none are left.
 fn connection(
     address: SocketAddr,
     requests: &[Vec<u8>],

@@ -1,5 +1,5 @@
-//! What history costs the present: the same reads on a store with one version of everything and on
-//! one with several.
+//! The cost of history for the present: the same reads on a store with one version of each element
+//! and on one with several.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,14 +1,14 @@
-//! Measures Varve against its ceilings, in one run: RocksDB alone and our own engine fed the same
-//! bytes in the same batches, and the bare HTTP server that takes the same requests and answers the
-//! same bytes.
+//! Measures Varve against its ceilings in one run. The ceilings are RocksDB alone and our own
+//! engine, with the same bytes in the same batches, and a bare HTTP server that takes the same
+//! requests and sends the same answers.
 //!
-//! Wall-clock rates on shared machines say little, so each row also has the CPU time of the process
-//! measured; the ratios are what counts.
+//! Wall-clock rates vary on shared machines, so each row also has the CPU time of the measured
+//! process; the ratios are the result.
 //!
-//! Before each row of batches the server and the engines have written as many, so that none is
-//! measured while it gets its memory from the machine. Before each row they come to rest, so that
-//! none pays for what an earlier row left to be merged. Reads come last, on stores whose files are
-//! merged, of elements that were read before, several times in turns.
+//! Before each row of batches, the server and the engines write as many other batches, so that
+//! allocating memory from the machine is not measured. Before each row they come to rest, so that
+//! no row pays for compactions that an earlier one caused. Reads come last, on compacted stores, of
+//! elements that were read before, in several alternating rounds.
 
 mod engines;
 mod scenarios;
@@ -40,17 +40,17 @@ use crate::progress::Progress;
 use crate::result::put;
 use crate::serve::{Served, VerifyStore};
 
-/// Seed of contents and choices: every run sends the same.
+/// Seed of contents and choices: every run sends the same requests.
 const SEED: u64 = 1;
 /// Prefix of all ids.
 const PREFIX: [u8; 3] = *b"lim";
-/// Each element that a read chooses from is read about so many times before that is measured.
+/// Average number of reads of each element before reads are measured.
 const WARM_UP: u64 = 3;
-/// Reads are measured so many times, ours and the ceilings in turns; the median of each counts.
+/// Rounds of a read row, Varve and the ceilings in turns; the median round of each counts.
 const READ_ROUNDS: u32 = 3;
 /// Time-out of connections and answers.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Longest time of a scenario, in seconds; its requests are counted.
+/// The time limit of a scenario, in seconds; its length is a number of requests.
 const LONGEST_S: f64 = 3_600.0;
 
 /// The options of `varve bench limits`.
@@ -58,11 +58,11 @@ const LONGEST_S: f64 = 3_600.0;
 pub(crate) struct Options {
     pub(crate) varve: PathBuf,
     pub(crate) durability: String,
-    /// Requests in percent of the usual number.
+    /// The number of requests, in percent of the default.
     pub(crate) percent: u64,
     /// Threads that feed the engines.
     pub(crate) engine_threads: usize,
-    /// Whether the server's store is verified in the end.
+    /// Whether the server's store is verified at the end.
     pub(crate) verify_store: VerifyStore,
     pub(crate) json: Option<PathBuf>,
     pub(crate) markdown: Option<PathBuf>,
@@ -133,22 +133,22 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What a row needs: the server, the engines.
+/// The state of a run: the server and the engines.
 struct Run<'o> {
     target: Target,
     data: Arc<Data>,
     engines: Engines,
     options: &'o Options,
-    /// Whether the files of all stores were merged for the reads.
+    /// Whether all stores were compacted for the reads.
     settled: bool,
 }
 
-/// The rows of the server, and what each ceiling came to.
+/// The row of the server, and the measurement of each ceiling.
 type Outcome = (Vec<Row>, Vec<(&'static str, Measured)>);
 
 impl Run<'_> {
-    /// Writes a scenario's elements once to the server, to each engine, and to the bare server;
-    /// before that, where it is warmed up, as many others to each.
+    /// Writes a scenario's elements to the server, to each engine, and to the bare server. If the
+    /// scenario is warmed up, each writes as many other elements before.
     fn write(&mut self, what: &Measure, batches: &[Batch]) -> Result<Outcome> {
         let warm_up = what.warm_up(self.options.percent);
         let (before, batches) = batches.split_at(warm_up.as_ref().map_or(0, |_| batches.len() / 2));
@@ -177,8 +177,8 @@ impl Run<'_> {
         Ok((vec![row], ceilings))
     }
 
-    /// Reads elements of quiet stores, again and again: the server, the engines and the bare server
-    /// in turns.
+    /// Reads elements of quiet stores in several rounds: the server, the engines and the bare
+    /// server in turns.
     fn read(&mut self, what: &Measure) -> Result<Outcome> {
         if !self.settled {
             self.settle()?;
@@ -239,17 +239,17 @@ impl Run<'_> {
             (false, true) => format!("{before}; at rest"),
             (_, false) => format!("{before}; something was still at work"),
         };
-        // The requests were counted, not the seconds.
+        // The row was limited by its number of requests, not by time.
         row.load.hold_s = row.elapsed_s;
         Ok(row)
     }
 
-    /// Waits until nothing is done behind the measurements; whether that came.
+    /// Waits until no background work is running. Returns whether that was reached.
     fn rest(&self) -> bool {
         quiet::wait(self.target.server.pid.unwrap_or_default())
     }
 
-    /// Brings all that was written to files, and merges them.
+    /// Flushes and compacts all stores.
     fn settle(&mut self) -> Result<()> {
         eprintln!("merging the files of all stores …");
         let path = format!("{}/compact", self.target.place.base);
@@ -262,7 +262,7 @@ impl Run<'_> {
     }
 }
 
-/// The one in the middle by `rate`.
+/// The median by `rate`.
 fn median<T>(all: &[T], rate: impl Fn(&T) -> f64) -> Option<&T> {
     let mut sorted: Vec<&T> = all.iter().collect();
     sorted.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
@@ -282,8 +282,8 @@ fn prepared(url: &str, pid: Option<u32>) -> Result<Target> {
     Ok(target)
 }
 
-/// Sends every request once, in order, to a server over a recording engine; the batches of each
-/// scenario.
+/// Sends every request once, in order, to a server with a recording engine. Returns the batches of
+/// each scenario.
 fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
     let (engine, batches) = RecordingEngine::new();
     let running = server::in_process(engine as Arc<dyn Engine>)?;
@@ -306,7 +306,7 @@ fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
         } else {
             measure.count_all(percent)
         };
-        // What is measured is distinguished from what warms up by number.
+        // Warm-up batches and measured batches are distinguished by their position.
         ensure!(
             taken.len() as u64 == requests,
             "{} batches of {requests} requests were recorded",
@@ -358,7 +358,7 @@ fn on_server(
     }
 }
 
-/// What a row on a server came to.
+/// The measurement of a server's row.
 fn of_row(row: &Row) -> Measured {
     let items = row.columns.samples * u64::from(row.items_per_request);
     Measured {
@@ -388,9 +388,9 @@ struct Bare {
 }
 
 impl Bare {
-    /// Starts it; `data` gives out no number for that.
+    /// Starts the bare server without assigning a number of `data`.
     fn start(target: &mut Target, data: &Data, what: &Measure) -> Result<Self> {
-        // The first request once more: an insert is then an overwrite with the same content.
+        // Repeats the first request: an insert then overwrites an element with the same content.
         let first = Arc::new(Data::new(naming(), data.sizes));
         let mut request = Vec::new();
         let choice = Distribution::Uniform;

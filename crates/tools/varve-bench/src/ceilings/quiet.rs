@@ -1,21 +1,21 @@
-//! Waiting until nothing is done behind a measurement: files that an earlier row left to be merged
-//! would otherwise be paid for by the next one, whoever it measures.
+//! Waits until no background work runs: otherwise the next measurement would pay for compactions
+//! that an earlier row left.
 
 use std::time::{Duration, Instant};
 
 use crate::process;
 
-/// How long the processes are looked at before each decision.
+/// The time over which CPU use is measured before each decision.
 const WINDOW: Duration = Duration::from_millis(250);
-/// So many windows in a row must be quiet.
+/// The number of quiet windows in a row that end the wait.
 const WINDOWS: u32 = 4;
-/// A window is quiet when the processes together use less than this part of one processor.
+/// In a quiet window, both processes together use less than this share of one processor.
 const QUIET_SHARE: f64 = 0.04;
-/// After so long the measurement begins all the same, and the report says so.
+/// The longest wait; after it the measurement begins anyway, and the report mentions this.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// Waits until this process and process `server` have done nothing for a second; whether they came
-/// to that.
+/// Waits until this process and process `server` have been quiet for a second. Returns whether that
+/// was reached.
 pub(super) fn wait(server: u32) -> bool {
     let used = || process::cpu_time(server).unwrap_or_default() + process::own_cpu_time();
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! An engine that keeps every batch written through it, so that the same bytes can be written again
+//! An engine that records the batches written to it, so that the same bytes can be written
 //! elsewhere.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use varve_kv::{
 /// The batches written, in order.
 pub(crate) type Batches = Arc<Mutex<Vec<Batch>>>;
 
-/// The in-memory engine, recording.
+/// The in-memory engine with recording.
 pub(crate) struct RecordingEngine {
     inner: MemoryEngine,
     batches: Batches,

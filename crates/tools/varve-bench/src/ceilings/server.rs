@@ -1,4 +1,4 @@
-//! The bare server as a child process, and one in this process for recording.
+//! The bare server as a child process, and a server in this process for recording.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,7 +14,7 @@ use varve_server::{AppState, RunningServer, ServerConfig};
 use crate::owned::{Ending, Process};
 use crate::serve::listening;
 
-/// The bare HTTP server as a process; ended when dropped.
+/// The bare HTTP server as a child process, which ends when this is dropped.
 pub(crate) struct Bare {
     _process: Process,
     pub(crate) pid: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// Starts it with the status and the body of all its answers.
+    /// Starts the server with the status and the body of all its answers.
     pub(crate) fn start(status: u16, body: &Path) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["bench", "bare", "--status", &status.to_string()]);

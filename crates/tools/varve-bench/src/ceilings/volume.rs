@@ -1,5 +1,4 @@
-//! A large load through the REST API: how fast, how much memory, and how long the store takes to
-//! open again.
+//! A large load through the REST API: its rate, the memory, and the time to reopen the store.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -15,12 +14,12 @@ use crate::endpoint::Endpoint;
 use crate::environment;
 use crate::serve::{Served, VerifyStore};
 
-/// Requests built before they are sent; bounds this tool's own memory.
+/// Requests that are built before they are sent, which bounds this tool's own memory.
 const ROUND: u64 = 500;
 /// Connections that send.
 const CONNECTIONS: usize = 4;
 
-/// Loads, queries, restarts, and prints figures.
+/// Loads, queries, restarts, and prints the figures.
 pub(crate) fn run(
     varve: &Path,
     durability: &str,
@@ -86,7 +85,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Where the server is.
+/// The process and the address of the server.
 struct Server {
     pid: u32,
     address: SocketAddr,
@@ -148,7 +147,7 @@ fn probe(address: SocketAddr) -> Probe {
     Probe::new(Endpoint::plain(address, "localhost"))
 }
 
-/// The most memory the process ever had resident.
+/// The peak of the process's resident memory.
 fn peak_mib(pid: u32) -> Result<u64> {
     let kib = environment::field(&format!("/proc/{pid}/status"), "VmHWM").context("VmHWM")?;
     let kib: u64 = kib.trim_end_matches(" kB").parse().context("a number")?;

@@ -1,8 +1,8 @@
-//! What is sent: schema, vertices and edges shaped like those of HugeGraph's published load tests.
+//! The requests: schema, vertices and edges like those of HugeGraph's published load tests.
 //!
-//! A vertex has a customised string id of 16 digits in random order and seven properties (170 bytes
-//! of JSON); an edge joins two random vertices and has two properties. Everything follows from a
-//! seed.
+//! A vertex has a custom string id of 16 digits in random order and seven properties (170 bytes of
+//! JSON). An edge connects two random vertices and has two properties. A seed determines
+//! everything.
 
 use crate::random::Random;
 
@@ -72,7 +72,7 @@ pub(crate) fn edge(at: u64, vertices: u64) -> String {
     )
 }
 
-/// An array of `count` bodies from number `first` on.
+/// A JSON array of `count` bodies, from number `first` on.
 pub(crate) fn batch(first: u64, count: usize, body: impl Fn(u64) -> String) -> String {
     let bodies: Vec<String> = (first..first + count as u64).map(body).collect();
     format!("[{}]", bodies.join(","))

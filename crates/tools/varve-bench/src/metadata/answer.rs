@@ -1,13 +1,14 @@
-//! Answers: each is read whole, in one pass that checks it and keeps what later calls need, without
-//! building what it holds. What is the same, byte by byte, as what was checked before ([`Checked`])
-//! is not checked again: most of what walks through the graph tell are the classifications of a few
-//! entities, over and over.
+//! Reads answers. One pass checks the whole answer and keeps what later calls need, without
+//! building objects. Bytes that were already checked ([`Checked`]) are not checked again: most of
+//! the content of graph walks is the classifications of a few entities, repeated.
 //!
-//! What is checked: that the document is UTF-8 and JSON; the class of the response, of every
-//! instance in it and of their types, properties, values, classifications and ends, as a client
-//! that builds objects needs them; that instances have GUIDs, and relationships two ends. What is
-//! kept: how the call went, how many instances came, and the GUIDs of those that are asked for
-//! next.
+//! The checks are those of a client that builds objects:
+//! - the document is UTF-8 and JSON,
+//! - the classes of the response and of its instances, with their types, properties, values,
+//!   classifications and ends,
+//! - instances have GUIDs, and relationships two ends.
+//!
+//! The result is the call's outcome, the number of instances, and the GUIDs that later calls use.
 
 mod instances;
 
@@ -16,38 +17,38 @@ use varve_omrs::json::{Decode as _, JsonError, Limits, RawJson, Reader};
 use super::checked::Checked;
 use instances::{InstanceKind, count_instances, expect_class, list_instances, pass_instance};
 
-/// The longest answer: a walk through the whole graph is long.
+/// The longest answer in bytes: a walk through the whole graph is long.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 30;
-/// What answers may be.
+/// The limits of an answer.
 const LIMITS: Limits = Limits {
     bytes: ANSWER_BYTES_MAX,
     depth: 128,
     values: usize::MAX,
     string_bytes: 64 << 20,
 };
-/// What `relatedHTTPCode` is where it is not written.
+/// The default of `relatedHTTPCode`.
 const OK: i64 = 200;
 
-/// How a call went.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Envelope {
-    /// What an HTTP status would say of it.
+    /// The HTTP status that corresponds to the outcome.
     pub(crate) code: i64,
     /// The Java class of the exception.
     pub(crate) exception: Option<String>,
     pub(crate) message: Option<String>,
 }
 
-/// What a call gives.
+/// The content of an answer.
 pub(crate) trait Answer: Default {
-    /// The class of its response.
+    /// The class of the response.
     const CLASS: &'static str;
 
-    /// Reads the value of property `key`, if it is one that is kept; otherwise reads nothing and
-    /// says `false`.
+    /// Reads the value of property `key` if it is kept; otherwise reads nothing and returns
+    /// `false`.
     ///
     /// # Errors
-    /// When the value is not what stands there by the contract.
+    /// When the value violates the contract.
     fn read(
         &mut self,
         key: &str,
@@ -55,10 +56,10 @@ pub(crate) trait Answer: Default {
         checked: &mut Checked,
     ) -> Result<bool, JsonError>;
 
-    /// Instances that it holds.
+    /// The number of instances in the answer.
     fn instances(&self) -> u64;
 
-    /// Whether it holds none although it could.
+    /// Whether it has no instances although it could.
     fn is_empty(&self) -> bool {
         self.instances() == 0
     }
@@ -66,11 +67,11 @@ pub(crate) trait Answer: Default {
 
 /// An answer with a list of instances.
 pub(crate) trait Listing: Answer {
-    /// The GUIDs of what is in it.
+    /// The GUIDs of the instances.
     fn guids(&self) -> &Guids;
 }
 
-/// Reads an answer to its end.
+/// Reads a whole answer.
 ///
 /// # Errors
 /// When it is not JSON, or not an answer of this kind.
@@ -101,14 +102,14 @@ pub(crate) fn read<A: Answer>(
         Ok(())
     })?;
     reader.end()?;
-    // A failure says enough without.
+    // An answer with an exception needs no class.
     if !has_class && envelope.exception.is_none() {
         return Err(reader.error("the answer has no class"));
     }
     Ok((envelope, answer))
 }
 
-/// GUIDs in order, one text after another.
+/// GUIDs in order, stored in one text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Guids {
     text: String,
@@ -146,7 +147,7 @@ impl<'a> FromIterator<&'a str> for Guids {
     }
 }
 
-/// Nothing but how it went.
+/// An answer with an outcome only.
 #[derive(Debug, Default)]
 pub(crate) struct NothingAnswer;
 
@@ -323,7 +324,7 @@ impl Answer for GraphAnswer {
     }
 }
 
-/// Entities that are sent back as they came.
+/// Entities that are sent back unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct WholeEntitiesAnswer {
     pub(crate) entities: Vec<RawJson>,
@@ -354,10 +355,10 @@ impl Answer for WholeEntitiesAnswer {
     }
 }
 
-/// The classification called `name` of an entity, if it carries it.
+/// The classification `name` of an entity, if it has one.
 ///
 /// # Errors
-/// When the entity or one of its classifications is not as it is by the contract.
+/// When the entity or one of its classifications violates the contract.
 pub(crate) fn classification(entity: &RawJson, name: &str) -> Result<Option<RawJson>, JsonError> {
     let mut found = None;
     let mut reader = Reader::new(entity.text().as_bytes(), LIMITS)?;

@@ -12,13 +12,12 @@ use crate::arguments::Common;
 
 use super::profile::{Profile, ROWS};
 
-/// Instances of a type that are created at most: the suite's own limit is the volume `9999-…` of
-/// its names.
+/// The most instances of a type: the suite itself is limited by the volume `9999-…` of its names.
 const INSTANCES_MAX: u32 = 9_999;
-/// The longest page that is asked for.
+/// The longest page of a search.
 const PAGE_MAX: u32 = 1_000;
 
-/// The latest end that can be asked for: a year.
+/// The latest accepted deadline: a year.
 const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// `varve bench metadata`
@@ -98,7 +97,7 @@ pub struct MetadataArguments {
     pub(crate) name: String,
 }
 
-/// How much: instances of each type, and the page of the timed searches.
+/// The size of a run: instances of each type, and the page of the timed searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Volume {
     pub(crate) instances: u32,
@@ -134,14 +133,14 @@ impl fmt::Display for Volume {
     }
 }
 
-/// What is left out.
+/// A profile or method that is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Skipped {
     Profile(Profile),
     Method(&'static str),
 }
 
-/// At most a year, which every clock can tell.
+/// A number of minutes, cut to a year, which any clock can represent.
 fn minutes(text: &str) -> Result<Duration, String> {
     let minutes: Option<f64> = text.parse().ok();
     match minutes.filter(|minutes| *minutes >= 0.0) {
@@ -170,10 +169,10 @@ fn skipped(text: &str) -> Result<Skipped, String> {
     }
 }
 
-/// Which profiles and methods run.
+/// The selected profiles and methods.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
-    /// Empty: all.
+    /// Empty: all profiles.
     profiles: Vec<Profile>,
     skipped: Vec<Skipped>,
 }
@@ -191,8 +190,8 @@ impl Selection {
         is_named && !self.skipped.contains(&Skipped::Profile(profile))
     }
 
-    /// Whether the method is not to be timed, or has nothing to work on without one that is not:
-    /// related entities feed the walks between two, and only what is deleted can be purged.
+    /// Whether the method is left out, itself or because it needs one that is: related entities are
+    /// the input of walks between two entities, and only deleted instances can be purged.
     pub(crate) fn leaves_out(&self, method: &str) -> bool {
         let is_left_out = |name: &str| {
             let mut skipped = self.skipped.iter();
@@ -207,7 +206,7 @@ impl Selection {
         is_left_out(method) || feeding.is_some_and(is_left_out)
     }
 
-    /// The methods that are not to be timed.
+    /// The methods that are left out.
     pub(crate) fn left_out(&self) -> BTreeSet<String> {
         let methods = ROWS.iter().map(|info| info.row.method);
         let left_out = methods.filter(|method| self.leaves_out(method));

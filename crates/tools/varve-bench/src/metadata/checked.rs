@@ -1,16 +1,15 @@
-//! What earlier answers held, so that the same bytes need not be checked again.
+//! The content of earlier answers, so that identical bytes are not checked again.
 
 use std::collections::HashMap;
 
 use varve_omrs::json::{JsonError, Known, Reader};
 
-/// The most bytes that are kept. What is over it is all forgotten: most is asked for soon, or
-/// never. At 1280-10 the walks through the graph tell some 105 MB of classifications over and over;
-/// were that forgotten now and again, checking it anew would be timed as the repository's work.
+/// The most bytes to keep. If there are more, all are forgotten: most of them recur soon or never.
+/// At 1280-10 the graph walks repeat some 105 MB of classifications; if they were forgotten in
+/// between, checking them again would be counted as time of the repository.
 const BYTES_MAX: usize = 256 << 20;
 
-/// The classifications of entities as they were sent last, which were found to be right then, by
-/// the entities' GUIDs.
+/// The last valid classifications of entities, by the entities' GUIDs.
 #[derive(Debug)]
 pub(crate) struct Checked {
     known: HashMap<Box<str>, Known>,
@@ -33,8 +32,8 @@ impl Checked {
         }
     }
 
-    /// Passes over the value that begins here, which `check` reads unless it is what was sent of
-    /// this entity the last time.
+    /// Skips the value at the reader's position. Calls `check` to read it, unless it is identical
+    /// to the last one of this entity.
     ///
     /// # Errors
     /// As `check`.
@@ -44,7 +43,8 @@ impl Checked {
         reader: &mut Reader<'a>,
         check: impl FnOnce(&mut Reader<'a>, &mut Self) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        // Without a GUID nobody can say whose it is; that is reported when the entity ends.
+        // Without a GUID the value has no key; the missing GUID is reported at the end of the
+        // entity.
         if guid.is_empty() {
             return check(reader, self);
         }
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Passes over each of these values, each of one entity; how many were checked.
+    /// Skips each of these values, each of one entity. Returns how many were checked.
     fn checks(checked: &mut Checked, values: &[(&str, &str)]) -> usize {
         let mut count = 0;
         for (guid, value) in values {
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(checks(&mut checked, &[("a", &long), ("a", &long)]), 2);
     }
 
-    /// What the walks of the largest published volume tell over and over.
+    /// The amount that the walks of the largest published volume repeat.
     #[test]
     fn the_classifications_of_the_largest_volume_are_kept() {
         assert!(Checked::default().bytes_max > 2 * 105_000_000);

@@ -1,8 +1,7 @@
-//! The calls of the REST API: one after another on one connection that stays open, each with its
-//! time.
+//! The calls of the REST API, one after another on one persistent connection, each with its time.
 //!
-//! The time of a call runs from the request as a value to the answer read and checked: writing and
-//! reading JSON are in it, as they are in the published figures.
+//! The time of a call runs from the request as a value to the checked answer. It includes writing
+//! and reading JSON, like the published figures.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -21,10 +20,10 @@ use crate::wait::origin;
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// Bytes of a request and of an answer that a failure keeps.
 const KEPT_BYTES: usize = 4_000;
-/// The class of the exception that means: the repository does not do this.
+/// The class of the exception for methods that the repository does not support.
 const NOT_SUPPORTED: &str = "FunctionNotSupportedException";
 
-/// An answer and how long it took.
+/// An answer and its time.
 #[derive(Debug)]
 pub(crate) struct Timed<A> {
     pub(crate) answer: A,
@@ -33,27 +32,27 @@ pub(crate) struct Timed<A> {
     pub(crate) bytes: u64,
 }
 
-/// A call that did not do what it should.
+/// A failed call.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
-    /// The exception's simple name, or what went wrong instead.
+    /// The exception's simple name, or a short description of another failure.
     pub(crate) exception: String,
     pub(crate) message: String,
     /// Method, path and body.
     pub(crate) request: String,
-    /// The body.
+    /// The body of the answer.
     pub(crate) answer: String,
 }
 
 /// How a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// The repository does not do this, and says so.
+    /// The repository reports that it does not support the method.
     NotSupported,
-    /// An exception, an answer that cannot be read, or one without what was asked for.
+    /// An exception, an unreadable answer, or one without the expected content.
     Failed,
-    /// Nothing answers at the address any more.
+    /// The server does not accept connections any more.
     Gone,
 }
 
@@ -62,7 +61,7 @@ pub(crate) enum FailureKind {
 pub(crate) struct Client {
     connection: Connection,
     headers: String,
-    /// What every path begins with.
+    /// The prefix of all paths.
     base: String,
     sent: Vec<u8>,
     checked: Checked,
@@ -90,10 +89,10 @@ impl Client {
         self.connection.endpoint().address
     }
 
-    /// `GET`, or `POST` with a body or without.
+    /// Sends a `GET`, or a `POST` with or without a body.
     ///
     /// # Errors
-    /// When the call fails, in whatever way.
+    /// When the call fails for any reason.
     pub(crate) fn call<A: Answer>(
         &mut self,
         method: &str,
@@ -126,7 +125,7 @@ impl Client {
         sent.extend_from_slice(body);
     }
 
-    /// Sends the request that is written, and judges its answer.
+    /// Sends the encoded request, and judges its answer.
     fn exchange<A: Answer>(&mut self, start: Instant) -> Result<Timed<A>, Failure> {
         let failed = |kind, what: &str, why: String| Failure::new(kind, what, &why);
         let none =
@@ -146,7 +145,7 @@ impl Client {
     }
 }
 
-/// What an answer means.
+/// The answer, or the failure that it reports.
 fn judged<A: Answer>(
     status: u16,
     read: Result<(Envelope, A), JsonError>,
@@ -198,14 +197,14 @@ impl Failure {
         }
     }
 
-    /// An answer without what the call is for.
+    /// A failure: an answer without the expected content.
     pub(crate) fn empty(what: &str) -> Self {
         Self::new(FailureKind::Failed, "empty answer", what)
     }
 }
 
-/// A value as a part of a path or a query: every reserved character escaped, as the contract's
-/// clients do.
+/// A value as a part of a path or a query, with every reserved character escaped, as the contract's
+/// clients escape it.
 pub(crate) fn escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {

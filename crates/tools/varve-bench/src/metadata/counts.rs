@@ -1,21 +1,20 @@
-//! Whether rows have the calls that they must have: a repository that finds nothing lets test cases
-//! pass that did nothing.
+//! Checks the number of calls of each row: with a repository that finds nothing, test cases pass
+//! although they do nothing.
 
 use super::profile::{Profile, ROWS, RowInfo};
 use super::result::{Carried, Limit, RowResult, VolumeRun};
 
-/// What is created, and so what most rows need.
+/// The profiles that create what most rows need.
 const CREATING: [Profile; 3] = [
     Profile::EntityCreation,
     Profile::RelationshipCreation,
     Profile::EntityClassification,
 ];
 
-/// Notes in the rows how many calls they must have, as far as that is known of the profiles that
-/// are over.
+/// Sets the required number of calls of each row, where the completed profiles determine it.
 pub(crate) fn judge(run: &mut VolumeRun, carried: &Carried) {
     let is_over = |profile: Profile| run.profiles.iter().any(|it| it.id == profile.id());
-    // What is not done leaves others without their instances.
+    // A change that is left out may leave other rows without instances.
     let changes = |info: &&RowInfo| info.limit == Limit::Write;
     let mut changes = ROWS.iter().filter(changes);
     let is_known = carried.types.is_none()
@@ -36,8 +35,8 @@ pub(crate) fn judge(run: &mut VolumeRun, carried: &Carried) {
     }
 }
 
-/// The profiles that must be over before a row has all its calls: it depends on what was created,
-/// and from the first that takes something away on every change before.
+/// The profiles that must be complete before a row has all its calls. A row depends on what was
+/// created; from the first profile that takes something away, also on every earlier change.
 fn needed(info: &RowInfo) -> impl Iterator<Item = Profile> {
     let last = last_to_call(info);
     Profile::ALL.iter().copied().filter(move |profile| {
@@ -48,8 +47,8 @@ fn needed(info: &RowInfo) -> impl Iterator<Item = Profile> {
     })
 }
 
-/// The last profile that makes calls of this row, where they have a fixed number; others have some
-/// by then.
+/// The last profile that makes calls of this row, if their number is fixed; other rows have some
+/// calls by then.
 fn last_to_call(info: &RowInfo) -> Profile {
     match info.row.method {
         "nullPropertiesForEntities" => Profile::EntityRetype,
@@ -59,14 +58,14 @@ fn last_to_call(info: &RowInfo) -> Profile {
 }
 
 impl RowInfo {
-    /// Whether `row` is this one.
+    /// Whether `row` is the result of this row.
     pub(crate) fn is(&self, row: &RowResult) -> bool {
         row.profile == self.row.profile.name() && row.method == self.row.method
     }
 }
 
 impl RowResult {
-    /// Whether it has fewer or more calls than it must have.
+    /// Whether it has fewer or more calls than required.
     pub(crate) fn has_wrong_calls(&self) -> bool {
         self.calls < self.calls_min || self.calls_max.is_some_and(|most| self.calls > most)
     }
@@ -77,7 +76,7 @@ mod tests {
     use super::super::result::ProfileRun;
     use super::*;
 
-    /// A run at 0005-02 in which these profiles are over, with the published calls.
+    /// A run at 0005-02 in which these profiles are complete, with the published numbers of calls.
     fn run(profiles: impl IntoIterator<Item = u16>) -> VolumeRun {
         let rows = ROWS.iter().map(|info| RowResult {
             profile: info.row.profile.name().to_owned(),
@@ -114,7 +113,7 @@ mod tests {
     fn the_published_run_has_the_calls_that_it_must_have() {
         assert!(wrong(run(1..=32), |_| ()).is_empty());
         assert!(wrong(run([1, 2, 3, 4, 5, 6, 18, 19]), |_| ()).is_empty());
-        // What only reads may be missing.
+        // Profiles that only read may be missing.
         let more = |run: &mut VolumeRun| set(run, Profile::EntityReHome, "reHomeEntity", 549);
         let changing = (1..=32).filter(|id| ![2, 18, 19].contains(id));
         assert_eq!(wrong(run(changing), more), ["reHomeEntity"]);
@@ -131,15 +130,15 @@ mod tests {
         };
         let all = ["findEntities", "addRelationship", "reHomeEntity"];
         assert_eq!(wrong(run(1..=32), short), all);
-        // The third one is not made yet.
+        // The third one has not run yet.
         assert_eq!(wrong(run(1..=19), short), all[..2]);
-        // Without a changing method others have nothing to do.
+        // Without a changing method, others lack their instances.
         let left_out = |run: &mut VolumeRun| {
             short(run);
             run.left_out.insert("addEntity".to_owned());
         };
         assert!(wrong(run(1..=32), left_out).is_empty());
-        // Without one that reads they have.
+        // Without a reading method, they do not.
         let left_out = |run: &mut VolumeRun| {
             short(run);
             run.left_out.insert("findEntities".to_owned());

@@ -1,5 +1,5 @@
-//! The evidence of each timed call in the published form: a file for each profile, written while
-//! the suite runs, since a large volume has millions of calls.
+//! The evidence of the timed calls, in the published form: a file for each profile. It is written
+//! while the suite runs, since a large volume has millions of calls.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,14 +12,14 @@ use serde_json::json;
 
 use super::profile::{Profile, Row};
 
-/// The files, opened as their profiles have calls.
+/// The files, opened at the first call of their profile.
 #[derive(Debug)]
 pub(crate) struct Evidence {
     folder: PathBuf,
     files: BTreeMap<Profile, ProfileFile>,
-    /// How long each file was without its end when all of them were whole last.
+    /// The length of each file without its end, when all files were last complete.
     whole: BTreeMap<u16, u64>,
-    /// The first thing that went wrong. Times go on being taken; the run ends with it.
+    /// The first error. Times are still measured; the run ends with this error.
     error: Option<anyhow::Error>,
 }
 
@@ -30,16 +30,16 @@ struct ProfileFile {
 }
 
 impl Evidence {
-    /// Evidence in `folder`, which is made if it is not there.
+    /// Evidence in `folder`, which is created if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made, or has the evidence of another run.
+    /// When the folder cannot be created, or has the evidence of another run.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
         Self::check_new(folder)?;
         Self::in_folder(folder)
     }
 
-    /// Checks that a folder has no evidence: what one run leaves out would be taken from another.
+    /// Checks that a folder has no evidence, which could be taken for that of this run.
     ///
     /// # Errors
     /// When it has some.
@@ -65,11 +65,11 @@ impl Evidence {
         })
     }
 
-    /// The evidence that stood in `folder` when its files had these lengths, whole again and to be
-    /// added to. What came later is cut off, and its files are removed.
+    /// Reopens the evidence in `folder` as it was when its files had these lengths. Later content
+    /// is cut off, and later files are removed.
     ///
     /// # Errors
-    /// When a file is not there or shorter, or cannot be written.
+    /// When a file is missing, is shorter, or cannot be written.
     pub(crate) fn again(folder: &Path, lengths: &BTreeMap<u16, u64>) -> Result<Self> {
         let mut evidence = Self::in_folder(folder)?;
         for profile in Profile::ALL {
@@ -86,20 +86,20 @@ impl Evidence {
         Ok(evidence)
     }
 
-    /// Cuts the files back to where they were whole, and makes them so again.
+    /// Truncates the files to their last complete state and completes them again.
     ///
     /// # Errors
     /// When a file cannot be written.
     pub(crate) fn cut_back(&mut self) -> Result<()> {
         for file in std::mem::take(&mut self.files).into_values() {
-            // Dropped as it is, it would write what it holds.
+            // Dropping the writer itself would flush its buffer.
             drop(file.writer.into_parts());
         }
         *self = Self::again(&self.folder, &self.whole)?;
         Ok(())
     }
 
-    /// Adds a call that belongs to `row`, made for the profile and type of `case`.
+    /// Adds a call of `row`, made for the profile and the type of `case`.
     pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), elapsed: Duration) {
         if self.error.is_none()
             && let Err(error) = self.write(row, case, elapsed)
@@ -136,8 +136,8 @@ impl Evidence {
         Ok(())
     }
 
-    /// Makes the files whole; calls that come later are added. Says how long each is without its
-    /// end, for [`Evidence::again`].
+    /// Completes the files; later calls can still be added. Returns the length of each file without
+    /// its end, for [`Evidence::again`].
     ///
     /// # Errors
     /// When anything could not be written, now or earlier.
@@ -150,7 +150,7 @@ impl Evidence {
                     self.whole.clone_from(&lengths);
                     return Ok(lengths);
                 }
-                // What is written next would stand behind what is missing.
+                // Later writes would follow the missing ones.
                 Err(error) => self.error = Some(error),
             }
         }
@@ -160,7 +160,8 @@ impl Evidence {
 }
 
 impl ProfileFile {
-    /// Writes the end, and goes back before it: what is added takes its place. Says where that is.
+    /// Writes the end, and seeks back before it, so that later calls replace it. Returns that
+    /// position.
     fn complete(&mut self) -> std::io::Result<u64> {
         let end = self.writer.stream_position()?;
         self.writer.write_all(b"\n]}]}\n")?;
@@ -171,7 +172,7 @@ impl ProfileFile {
         folder.join(format!("profile-{:03}.json", profile.id()))
     }
 
-    /// The file of an earlier run, as it was when it had pieces up to `length`.
+    /// Reopens the file of an earlier run and truncates it to `length`.
     fn again(path: &Path, length: u64) -> Result<Self> {
         let shown = path.display();
         let open = File::options().write(true).open(path);
@@ -182,7 +183,7 @@ impl ProfileFile {
         file.seek(SeekFrom::Start(length))?;
         Ok(Self {
             writer: BufWriter::new(file),
-            // A file is made for its first piece.
+            // A file is created with its first call.
             first: false,
         })
     }
@@ -221,7 +222,7 @@ mod tests {
         for (count, us) in [(1, 700), (2, 12_345)] {
             let case = (Profile::EntityRetrieval, "Asset");
             evidence.add(row, case, Duration::from_micros(us));
-            // Whole after each of them, as when a run is cut short.
+            // Complete after each call, as when a run is interrupted.
             evidence.complete().expect("written");
             let pieces = &read()["requirementResults"][0]["positiveTestEvidence"];
             assert_eq!(pieces.as_array().map(Vec::len), Some(count));
@@ -265,12 +266,12 @@ mod tests {
         let mut evidence = Evidence::new(folder.path()).expect("a folder");
         add(&mut evidence, search, 3);
         let lengths = evidence.complete().expect("written");
-        // More than is held in memory.
+        // More than the buffer holds.
         add(&mut evidence, search, 1_000);
         add(&mut evidence, past, 1);
         evidence.cut_back().expect("written");
         assert_eq!((pieces(2), path(16).exists()), (Some(3), false));
-        // The same when the tool was killed.
+        // The same after the tool was killed.
         add(&mut evidence, search, 1_000);
         add(&mut evidence, past, 1_000);
         drop(evidence);

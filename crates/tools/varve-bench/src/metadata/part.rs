@@ -1,10 +1,10 @@
-//! A run of the suite in parts: what is over is in the file of results, and the next part goes on
-//! from there.
+//! A run of the suite in parts: the completed profiles are in the result file, and the next part
+//! continues after them.
 //!
-//! A part ends where a profile does, so that the calls and the rows are those of a run in one
-//! piece. One that is cut short within a profile leaves a repository that has a part of it; that
-//! profile is done from its beginning again, and the file says so. The longest profiles, which only
-//! read, are kept as far as they are over, and go on there.
+//! A part ends with a profile, so that the calls and rows are those of an uninterrupted run. A part
+//! that is interrupted within a profile leaves a repository with some of the profile's changes.
+//! That profile is repeated from its beginning, and the file records this. The longest profiles,
+//! which only read, are saved at intervals and continue there.
 
 use std::time::Instant;
 
@@ -23,19 +23,20 @@ use crate::progress;
 
 /// One part of the run of a volume.
 pub(crate) struct Part {
-    /// The run as it stood when the part began.
+    /// The state of the run when the part began.
     run: VolumeRun,
-    /// Where it is in the file; a new one is added when it begins.
+    /// The index of the run in the file; a new run is added when it begins.
     at: Option<usize>,
     pub(crate) carried: Carried,
     began: Instant,
 }
 
 impl Part {
-    /// Checks that there can be a first part, or a next one of the run that is in `file`.
+    /// Checks that a first part, or the next part of the run in `file`, can begin.
     ///
     /// # Errors
-    /// When the run that is there cannot go on so, or the evidence of another one is in the way.
+    /// When the run in the file cannot be continued with these arguments, or the folder has the
+    /// evidence of another run.
     pub(crate) fn check(
         arguments: &MetadataArguments,
         volume: Volume,
@@ -61,7 +62,7 @@ impl Part {
         Ok(())
     }
 
-    /// Where the run of the volume is in the file, if it is to go on, and what it hands on.
+    /// The index of the volume's run in the file and its carried state; `None` for a new run.
     fn known(
         arguments: &MetadataArguments,
         volume: Volume,
@@ -94,10 +95,10 @@ impl Part {
         Ok(Some((at, carried)))
     }
 
-    /// The first part, or the next one of the run that is in `file`.
+    /// The first part, or the next part of the run in `file`.
     ///
     /// # Errors
-    /// When the file is of a run that cannot go on so.
+    /// When the run in the file cannot be continued with these arguments.
     pub(crate) fn of(
         arguments: &MetadataArguments,
         volume: Volume,
@@ -156,12 +157,12 @@ impl Part {
         }
     }
 
-    /// Whether there was a part before this one.
+    /// Whether this part continues an earlier one.
     pub(crate) fn goes_on(&self) -> bool {
         !self.run.continued.is_empty()
     }
 
-    /// The profiles that are over.
+    /// The completed profiles.
     pub(crate) fn over(&self) -> Runs {
         let profiles = self.run.profiles.iter();
         let known = profiles.filter_map(|run| {
@@ -171,10 +172,10 @@ impl Part {
         known.collect()
     }
 
-    /// The first profile that is wanted and not over.
+    /// The first selected profile that is not complete.
     ///
     /// # Errors
-    /// When another one is begun: it would be measured on what is changed in between.
+    /// When a different profile is incomplete: changes in between would distort its measurements.
     pub(crate) fn first_left(&self, selection: &Selection) -> Result<Option<Profile>> {
         let over = self.over();
         let profiles = STAGES.iter().flat_map(|stage| stage.passes);
@@ -190,10 +191,10 @@ impl Part {
         Ok(first)
     }
 
-    /// The recorder, with what was measured before.
+    /// The recorder, with the measurements of earlier parts.
     ///
     /// # Errors
-    /// When the evidence cannot be made, or is not there any more.
+    /// When the evidence cannot be created, or earlier evidence is missing.
     pub(crate) fn recorder(&self, arguments: &MetadataArguments) -> Result<Recorder> {
         let folder = arguments.evidence.as_ref();
         let folder = folder.map(|folder| folder.join(&self.run.volume));
@@ -210,10 +211,10 @@ impl Part {
         Ok(Recorder::again(evidence, rows, failures, failed))
     }
 
-    /// Prepares the suite and the file. The part begins with the profile `first`.
+    /// Prepares the suite and the file for a part that begins with the profile `first`.
     ///
     /// # Errors
-    /// When the repository is another one than before.
+    /// When the repository is not that of the earlier parts.
     pub(crate) fn begin(
         &mut self,
         suite: &mut Suite,
@@ -224,7 +225,7 @@ impl Part {
         self.run.left_out.extend(suite.left_out());
         let home = &mut file.repository.metadata_collection_id;
         if self.goes_on() {
-            // Files of earlier builds tell it once, for the volume that ran last.
+            // Old files store the id of the metadata collection only once, for the last volume.
             let began = &mut self.run.metadata_collection_id;
             if began.is_empty() {
                 began.clone_from(home);
@@ -245,15 +246,15 @@ impl Part {
         Ok(())
     }
 
-    /// This run in the file, once it has begun.
+    /// This run in the file; `None` before it has begun.
     fn in_file<'a>(&self, file: &'a mut MetadataFile) -> Option<&'a mut VolumeRun> {
         file.runs.get_mut(self.at?)
     }
 
-    /// Puts what is measured so far into the file.
+    /// Writes the measurements so far into the file.
     ///
     /// # Errors
-    /// When the evidence cannot be written; the rest is in the file all the same.
+    /// When the evidence cannot be written; the file has all other results.
     pub(crate) fn keep(
         &mut self,
         file: &mut MetadataFile,
@@ -275,8 +276,9 @@ impl Part {
         evidence.map(drop)
     }
 
-    /// Puts the end into the file. What is there of a profile that was cut short is left out where
-    /// others are over, also of the evidence: so the run can go on, and the evidence be read.
+    /// Writes the final state into the file. If some profiles are complete, the results and the
+    /// evidence of an interrupted one are removed, so that the run can continue and the evidence
+    /// can be read.
     ///
     /// # Errors
     /// When the evidence cannot be written.
@@ -305,7 +307,7 @@ impl Part {
     }
 }
 
-/// Whether everything ran, nothing twice, with the calls that it must have.
+/// Whether all profiles ran, none was repeated on changed data, and the numbers of calls are right.
 fn is_complete(run: &VolumeRun, carried: &Carried) -> bool {
     let is_over = |profile: Profile| run.profiles.iter().any(|it| it.id == profile.id());
     let stages = STAGES.iter().flat_map(|stage| stage.passes);
@@ -315,8 +317,7 @@ fn is_complete(run: &VolumeRun, carried: &Carried) -> bool {
     is_all && profiles.all(is_over) && ran_once(&run.continued) && is_right
 }
 
-/// Whether no profile was done a second time, on what it had left. One that only reads leaves
-/// nothing.
+/// Whether no profile was repeated on its own changes. A profile that only reads has none.
 fn ran_once(continued: &[Continuation]) -> bool {
     let again = continued.iter().filter_map(|it| it.again.as_deref());
     let mut profiles = again.map(Profile::named);

@@ -1,5 +1,5 @@
-//! What the suite asks of each type: the types in order, which attributes are set, and which ones
-//! are searched for.
+//! The plan of the suite: the types in order, their attributes with values, and the attributes that
+//! are searched.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use varve_omrs::types::{
     TypeDefAttributeStatus, TypeDefCategory, TypeDefKind, TypeDefSummary, TypeIndex,
 };
 
-/// The shortest name of a string attribute that is searched for, in characters: a search leaves out
-/// both its ends.
+/// The shortest name of a string attribute that is searched, in characters: a search for the middle
+/// leaves out both ends.
 const NAME_CHARACTERS_MIN: usize = 3;
 
 /// An attribute that has primitive values.
@@ -23,29 +23,29 @@ pub(crate) struct Attribute {
     pub(crate) unique: bool,
 }
 
-/// What the suite knows of a type.
+/// A type and the facts about it that the suite uses.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedType {
     pub(crate) name: String,
     pub(crate) guid: String,
     pub(crate) summary: TypeDefSummary,
-    /// What instances of it say of their type.
+    /// The type in the headers of instances.
     pub(crate) instance_type: Shared<InstanceType>,
-    /// The status that its instances begin with.
+    /// The initial status of instances.
     pub(crate) initial_status: InstanceStatus,
-    /// The attributes that instances have values of: the primitive ones, inherited ones included,
-    /// that are not deprecated.
+    /// The attributes with values: primitive, not deprecated, inherited ones included.
     pub(crate) set: Vec<Attribute>,
-    /// The primitive attributes in the order in which searches take them: its own first, then those
-    /// of each supertype. Deprecated ones are among them, although no instance has them.
+    /// The primitive attributes in search order: the type's own first, then those of each
+    /// supertype. Includes deprecated ones, although no instance has them.
     pub(crate) searched: Vec<Attribute>,
-    /// It or a supertype declares an attribute of whatever kind.
+    /// Whether the type or a supertype declares an attribute of any kind.
     pub(crate) declares_attributes: bool,
-    /// Of entity types.
+    /// The supertype of an entity type.
     pub(crate) super_type: Option<TypeDefSummary>,
-    /// Of entity types: the first one that inherits from it.
+    /// The first direct subtype of an entity type.
     pub(crate) sub_type: Option<TypeDefSummary>,
-    /// The types whose instances it joins, or the last one whose instances it may classify.
+    /// The two end types of a relationship, or the last entity type that a classification may
+    /// classify.
     pub(crate) entity_types: Vec<EndType>,
 }
 
@@ -111,8 +111,7 @@ impl PlannedType {
         }
     }
 
-    /// The string attribute whose name is searched for as a value: every second instance has it as
-    /// its value.
+    /// The string attribute of searches by value: its name is its value in every second instance.
     pub(crate) fn searched_string(&self) -> Option<&Attribute> {
         self.searched
             .iter()
@@ -120,8 +119,8 @@ impl PlannedType {
             .find(|of| of.name.chars().count() >= NAME_CHARACTERS_MIN)
     }
 
-    /// The two attributes that searches by property compare: the first two that are no strings; a
-    /// string stands in for each that is missing.
+    /// The two attributes of searches by property: the first two that are no strings, filled up
+    /// with strings.
     pub(crate) fn searched_pair(&self) -> [Option<&Attribute>; 2] {
         let is_string = |of: &&Attribute| of.category == PrimitiveDefCategory::String;
         let mut strings = self.searched.iter().filter(is_string);
@@ -131,7 +130,7 @@ impl PlannedType {
         [others[0].or(strings[0]), others[1].or(strings[1])]
     }
 
-    /// The two attributes that searches by classification compare: simply the first two.
+    /// The two attributes of searches by classification: the first two.
     pub(crate) fn first_pair(&self) -> [Option<&Attribute>; 2] {
         [self.searched.first(), self.searched.get(1)]
     }
@@ -145,7 +144,8 @@ fn primitive(attribute: &TypeDefAttribute) -> Option<Attribute> {
     })
 }
 
-/// The attributes with values, of types from the root down: a definition further down counts.
+/// The attributes with values, for the types from the root down. A redefinition in a subtype
+/// replaces the inherited one.
 fn set<'a>(lineage: impl Iterator<Item = &'a ResolvedType>) -> Vec<Attribute> {
     let mut found: BTreeMap<String, Attribute> = BTreeMap::new();
     for attribute in lineage.flat_map(|of| &of.def().body.attributes) {
@@ -203,13 +203,13 @@ mod tests {
         // updateEntityProperties and updateRelationshipProperties
         assert_eq!(count(entities, |of| !of.set.is_empty()) * 5, 1360);
         assert_eq!(count(relationships, |of| !of.set.is_empty()) * 5, 490);
-        // nullPropertiesForEntities and reTypeEntitySub; reTypeEntitySuper
+        // nullPropertiesForEntities and reTypeEntitySub, then reTypeEntitySuper
         assert_eq!(count(entities, |of| of.sub_type.is_some()) * 5, 315);
         assert_eq!(count(entities, |of| of.super_type.is_some()) * 5, 1365);
         // findRelationshipsByPropertyValue, each of five searches
         let with_string = count(relationships, |of| of.searched_string().is_some());
         assert_eq!(with_string * 5, 405);
-        // Searches for relationships to update, beside seven others in every type and 195 of
+        // Searches for relationships to update, besides seven others in every type and 195 of
         // profile 4
         let declaring = count(relationships, |of| of.declares_attributes);
         assert_eq!(declaring + 7 * relationships.len() + 195, 1825);
@@ -262,7 +262,7 @@ mod tests {
             names(&[("a", Text), ("b", Int), ("c", Date)]),
             ["b".to_owned(), "c".to_owned()]
         );
-        // The second string stands in for the second number, whichever the first is.
+        // The second attribute is a string, whichever the first is.
         assert_eq!(names(&[("a", Text), ("b", Int), ("c", Text)]), ["b", "c"]);
         assert_eq!(names(&[("a", Text), ("b", Int)]), ["b", ""]);
         assert_eq!(names(&[("a", Text), ("b", Text)]), ["a", "b"]);

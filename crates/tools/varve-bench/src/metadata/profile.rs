@@ -2,7 +2,7 @@
 
 use super::result::Limit;
 
-/// Declares the profiles with their number and their name.
+/// Declares the profiles with their numbers and names.
 macro_rules! profiles {
     ($($variant:ident = $id:literal $name:literal,)*) => {
         /// A profile: a part of the suite that times one kind of work.
@@ -12,17 +12,17 @@ macro_rules! profiles {
         }
 
         impl Profile {
-            /// All of them, in the order in which they run.
+            /// All profiles, in their order of execution.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// What tables and options call it.
+            /// The name in tables and options.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
             }
 
-            /// Its number.
+            /// The number.
             pub(crate) const fn id(self) -> u16 {
                 self as u16
             }
@@ -67,7 +67,7 @@ profiles! {
 }
 
 impl Profile {
-    /// The profile that `text` names: by its number or its name, in any case.
+    /// The profile with this number or name, in any case.
     pub(crate) fn named(text: &str) -> Option<Self> {
         let text = text.trim();
         let number: Option<u16> = text.parse().ok();
@@ -75,7 +75,7 @@ impl Profile {
         Self::ALL.iter().find(is_it).copied()
     }
 
-    /// Whether it changes nothing: what was done of it leaves no trace when it is done again.
+    /// Whether the profile changes nothing, so that it can be repeated.
     pub(crate) const fn only_reads(self) -> bool {
         use Profile as P;
         let is_search = matches!(
@@ -87,13 +87,13 @@ impl Profile {
         is_search || is_of_the_middle || matches!(self, P::RelationshipRetype)
     }
 
-    /// Whether it is long enough to be gone on with within it, and its test cases need nothing of
-    /// each other.
+    /// Whether the profile can be continued from the middle: it is long, and its test cases are
+    /// independent.
     pub(crate) const fn goes_on_within(self) -> bool {
         matches!(self, Self::GraphQueries | Self::GraphHistoryQueries)
     }
 
-    /// What begins the identifiers of its test cases.
+    /// The prefix of the identifiers of its test cases.
     pub(crate) fn case_id(self) -> String {
         let name = self.name().to_ascii_lowercase().replace(' ', "-");
         format!("repository-{name}-performance")
@@ -107,35 +107,35 @@ pub(crate) struct Row {
     pub(crate) method: &'static str,
 }
 
-/// A row with what is known of it beforehand.
+/// A row and its expected values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowInfo {
     pub(crate) row: Row,
     /// Timed calls of the published XTDB run at 0005-02.
     pub(crate) calls_published: u64,
-    /// What they are at other volumes.
+    /// How the number of calls depends on the volume.
     pub(crate) calls: Calls,
-    /// What its median may be at most.
+    /// The limit of the median.
     pub(crate) limit: Limit,
 }
 
-/// How the number of calls follows from the volume. Where it does, it is the same in every
-/// repository that does all of what the suite asks.
+/// How the number of calls follows from the volume. If it does, it is the same for every repository
+/// that supports the whole suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
-    /// All instances of so many types.
+    /// All instances of a fixed number of types.
     All,
-    /// Half of them, an odd one left out: the reference copies that get another home.
+    /// Half of the instances, rounded down: the reference copies that get another home.
     Half,
-    /// The other half, an odd one included.
+    /// The other half, rounded up.
     Rest,
-    /// Those that were found, or were found with something: which instances come first is the
-    /// repository's choice.
+    /// Instances that a search found, or whose answer was not empty: the repository chooses which
+    /// instances come first.
     Chosen,
 }
 
 impl RowInfo {
-    /// The number of calls with so many instances of each type, if it follows from that.
+    /// The number of calls with `instances` instances of each type, if it follows from the volume.
     pub(crate) fn calls_expected(&self, instances: u64) -> Option<u64> {
         let share = |instances: u64| match self.calls {
             Calls::All => Some(instances),
@@ -166,7 +166,7 @@ use Calls::{All, Chosen, Half, Rest};
 use Limit::{Read, Search, Write};
 use Profile as P;
 
-/// Every row: those of the published table in its order, then the two that it leaves out.
+/// All rows: those of the published table in its order, then two that it lacks.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[RowInfo] = &[
     info(P::EntityCreation, "addEntity", 1370, All, Write),
@@ -229,9 +229,9 @@ pub(crate) const ROWS: &[RowInfo] = &[
     info(P::EntityRetype, "reTypeEntitySuper", 1365, All, Write),
 ];
 
-/// Instances of each type in the published run whose calls are counted.
+/// Instances of each type in the published run with known numbers of calls.
 const PUBLISHED_INSTANCES: u64 = 5;
-/// Rows of the published table: the first ones of [`ROWS`].
+/// The number of rows in the published table: the first ones of [`ROWS`].
 pub(crate) const PUBLISHED_ROWS: usize = 56;
 
 impl Row {
@@ -239,7 +239,7 @@ impl Row {
         Self { profile, method }
     }
 
-    /// Its position in [`ROWS`].
+    /// The position in [`ROWS`].
     pub(crate) fn position(self) -> usize {
         let position = ROWS.iter().position(|info| info.row == self);
         position.expect("every row that a profile times is in the list, as a test checks")
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(calls, 81_550);
     }
 
-    /// The calls that the suite itself makes, whatever the repository: of 274 entity types, 218
+    /// The calls that the suite itself determines, for any repository: of 274 entity types, 218
     /// relationship types and 108 classification types.
     #[test]
     fn calls_follow_from_the_volume() {

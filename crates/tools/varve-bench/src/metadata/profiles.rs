@@ -1,4 +1,4 @@
-//! What the profiles ask: a module for each group of them, and the order in which they run.
+//! The calls of the profiles, a module for each group of them, and their order of execution.
 
 mod classification;
 mod creation;
@@ -18,7 +18,7 @@ use super::plan::PlannedType;
 use super::profile::Profile;
 use super::suite::Suite;
 
-/// The types that a stage goes over.
+/// The types over which a stage runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Types {
     Entities,
@@ -26,7 +26,7 @@ pub(crate) enum Types {
     Classifications,
 }
 
-/// A test case: what a profile does with one type.
+/// A test case: the calls of a profile for one type.
 type Case = fn(&mut Suite, &PlannedType) -> Result<(), Failure>;
 
 /// A profile's test cases.
@@ -40,9 +40,9 @@ pub(crate) struct Pass {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stage {
     pub(crate) over: Types,
-    /// All of a type run before those of the next.
+    /// For each type, all passes run before those of the next type.
     pub(crate) passes: &'static [Pass],
-    /// What earlier stages left behind is of no use to this one.
+    /// Whether the keys that earlier stages left are discarded.
     pub(crate) begins: bool,
 }
 

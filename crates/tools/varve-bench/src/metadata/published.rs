@@ -1,7 +1,7 @@
 //! The published medians of two other repositories.
 //!
-//! `data/published-metadata.csv` holds them: whole milliseconds at the client, of the XTDB
-//! connector and of the JanusGraph connector; an empty cell was not measured.
+//! They are in `data/published-metadata.csv`: whole milliseconds at the client, of the XTDB
+//! connector and the JanusGraph connector. An empty cell was not measured.
 
 use super::profile::Row;
 

@@ -1,5 +1,5 @@
-//! What the suite measured: a histogram a row, the test cases that failed, and the evidence of each
-//! call if wanted.
+//! The measurements of the suite: a histogram for each row, the failed test cases, and optionally
+//! the evidence of each call.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,22 +12,22 @@ use super::profile::{Profile, ROWS, Row};
 use super::result::{FailedCase, RowResult};
 use crate::histogram::{buckets, histogram, median_interval, median_of};
 
-/// The longest time that is distinguished: half an hour, in nanoseconds.
+/// The longest time that a histogram distinguishes: half an hour, in nanoseconds.
 const LONGEST_NS: u64 = 1_800_000_000_000;
-/// Failed test cases of a profile that are kept in full; the others are counted.
+/// Failed test cases of a profile that are recorded in full; further ones are only counted.
 const KEPT_FAILURES: usize = 20;
 
 /// A timed call that belongs to a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) elapsed: Duration,
-    /// Instances that its answer held.
+    /// Instances in the answer.
     pub(crate) instances: u64,
-    /// Bytes of its answer.
+    /// Bytes of the answer.
     pub(crate) bytes: u64,
 }
 
-/// The times.
+/// The measurements so far.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     rows: Vec<RowTally>,
@@ -56,8 +56,8 @@ impl Recorder {
         }
     }
 
-    /// With what an earlier run measured: its rows, the failures that it kept and the number of
-    /// all.
+    /// A recorder with the measurements of an earlier part: its rows, its recorded failures, and
+    /// the number of all failures.
     pub(crate) fn again(
         evidence: Option<Evidence>,
         rows: &[RowResult],
@@ -76,7 +76,7 @@ impl Recorder {
         recorder
     }
 
-    /// Makes the evidence so far whole on disk, and says how far it has come, by profile.
+    /// Completes the evidence so far on disk. Returns the length of the evidence of each profile.
     ///
     /// # Errors
     /// When it could not be written, now or earlier.
@@ -85,10 +85,10 @@ impl Recorder {
         evidence.map_or(Ok(BTreeMap::new()), Evidence::complete)
     }
 
-    /// Cuts the evidence back to where it was whole last, so that it can be read.
+    /// Truncates the evidence to its last complete state, so that it can be read.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// When the files cannot be written.
     pub(crate) fn cut_evidence_back(&mut self) -> anyhow::Result<()> {
         self.evidence.as_mut().map_or(Ok(()), Evidence::cut_back)
     }
@@ -107,12 +107,12 @@ impl Recorder {
         }
     }
 
-    /// The repository does not do what `row` times.
+    /// Records that the repository does not support the method of `row`.
     pub(crate) fn not_supported(&mut self, row: Row) {
         self.rows[row.position()].not_supported = true;
     }
 
-    /// A test case ended early.
+    /// Records a test case that ended early.
     pub(crate) fn failed(&mut self, profile: Profile, case: &str, failure: &Failure) {
         self.failed += 1;
         let kept = self.failures.iter();

@@ -1,6 +1,6 @@
-//! The report: the published table with our column beside it, the distributions, what misses the
-//! limits, how medians grow with the volume, the point plot, and the test cases that failed. As one
-//! HTML page, and as Markdown.
+//! The report, as one HTML page and as Markdown: the published table with our column beside it, the
+//! distributions, the rows that miss the limits, the growth of medians with the volume, the point
+//! plot, and the failed test cases.
 
 mod page;
 mod plot;

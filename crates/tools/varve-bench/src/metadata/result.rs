@@ -1,8 +1,8 @@
-//! The JSON file of `varve bench metadata`: what ran, and what came out.
+//! The JSON result file of `varve bench metadata`.
 //!
-//! These types are the file, and `docs/bench.md` describes it. Times are microseconds where a name
-//! ends in `_us`, milliseconds in `_ms`, seconds in `_s`; a median in milliseconds is that of whole
-//! ones, cut off, as the published figures are. Readers accept absent fields.
+//! These types define the file, and `docs/bench.md` describes it. Times are in microseconds if a
+//! name ends in `_us`, in milliseconds for `_ms`, in seconds for `_s`. A median in milliseconds is
+//! that of truncated whole milliseconds, like the published figures. Readers accept absent fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::result::{Buckets, Form};
 
-/// Files of the suite. Earlier builds gave their form no number.
+/// The format of the suite's files; old files have no format number.
 pub(crate) const FORM: Form = Form {
     suite: "egeria-performance",
     command: "varve bench metadata",
@@ -25,14 +25,14 @@ pub(crate) const FORM: Form = Form {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MetadataFile {
-    /// [`Form::newest`] of the tool that began it.
+    /// [`Form::newest`] of the tool that created the file.
     pub(crate) format: u32,
     /// [`Form::suite`].
     pub(crate) suite: String,
     pub(crate) title: String,
     pub(crate) environment: Environment,
     pub(crate) repository: Repository,
-    /// One for each volume, in the order they ran.
+    /// One run for each volume, in the order of execution.
     pub(crate) runs: Vec<VolumeRun>,
 }
 
@@ -40,24 +40,25 @@ pub(crate) struct MetadataFile {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Repository {
-    /// What tables call it.
+    /// The name in tables.
     pub(crate) name: String,
     pub(crate) url: String,
     pub(crate) server_name: String,
     pub(crate) user: String,
-    /// Of the volume that ran last: each has a repository of its own where the suite starts them.
+    /// The id of the volume that ran last: if the suite starts the repositories, each volume has
+    /// its own.
     pub(crate) metadata_collection_id: String,
     /// When a write is acknowledged, if known.
     pub(crate) durability: Option<String>,
-    /// What it was started with beside its defaults, where the suite started it.
+    /// The options with which the suite started it.
     pub(crate) serve_set: Vec<String>,
-    /// What the binary calls itself and a sum of its bytes, where the suite started it.
+    /// Version and checksum of the binary, if the suite started it.
     pub(crate) version: Option<String>,
 }
 
 impl Repository {
-    /// Checks that `now` is the repository that the runs of this file were begun with: one label is
-    /// one repository. Its address may be another one.
+    /// Checks that `now` has the same settings as this repository, since all runs of a file are of
+    /// one repository. The address may differ.
     ///
     /// # Errors
     /// When durability, options or binary differ.
@@ -86,7 +87,7 @@ impl Repository {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct VolumeRun {
-    /// As in `0005-02`.
+    /// In the form `0005-02`.
     pub(crate) volume: String,
     pub(crate) instances_per_type: u32,
     pub(crate) max_search_results: u32,
@@ -98,58 +99,58 @@ pub(crate) struct VolumeRun {
     pub(crate) seconds: f64,
     /// Instances that the suite created, reference copies included.
     pub(crate) instances_created: u64,
-    /// Whether everything ran: all types, profiles and methods, to the end, and nothing twice.
+    /// Whether all types, profiles and methods ran to the end, and nothing was repeated.
     pub(crate) complete: bool,
-    /// Methods that were left out in any of its parts.
+    /// Methods that any of the parts left out.
     pub(crate) left_out: BTreeSet<String>,
-    /// What the run needs to go on after the profiles that are over.
+    /// The state with which the run can continue after its completed profiles.
     pub(crate) carried: Option<Carried>,
-    /// When it went on after it had been cut short.
+    /// The continuations after interruptions.
     pub(crate) continued: Vec<Continuation>,
     pub(crate) profiles: Vec<ProfileRun>,
     pub(crate) rows: Vec<RowResult>,
     pub(crate) failures: Vec<FailedCase>,
 }
 
-/// What one part of a run hands to the next.
+/// The state that one part of a run passes to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Carried {
-    /// Only the first so many types of each category.
+    /// The number of first types of each category to which the run is limited, if it is.
     pub(crate) types: Option<u32>,
     pub(crate) seed: u64,
-    /// With which seed values go on.
+    /// The seed with which the generation of values continues.
     pub(crate) values: u64,
-    /// The metadata collection that reference copies pretend to come from.
+    /// The pretended home of reference copies: a metadata collection.
     pub(crate) copies: String,
-    /// The time that history is asked for, in milliseconds since 1970, once it was taken.
+    /// The instant of history reads in milliseconds since 1970, once it is set.
     pub(crate) as_of_ms: Option<i64>,
-    /// The profile that was begun, if one was.
+    /// The profile that was running, if any.
     pub(crate) at_work: Option<u16>,
-    /// What is over of a profile that is not.
+    /// The completed part of an interrupted profile.
     pub(crate) begun: Option<Begun>,
-    /// Bytes of each profile's evidence.
+    /// The size of each profile's evidence, in bytes.
     pub(crate) evidence: BTreeMap<u16, u64>,
 }
 
-/// The first types of a profile are over: their calls are in the rows.
+/// The completed types of an interrupted profile; their calls are in the rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Begun {
-    /// As far as it ran.
+    /// The results so far.
     pub(crate) run: ProfileRun,
     pub(crate) types: usize,
 }
 
-/// A run went on.
+/// A continuation of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Continuation {
     pub(crate) started: String,
-    /// Where the repository was then, unless the suite started it.
+    /// The address of the repository then, unless the suite started it.
     pub(crate) url: Option<String>,
-    /// The profile that may have been begun before, so that parts of it were done twice. That
-    /// changes nothing where it only reads: what is not over is not in the rows.
+    /// The profile that was interrupted, so that parts of it may have run twice. A profile that
+    /// only reads is unaffected: the rows have the calls of its completed part only.
     pub(crate) again: Option<String>,
 }
 
@@ -160,7 +161,7 @@ pub(crate) struct ProfileRun {
     pub(crate) id: u16,
     pub(crate) name: String,
     pub(crate) seconds: f64,
-    /// Test cases: one a type.
+    /// The number of test cases: one for each type.
     pub(crate) cases: u64,
     pub(crate) failed: u64,
     /// CPU time that this tool used.
@@ -181,11 +182,11 @@ pub(crate) struct RowResult {
     pub(crate) method: String,
     /// Timed calls.
     pub(crate) calls: u64,
-    /// How many they must be at least; 0 where that is not known.
+    /// The least number of calls; 0 if unknown.
     pub(crate) calls_min: u64,
-    /// How many they may be at most, if that is known.
+    /// The greatest number of calls, if known.
     pub(crate) calls_max: Option<u64>,
-    /// The repository says that it does not do this.
+    /// Whether the repository reports that it does not support the method.
     pub(crate) not_supported: bool,
     pub(crate) median_ms: Option<f64>,
     pub(crate) median_us: f64,
@@ -196,11 +197,11 @@ pub(crate) struct RowResult {
     pub(crate) p90_us: f64,
     pub(crate) p99_us: f64,
     pub(crate) max_us: f64,
-    /// Instances that the answers held.
+    /// The number of instances in the answers.
     pub(crate) instances: u64,
     /// Bytes of the answers.
     pub(crate) bytes: u64,
-    /// Times in nanoseconds, and how often each.
+    /// The times in nanoseconds, and their frequencies.
     pub(crate) histogram_ns: Buckets,
 }
 
@@ -209,7 +210,7 @@ pub(crate) struct RowResult {
 #[serde(default)]
 pub(crate) struct FailedCase {
     pub(crate) profile: String,
-    /// The type that it was about.
+    /// The type of the test case.
     pub(crate) case: String,
     pub(crate) exception: String,
     pub(crate) message: String,
@@ -217,19 +218,19 @@ pub(crate) struct FailedCase {
     pub(crate) answer: String,
 }
 
-/// What a row's median may be at most.
+/// The limit of a row's median.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// Reads by GUID, and of history.
+    /// Reads by GUID, and reads of history.
     Read,
     /// Changes.
     Write,
-    /// Searches, and walks through the graph.
+    /// Searches, and graph walks.
     Search,
 }
 
 impl Limit {
-    /// In microseconds.
+    /// The limit in microseconds.
     pub(crate) const fn median_us(self) -> f64 {
         match self {
             Self::Read => 200.0,
@@ -238,9 +239,9 @@ impl Limit {
         }
     }
 
-    /// What 99 % of the calls of any row may take at most, in microseconds.
+    /// The limit of the 99th percentile of any row, in microseconds.
     pub(crate) const LINE99_US: f64 = 10_000.0;
-    /// How many times its median at the smallest volume a row may have at the largest.
+    /// The greatest ratio of a row's median at the largest volume to that at the smallest.
     pub(crate) const GROWTH: f64 = 2.0;
 }
 
@@ -260,12 +261,12 @@ impl MetadataFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, or is something else.
+    /// When it cannot be read, or has another format.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         FORM.read(path)
     }
 
-    /// Checks that no run is in the file at `path` that could go on and is not whole.
+    /// Checks that the file at `path` has no incomplete run that could be continued.
     ///
     /// # Errors
     /// When there is one.

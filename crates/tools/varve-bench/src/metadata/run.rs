@@ -1,4 +1,4 @@
-//! Running the suite: the volumes one after another, progress, and the results.
+//! Runs the suite: the volumes one after another, with progress and results.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,11 +21,11 @@ use crate::progress;
 use crate::result::{EXIT_FAILED, put};
 use crate::serve::{self, KeptData, Served};
 
-/// Runs the suite, or reports on files.
+/// Runs the suite, or reports on result files.
 ///
 /// # Errors
-/// When no repository answers, or a file cannot be read or written. What failed is an exit code
-/// instead.
+/// When no repository answers, or a file cannot be read or written. Failures within the suite are
+/// an exit code instead.
 pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     let files = match arguments.from.is_empty() {
         true => {
@@ -58,7 +58,7 @@ fn read(files: &[PathBuf]) -> Result<Vec<MetadataFile>> {
     files.iter().map(|path| MetadataFile::read(path)).collect()
 }
 
-/// The report of files: the page, and the tables as Markdown.
+/// The report of result files: the HTML page, and the tables as Markdown.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -67,8 +67,8 @@ pub(crate) fn report_of(files: &[PathBuf]) -> Result<(String, String)> {
     Ok((report::html(&files), report::markdown(&files)))
 }
 
-/// Runs the volumes. What was measured comes with the error of the volume that could not be, or not
-/// to its end.
+/// Runs the volumes. If a volume fails or is incomplete, the error is returned together with the
+/// results so far.
 fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> {
     let until = arguments.minutes.map(|minutes| Instant::now() + minutes);
     let repository = repository(arguments)?;
@@ -101,7 +101,7 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
         outcome = match measure_volume(arguments, *volume, &plan, &mut file, until) {
             Ok(outcome) => outcome,
             Err(error) if at > 0 => Err(error),
-            // Nothing was measured, so no file is to be changed.
+            // Without a measurement, no file is changed.
             Err(error) => return Err(error),
         };
     }
@@ -124,7 +124,7 @@ fn new_file(arguments: &MetadataArguments, repository: Repository) -> MetadataFi
     MetadataFile::new(title, environment, repository)
 }
 
-/// The repository as far as the arguments say what it is.
+/// The repository as described by the arguments.
 fn repository(arguments: &MetadataArguments) -> Result<Repository> {
     let version = arguments
         .common
@@ -144,9 +144,9 @@ fn repository(arguments: &MetadataArguments) -> Result<Repository> {
     })
 }
 
-/// Runs a volume. Its results so far are in `file`, also on disk, after every profile: a run that
-/// is cut short leaves them, and may go on there. What goes wrong before anything is measured is
-/// the outer error.
+/// Runs a volume. After every profile its results are in `file`, also on disk, so that an
+/// interrupted run keeps them and can continue. Errors before the first measurement are the outer
+/// error.
 fn measure_volume(
     arguments: &MetadataArguments,
     volume: Volume,
@@ -202,7 +202,7 @@ fn measure_volume(
     let mut keeping = Keeping::new(every, until, &mut keep);
     let (runs, outcome) = suite.run(plan, &mut watch, over, &mut keeping);
     let kept = part.end(file, &mut suite, &runs, outcome.is_ok());
-    // What is measured is on disk even if a later volume fails to start.
+    // The results are on disk even if a later volume fails to start.
     warn_unless_kept(write_json(arguments, file));
     Ok(outcome.and(kept))
 }
@@ -212,16 +212,16 @@ fn write_json(arguments: &MetadataArguments, file: &MetadataFile) -> Result<()> 
     path.map_or(Ok(()), |path| file.write(path))
 }
 
-/// Hours of measuring do not end with a full disk; what is missing in the end ends the run with an
-/// error.
+/// A full disk does not end hours of measuring; if results are still missing at the end, the run
+/// ends with an error.
 fn warn_unless_kept(kept: Result<()>) {
     if let Err(error) = kept {
         progress::warn(&format!("the results so far are not on disk: {error:#}"));
     }
 }
 
-/// Starts a server of our own, if one is wanted; with the data of an earlier part if the run
-/// `goes_on`.
+/// Starts a server of our own, if requested. If the run `goes_on`, it gets the data of the earlier
+/// part.
 fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result<Option<Served>> {
     let Some(binary) = &arguments.common.serve else {
         return Ok(None);
@@ -242,8 +242,7 @@ fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result
     Served::start_keeping(data, binary, durability, &settings).map(Some)
 }
 
-/// What a server of our own is started with: it is a metadata repository under the name that the
-/// paths have.
+/// The options of a server of our own: a metadata repository with the server name of the arguments.
 fn settings_of(arguments: &MetadataArguments) -> Vec<String> {
     let name = serde_json::Value::from(arguments.server_name.as_str());
     let mut settings = vec![
@@ -254,7 +253,7 @@ fn settings_of(arguments: &MetadataArguments) -> Vec<String> {
     settings
 }
 
-/// Writes the results and the report: each of them, whether or not another one can be written.
+/// Writes the results and the report. A failure to write one does not prevent the other.
 fn write(arguments: &MetadataArguments, files: &[MetadataFile]) -> Result<()> {
     let tables = report::markdown(files);
     let tables = match &arguments.markdown {

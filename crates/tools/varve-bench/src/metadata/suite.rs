@@ -1,5 +1,5 @@
-//! The suite at one volume: the profiles in order, each over the types of its category, and what
-//! their test cases share.
+//! The suite at one volume: runs the profiles in order, each over the types of its category, and
+//! holds the state that test cases share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -21,50 +21,50 @@ use super::watch::{Used, Watch};
 use crate::process;
 use crate::random::Random;
 
-/// What the test cases share.
+/// The state that the test cases share.
 #[derive(Debug)]
 pub(crate) struct Suite {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
     pub(crate) volume: Volume,
-    /// Who acts.
+    /// The user of the requests.
     pub(crate) user: String,
     /// The metadata collection of the repository.
     pub(crate) home: String,
-    /// The metadata collection that reference copies pretend to come from.
+    /// The pretended home of reference copies: a metadata collection.
     pub(crate) copies: String,
     pub(crate) values: Values,
     guids: Random,
-    /// The time before anything is updated.
+    /// The instant of history reads, before any update.
     pub(crate) as_of: Option<Millis>,
-    /// Count set-up searches in the rows of the searches.
+    /// Whether set-up searches are counted in the rows of the searches.
     booking: bool,
     selection: Selection,
-    /// Whether instances are made of some types only.
+    /// Whether instances are created for some types only.
     pub(crate) few_types: bool,
-    /// The profile and the type at work.
+    /// The current profile and type.
     case: (Profile, Arc<PlannedType>),
-    /// Instances created.
+    /// The number of instances created.
     pub(crate) created: u64,
-    /// What is over of a profile that is not.
+    /// The completed part of a profile that was interrupted.
     begun: Option<Begun>,
-    /// GUIDs that a pass over the types leaves for the next one, by type.
+    /// GUIDs that a pass over the types leaves for the next pass, by type.
     pub(crate) keys: Keys,
 }
 
-/// GUIDs by the name of the type they were found for.
+/// GUIDs by the name of the type for which they were found.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     pub(crate) own: HashMap<String, Guids>,
     pub(crate) copies: HashMap<String, Guids>,
-    /// What is purged already: a type and its supertypes find the same instances.
+    /// The purged instances: a type and its supertypes find the same ones.
     pub(crate) purged: HashSet<Box<str>>,
 }
 
-/// The profiles that ran, so far.
+/// The profiles that have run so far.
 pub(crate) type Runs = BTreeMap<Profile, ProfileRun>;
 
-/// What is known of a profile so far.
+/// The results of a profile so far.
 fn run_of(runs: &mut Runs, profile: Profile) -> &mut ProfileRun {
     runs.entry(profile).or_insert_with(|| ProfileRun {
         id: profile.id(),
@@ -73,17 +73,17 @@ fn run_of(runs: &mut Runs, profile: Profile) -> &mut ProfileRun {
     })
 }
 
-/// Keeps what is there: of the suite, the profiles that are over, and the one that is at work next,
-/// if one is.
+/// Saves the results so far. The arguments are the suite, the completed profiles, and the profile
+/// that runs next, if any.
 type Keep<'a> = dyn FnMut(&mut Suite, &Runs, Option<Profile>) + 'a;
 
-/// When results are kept, and how long the suite may run.
+/// When results are saved, and how long the suite may run.
 pub(crate) struct Keeping<'a> {
-    /// Called whenever a profile is over, or much of a long one.
+    /// Called whenever a profile is complete, and at intervals within a long one.
     keep: &'a mut Keep<'a>,
-    /// After this nothing is begun.
+    /// After this instant no profile is begun.
     until: Option<Instant>,
-    /// How long a profile may run without being kept, where that can be.
+    /// The interval at which results are saved within a long profile.
     every: Duration,
     last: Instant,
 }
@@ -112,7 +112,7 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// What a suite is run with.
+/// The parameters of a suite.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) volume: Volume,
@@ -120,15 +120,15 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) booking: bool,
     pub(crate) selection: Selection,
-    /// Whether instances are made of some types only.
+    /// Whether instances are created for some types only.
     pub(crate) few_types: bool,
 }
 
 impl Suite {
-    /// A suite against a repository that answers.
+    /// A suite for a repository, which must answer.
     ///
     /// # Errors
-    /// When it does not tell the id of its metadata collection.
+    /// When the repository does not send the id of its metadata collection.
     pub(crate) fn new(
         mut client: Client,
         recorder: Recorder,
@@ -152,8 +152,8 @@ impl Suite {
         let Some(first) = plan.entities.first() else {
             bail!("the suite needs a type");
         };
-        // GUIDs differ between runs whatever the seed, since a repository may still hold those of
-        // the last one.
+        // GUIDs differ between runs with the same seed, since a repository may still have those of
+        // the last run.
         let mut guids = Random::new(settings.seed ^ (now().0 as u64).rotate_left(20));
         Ok(Self {
             client,
@@ -175,10 +175,10 @@ impl Suite {
         })
     }
 
-    /// Takes over what an earlier part of the run handed on.
+    /// Takes over the state of the previous part of the run.
     ///
     /// # Errors
-    /// When the repository is not the one that the run began with.
+    /// When the repository is not the one with which the run began.
     pub(crate) fn take_over(&mut self, carried: &Carried, home: &str, created: u64) -> Result<()> {
         ensure!(
             self.home == home,
@@ -198,7 +198,7 @@ impl Suite {
         self.selection.left_out()
     }
 
-    /// What the next part of the run needs.
+    /// Stores the state for the next part of the run.
     pub(crate) fn handed_on(&self, carried: &mut Carried) {
         carried.copies.clone_from(&self.copies);
         carried.as_of_ms = self.as_of.map(|time| time.0);
@@ -206,8 +206,8 @@ impl Suite {
         carried.begun.clone_from(&self.begun);
     }
 
-    /// Runs the profiles that are not among `runs`, and what is left of one that is begun. The
-    /// error of a repository that goes away comes with what was done.
+    /// Runs the profiles that are not in `runs`, and the rest of an interrupted one. If the
+    /// repository stops answering, the error is returned together with the results so far.
     pub(crate) fn run(
         &mut self,
         plan: &Plan,
@@ -251,8 +251,8 @@ impl Suite {
         (runs, Ok(()))
     }
 
-    /// Takes the time that history is asked for, and waits until it is past: what is written from
-    /// here on is later.
+    /// Sets the instant of history reads to now, and waits until it has passed, so that all later
+    /// writes are after it.
     fn mark_time(&mut self) {
         let time = now();
         while now() <= time {
@@ -261,7 +261,8 @@ impl Suite {
         self.as_of = Some(time);
     }
 
-    /// Whether the stage is over: within a long profile that only reads the time may run out.
+    /// Runs a stage. Returns whether it is complete: the time may run out within a long read-only
+    /// profile.
     fn stage(
         &mut self,
         (stage, passes): (&Stage, &[&Pass]),
@@ -291,7 +292,7 @@ impl Suite {
             }
             let done = at + 1;
             watch.progress(self, done, types.len());
-            // What failed may have failed because the repository is about to be gone.
+            // A failed case may mean that the repository is about to stop answering.
             let can_be_kept = first.goes_on_within() && went_well && done < types.len();
             if can_be_kept && keeping.is_due() {
                 used.charge(watch, run_of(runs, first));
@@ -310,10 +311,10 @@ impl Suite {
         Ok(true)
     }
 
-    /// A test case; whether it went well. One that fails is noted.
+    /// Runs a test case. Returns whether it succeeded; failures are recorded.
     ///
     /// # Errors
-    /// When the repository is gone.
+    /// When the repository does not answer any more.
     fn case(&mut self, pass: &Pass, of: &Arc<PlannedType>, runs: &mut Runs) -> Result<bool> {
         self.case = (pass.profile, Arc::clone(of));
         let run = run_of(runs, pass.profile);
@@ -322,8 +323,8 @@ impl Suite {
         run.seconds += start.elapsed().as_secs_f64();
         run.cases += 1;
         match result {
-            // A search for instances that the repository does not do leaves the test case without
-            // any.
+            // If the repository does not support the search for a test case's instances, the case
+            // has none and succeeds.
             Err(failure) if failure.kind != FailureKind::NotSupported => {
                 run.failed += 1;
                 self.recorder.failed(pass.profile, &of.name, &failure);
@@ -336,8 +337,8 @@ impl Suite {
         }
     }
 
-    /// Keeps what is over of a profile that is not. Says whether there is time for more; else that
-    /// is all that is known of the profile.
+    /// Saves the completed part of an unfinished profile. Returns whether there is time to go on;
+    /// if not, the part stays in `begun`.
     fn keep_begun(
         &mut self,
         profile: Profile,
@@ -359,7 +360,7 @@ impl Suite {
         goes_on
     }
 
-    /// Instances of each type.
+    /// The number of instances of each type.
     pub(crate) fn instances(&self) -> u64 {
         u64::from(self.volume.instances)
     }
@@ -369,11 +370,11 @@ impl Suite {
         uuid(&mut self.guids)
     }
 
-    /// Does what `row` times, unless it is left out. That the repository does not do it is noted,
-    /// and no failure.
+    /// Makes the calls of `row`, unless the row is left out. If the repository does not support
+    /// them, this is recorded and is no failure.
     ///
     /// # Errors
-    /// When a call fails in another way.
+    /// When a call fails for another reason.
     pub(crate) fn step(
         &mut self,
         row: Row,
@@ -391,10 +392,10 @@ impl Suite {
         }
     }
 
-    /// A call that must give what it is for.
+    /// A timed `POST` whose answer must not be empty.
     ///
     /// # Errors
-    /// When it fails or gives nothing.
+    /// When it fails or its answer is empty.
     pub(crate) fn change<A: Answer>(
         &mut self,
         row: Row,
@@ -407,15 +408,15 @@ impl Suite {
     /// The same with `GET`.
     ///
     /// # Errors
-    /// When it fails or gives nothing.
+    /// When it fails or its answer is empty.
     pub(crate) fn get<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
         self.given(row, "GET", path, None)
     }
 
-    /// The same with `POST` without a body.
+    /// The same with `POST` and no body.
     ///
     /// # Errors
-    /// When it fails or gives nothing.
+    /// When it fails or its answer is empty.
     pub(crate) fn post_nothing<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
         self.given(row, "POST", path, None)
     }
@@ -437,10 +438,11 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A call that is timed whatever it gives, of which `page` instances at most are asked for.
+    /// A call that is timed even if its answer is empty; `page` is the most instances that it
+    /// requests.
     ///
     /// # Errors
-    /// When it fails, or gives more.
+    /// When it fails, or its answer has more instances.
     pub(crate) fn ask<A: Answer>(
         &mut self,
         row: Row,
@@ -453,7 +455,7 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A search for `page` instances at most, timed when it finds something.
+    /// A search for at most `page` instances, timed if it finds any.
     ///
     /// # Errors
     /// When it fails, or finds more.
@@ -471,8 +473,8 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A search for the instances of a test case, `page` at most: counted in the row of such
-    /// searches, unless that is turned off.
+    /// A search for the instances of a test case, at most `page`. It is counted in the row of such
+    /// searches, unless `--no-booking` is set.
     ///
     /// # Errors
     /// When it fails, or finds more.
@@ -489,7 +491,7 @@ impl Suite {
         }
     }
 
-    /// An answer, which must be no longer than the page that was asked for.
+    /// Sends a search and checks that its answer has at most `page` instances.
     fn page<A: Answer>(
         &mut self,
         path: &str,

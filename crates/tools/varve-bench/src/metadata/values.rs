@@ -1,5 +1,4 @@
-//! The values that instances get: which ones depend on the number of the instance, and which on
-//! chance.
+//! The values of instances: some are determined by the number of the instance, others are random.
 
 use varve_omrs::instances::{
     BigDecimal, BigInteger, InstanceProperties, InstancePropertyValue, Primitive,
@@ -10,8 +9,7 @@ use varve_omrs::types::PrimitiveDefCategory as Category;
 use super::plan::Attribute;
 use crate::random::Random;
 
-/// Makes values. The same seed gives the same values, but for dates, which are the time they are
-/// made.
+/// Generates values. The same seed gives the same values, except dates, which are the current time.
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
     random: Random,
@@ -27,13 +25,13 @@ impl Values {
         }
     }
 
-    /// The seed with which values go on.
+    /// The seed with which the generation continues.
     pub(crate) const fn state(&self) -> u64 {
         self.random.state()
     }
 
-    /// The properties of the `number`-th instance of a type with these attributes; `None` when it
-    /// has none.
+    /// The properties of the `number`-th instance of a type with these attributes; `None` if there
+    /// are none.
     pub(crate) fn properties(
         &mut self,
         attributes: &[Attribute],
@@ -49,8 +47,8 @@ impl Values {
         (!properties.values.is_empty()).then_some(properties)
     }
 
-    /// A value to search for: that of the first instance, and of strings the regular expression
-    /// that they match exactly.
+    /// A value to search for: that of the first instance; for strings a regular expression that
+    /// matches exactly this value.
     pub(crate) fn match_value(&mut self, attribute: &Attribute) -> Option<InstancePropertyValue> {
         let value = match self.value(attribute, 0)? {
             Primitive::String(text) => Primitive::String(exactly(&text)),
@@ -59,12 +57,12 @@ impl Values {
         Some(InstancePropertyValue::primitive(value))
     }
 
-    /// Every second instance has values of its own, the others share theirs; a unique attribute
-    /// never shares.
+    /// The value of an attribute. Every second instance has a value of its own, and the others
+    /// share one; unique attributes never share.
     fn value(&mut self, attribute: &Attribute, number: u64) -> Option<Primitive> {
         let distinct = attribute.unique || number % 2 == 1;
         let instances = self.instances;
-        // Numbers are as narrow as their kind: Java's casts cut them off in the same way.
+        // Numbers are truncated to the width of their kind, as Java's casts do.
         Some(match attribute.category {
             Category::String if distinct => {
                 Primitive::String(format!("{}.{number}", attribute.name))
@@ -110,7 +108,7 @@ impl Values {
     }
 }
 
-/// The time.
+/// The current time.
 pub(crate) fn now() -> Millis {
     Millis(jiff::Timestamp::now().as_millisecond())
 }
@@ -174,7 +172,7 @@ mod tests {
             panic!("an int")
         };
         assert!((0..5).contains(&number), "{number}");
-        // 200 + 1 does not fit into a byte, and is cut off as Java does.
+        // 200 + 1 does not fit into a byte and is truncated, as in Java.
         let mut values = Values::new(1, 200);
         let byte = attribute("b", Category::Byte, false);
         assert_eq!(values.value(&byte, 1), Some(Primitive::Byte(-55)));

@@ -1,5 +1,5 @@
-//! Looking on while the suite runs: the server's process, and for a person the profile, the rate
-//! and the time left.
+//! Watches the suite: measures the server's process, and shows the profile, the rate and the time
+//! left.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,17 +11,16 @@ use super::suite::{Runs, Suite};
 use crate::process;
 use crate::progress::Progress;
 
-/// How often the line of progress changes on a terminal.
+/// The interval of the progress line on a terminal.
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
-/// How often a line of progress is written elsewhere.
+/// The interval of progress lines elsewhere.
 const LOG_EVERY: Duration = Duration::from_secs(60);
-/// The volume whose calls of each row are known.
+/// The volume for which the calls of each row are known.
 const COUNTED_INSTANCES: f64 = 5.0;
-/// How many times as long as its limit a walk through the graph counts for: its answers hold
-/// hundreds of instances.
+/// The weight of a graph walk, in multiples of its limit: its answers have hundreds of instances.
 const WALK_WEIGHT: f64 = 10.0;
 
-/// Looks on.
+/// The observer of a suite.
 #[derive(Debug)]
 pub(crate) struct Watch {
     volume: Volume,
@@ -33,7 +32,7 @@ pub(crate) struct Watch {
     stage: StageBegin,
 }
 
-/// What processor time was used up to an instant: of the server, in seconds, and of this tool.
+/// The CPU time used up to an instant: of the server, in seconds, and of this tool.
 #[derive(Debug)]
 pub(crate) struct Used {
     server: Option<f64>,
@@ -48,7 +47,7 @@ impl Used {
         }
     }
 
-    /// Adds what was used since to `run`; the next time counts from now.
+    /// Adds the CPU time used since the last charge to `run`.
     pub(crate) fn charge(&mut self, watch: &Watch, run: &mut ProfileRun) {
         let before = std::mem::replace(self, Self::until_now(watch));
         run.tool_cpu_s += self.own.saturating_sub(before.own).as_secs_f64();
@@ -60,14 +59,14 @@ impl Used {
     }
 }
 
-/// How things stood when the stage at work began.
+/// The state when the current stage began.
 #[derive(Debug)]
 struct StageBegin {
     profiles: Vec<Profile>,
-    /// Types that were over before.
+    /// Types that were complete before.
     over: usize,
     at: Instant,
-    /// Calls at the line shown last, and when that was.
+    /// The number of calls in the last progress line, and its time.
     shown: (u64, Instant),
 }
 
@@ -90,7 +89,7 @@ impl Watch {
         }
     }
 
-    /// A profile was over before.
+    /// Marks a profile as completed before.
     pub(crate) fn is_over(&mut self, profile: Profile) {
         self.estimate.over(profile);
     }
@@ -107,14 +106,14 @@ impl Watch {
         self.pid.and_then(process::resident)
     }
 
-    /// A stage begins: these profiles take turns in it, and so many types are over.
+    /// Begins a stage, in which these profiles take turns; `over` types are complete.
     pub(crate) fn stage_begins(&mut self, profiles: &[Profile], over: usize) {
         self.stage.profiles = profiles.to_vec();
         self.stage.over = over;
         self.stage.at = Instant::now();
     }
 
-    /// A type is over.
+    /// Shows the progress after a type.
     pub(crate) fn progress(&mut self, suite: &Suite, done: usize, all: usize) {
         let every = match self.progress {
             Progress::Quiet => return,
@@ -153,7 +152,7 @@ impl Watch {
         ));
     }
 
-    /// A stage is over: a line of its own for each profile.
+    /// Prints a line for each profile of a completed stage.
     pub(crate) fn stage_over(&mut self, suite: &Suite, runs: &Runs) {
         for profile in &self.stage.profiles {
             self.estimate.over(*profile);
@@ -190,8 +189,8 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// How much work each profile is, in no unit: the calls that its rows had in the published run, at
-/// this volume, each as long as it may take.
+/// The work of each profile, without a unit: the calls of its rows in the published run, scaled to
+/// this volume and weighted by their limits.
 #[derive(Debug)]
 struct Estimate {
     work: BTreeMap<Profile, f64>,
@@ -227,12 +226,12 @@ impl Estimate {
         }
     }
 
-    /// The time left when `share` of the profiles at work is done after `elapsed`; nothing as long
-    /// as nothing is done.
+    /// The time left when `share` of the running profiles is done after `elapsed`; `None` while no
+    /// work is done.
     fn left(&self, at_work: &[Profile], share: f64, elapsed: Duration) -> Option<Duration> {
         let all: f64 = self.work.values().sum();
         let done = self.work.iter().map(|(profile, work)| {
-            // A further stage of a profile that was over once adds little.
+            // A further stage of a completed profile adds little.
             match (self.done.contains(profile), at_work.contains(profile)) {
                 (true, _) => *work,
                 (false, true) => work * share,

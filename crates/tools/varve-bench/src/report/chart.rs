@@ -1,35 +1,35 @@
 //! Charts as inline SVG: axes with few round ticks, lines, dots, bars, and points with an interval.
-//! No text lies in the plot, so none overlaps; the legend is HTML above it.
+//! There is no text within the plot, so none overlaps; the legend is HTML above it.
 
 use std::fmt::Write as _;
 
 use super::text::{escape, tick};
 
-/// Colours of the style; further series begin again.
+/// The number of colours of the style; further series reuse them.
 const COLOURS: usize = 8;
 
-/// What is to the right of a plot and below it.
+/// The margins to the right of a plot and below it.
 const RIGHT: f64 = 26.0;
 const BOTTOM: f64 = 40.0;
 
-/// How values become positions.
+/// How values are mapped to positions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// From zero.
     #[default]
     Linear,
-    /// Logarithmic; values at or under zero are left out.
+    /// Logarithmic; values of zero or less are left out.
     Log,
-    /// Percentiles from 0 to under 100, each further nine as wide as the last.
+    /// Percentiles from 0 to below 100; each further nine is as wide as the previous one.
     Nines,
-    /// [`Chart::names`] from the top down: value n is the n-th of them, from 0.
+    /// The [`Chart::names`] from top to bottom: value n is the n-th name, from 0.
     Names,
 }
 
 /// An axis.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Axis {
-    /// What it shows, with the unit.
+    /// The quantity, with its unit.
     pub(crate) label: &'static str,
     pub(crate) scale: Scale,
 }
@@ -48,20 +48,20 @@ pub(crate) enum Shape {
     Dotted,
     /// A dashed line with a dot at each point.
     DashedDotted,
-    /// Dots without a line: figures of others.
+    /// Dots without a line: published figures.
     Dots,
     Dashed,
-    /// Bars from the axis up to the value; points are (middle, height), as wide as the gap between
-    /// neighbours.
+    /// Bars from the axis to the value; points are (middle, height), and a bar is as wide as the
+    /// gap between neighbours.
     Bars,
 }
 
-/// Points with a name.
+/// A named series of points.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) shape: Shape,
-    /// Which of the style's colours.
+    /// The index of its colour in the style.
     pub(crate) colour: usize,
     pub(crate) points: Vec<(f64, f64)>,
 }
@@ -74,9 +74,9 @@ pub(crate) struct Mark {
     pub(crate) high: f64,
     pub(crate) y: f64,
     pub(crate) colour: usize,
-    /// A figure of others.
+    /// Whether it is a published figure.
     pub(crate) hollow: bool,
-    /// Shown when it is pointed at.
+    /// The text of its tooltip.
     pub(crate) words: String,
 }
 
@@ -86,15 +86,15 @@ pub(crate) struct Chart {
     pub(crate) title: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    /// Those without points are in the legend only.
+    /// Series without points are in the legend only.
     pub(crate) series: Vec<Series>,
     pub(crate) marks: Vec<Mark>,
-    /// Of [`Scale::Names`], and the height of each.
+    /// The names on an axis with [`Scale::Names`].
     pub(crate) names: Vec<String>,
     pub(crate) line: f64,
 }
 
-/// A scale with its ends.
+/// A scale and its ends.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     scale: Scale,
@@ -102,7 +102,7 @@ struct Range {
     to: f64,
 }
 
-/// The edges of the plot, and what is between them.
+/// The edges of the plot, and the ranges of its axes.
 #[derive(Debug, Clone, Copy)]
 struct Plane {
     left: f64,
@@ -155,7 +155,8 @@ impl Range {
         let (from, to) = match scale {
             Scale::Linear => (low.min(0.0), if high > 0.0 { round_up(high) } else { 1.0 }),
             Scale::Log => {
-                // Down and up to 1, 2 or 5 times a power of ten, and never a single point.
+                // Extended to 1, 2 or 5 times a power of ten on both sides, and never a single
+                // point.
                 let (low, mut high) = (one_two_five(low, false), one_two_five(high, true));
                 if high <= low {
                     high = low * 10.0;
@@ -168,13 +169,13 @@ impl Range {
         Self { scale, from, to }
     }
 
-    /// Share of the way from one end to the other.
+    /// The position of a value as a share of the range.
     fn share(self, value: f64) -> f64 {
         let (from, to) = (self.scale.place(self.from), self.scale.place(self.to));
         ((self.scale.place(value) - from) / (to - from)).clamp(0.0, 1.0)
     }
 
-    /// Ticks with their text.
+    /// The ticks and their labels.
     fn ticks(self, names: &[String]) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Names => {
@@ -200,7 +201,7 @@ impl Range {
     }
 }
 
-/// A distance between ticks of 1, 2 or 5 times a power of ten, for about five of them.
+/// The distance between about five ticks: 1, 2 or 5 times a power of ten.
 fn linear_step(span: f64) -> f64 {
     one_two_five(span / 5.0, true)
 }
@@ -217,13 +218,13 @@ fn one_two_five(value: f64, up: bool) -> f64 {
     found.unwrap_or(1.0) * power
 }
 
-/// The next tick at or over a positive value.
+/// The next tick at or above a positive value.
 fn round_up(value: f64) -> f64 {
     let step = linear_step(value);
     (value / step - 1e-9).ceil() * step
 }
 
-/// Powers of ten; with 2 and 5 times them where there are few.
+/// Powers of ten; also multiples of them if the range has few decades.
 fn log_ticks(from: f64, to: f64) -> Vec<(f64, String)> {
     let decades = (to / from).log10();
     let steps: &[f64] = match decades {
@@ -296,7 +297,7 @@ impl Chart {
         let ends = self.marks.iter().flat_map(|mark| [mark.low, mark.high]);
         let mut x = Range::of(self.x.scale, points().map(|point| point.0).chain(ends));
         if self.x.scale == Scale::Linear {
-            // Up to the last point only: a rest without points says nothing.
+            // Only up to the last point: the rest would be empty.
             let last = points().map(|point| point.0).fold(0.0, f64::max);
             x.to = if last > 0.0 { last } else { x.to };
         }
@@ -335,7 +336,7 @@ impl Chart {
     }
 }
 
-/// What the page's script needs to turn a position back into a value.
+/// The attributes with which the page's script converts a position into a value.
 fn describe(range: Range, label: &str) -> String {
     let scale = match range.scale {
         Scale::Linear => "linear",
@@ -362,7 +363,7 @@ impl Chart {
                 escape(&text),
             );
         }
-        // Long lists of names have their ticks above, too, and lines from there.
+        // Long lists of names have ticks at the top, too, and grid lines over the whole height.
         let is_list = plane.y.scale == Scale::Names;
         let grid = if is_list { top - bottom } else { 4.0 };
         let rows = if is_list {
@@ -370,7 +371,7 @@ impl Chart {
         } else {
             &[16.0]
         };
-        // A tick whose text would run into the last one's has none.
+        // A tick whose label would overlap the previous one has no label.
         let mut free_from = 0.0;
         for (value, text) in plane.x.ticks(&[]) {
             let at = plane.x(value);

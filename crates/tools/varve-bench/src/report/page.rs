@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::text::{bytes, escape, three};
 use crate::environment::Environment;
 
-/// The style, with colours for light and dark surroundings.
+/// The style, which adapts to light and dark surroundings.
 const STYLE: &str = include_str!("page.css");
-/// Shows the figures under the pointer.
+/// The script that shows the figures under the pointer.
 const SCRIPT: &str = include_str!("page.js");
 
 /// The HTML document around `body`.
@@ -32,13 +32,13 @@ pub(crate) fn heading(title: &str, environment: Option<&Environment>, more: &str
     )
 }
 
-/// A section of the page, which links may name.
+/// A section of the page, which links can target.
 pub(crate) fn section(id: &str, name: &str, content: &str) -> String {
     let name = escape(name);
     format!("<section id=\"{id}\"><h2>{name}</h2>\n{content}</section>\n")
 }
 
-/// Names and what is known of them, as HTML; those without text are left out.
+/// Names and their values as an HTML list; names without a value are left out.
 pub(crate) fn definitions(facts: &[(String, String)]) -> String {
     let mut out = String::from("<dl>");
     for (name, html) in facts.iter().filter(|(_, html)| !html.is_empty()) {
@@ -47,7 +47,7 @@ pub(crate) fn definitions(facts: &[(String, String)]) -> String {
     out + "</dl>\n"
 }
 
-/// What is known about machine, tool and command, after other facts (HTML).
+/// The known facts about machine, tool and command, after other facts (HTML).
 pub(crate) fn environment(mut facts: Vec<(String, String)>, of: &Environment) -> String {
     let tool = match &of.tool_commit {
         Some(commit) => format!("{} ({commit})", of.tool_version),
@@ -73,7 +73,7 @@ pub(crate) fn environment(mut facts: Vec<(String, String)>, of: &Environment) ->
         ("Seed", of.seed.to_string()),
         ("Prefix", of.run_prefix.clone()),
     ];
-    // A suite of one connection needs no limits.
+    // A suite with one connection has no limits.
     let known = known
         .into_iter()
         .filter(|(name, _)| *name != "Limits" || of.open_files_max > 0);
@@ -111,7 +111,7 @@ pub(crate) fn machine(environment: &Environment) -> String {
     }
 }
 
-/// A command line as a shell takes it.
+/// A command line, quoted for a shell.
 pub(crate) fn command(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=,+@%".contains(it);

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use super::text::escape;
 
-/// A table. Cells are escaped.
+/// A table. Its cells are escaped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
-    /// Stands above it, unless it is empty.
+    /// The title above the table; empty for none.
     pub(crate) title: &'static str,
-    /// What else stands above it.
+    /// A note above the table.
     pub(crate) note: String,
     columns: Vec<Column>,
     lines: Vec<Vec<Cell>>,
@@ -19,11 +19,11 @@ pub(crate) struct Table {
 struct Column {
     name: String,
     content: Content,
-    /// Ours begin here, to the right of published ones.
+    /// Whether our own columns begin here, to the right of published ones.
     ours: bool,
 }
 
-/// What a column has: numbers stand to the right.
+/// The content of a column; numbers are aligned to the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     Number,
@@ -36,14 +36,14 @@ enum Content {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Cell {
     Plain(String),
-    /// Good, or else bad.
+    /// A good or a bad value: `true` is good.
     Marked(String, bool),
-    /// HTML made here, and what Markdown has instead.
+    /// HTML generated here, and its text for Markdown.
     Html(String, String),
 }
 
 impl Cell {
-    /// Text that is marked if it is bad.
+    /// Text that is marked if `bad` is set.
     pub(crate) fn judged(text: String, bad: bool) -> Self {
         match bad {
             true => Self::Marked(text, false),
@@ -51,7 +51,7 @@ impl Cell {
         }
     }
 
-    /// Its text, without marks.
+    /// The text, without marks.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Plain(text) | Self::Marked(text, _) | Self::Html(_, text) => text,
@@ -98,8 +98,8 @@ impl Column {
 }
 
 impl Table {
-    /// A table with these heads. `|` before one: our columns begin there; after that `<` before
-    /// those of text, and `~` before those of text that may wrap.
+    /// A table with these heads. A head may have prefixes: `|` if our own columns begin there; then
+    /// `<` for a column of text, or `~` for one of text that may wrap.
     pub(crate) fn new<H: AsRef<str>>(heads: impl IntoIterator<Item = H>) -> Self {
         let columns = heads.into_iter().map(|head| Column::new(head.as_ref()));
         Self {
@@ -108,13 +108,13 @@ impl Table {
         }
     }
 
-    /// The same with a title and a note.
+    /// Adds a title and a note.
     pub(crate) fn titled(mut self, title: &'static str, note: impl Into<String>) -> Self {
         (self.title, self.note) = (title, note.into());
         self
     }
 
-    /// Adds a line; cells that are not there are empty.
+    /// Adds a line; missing cells are empty.
     pub(crate) fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
         let mut line: Vec<Cell> = cells.into_iter().map(Into::into).collect();
         line.resize(self.columns.len(), "".into());
@@ -156,7 +156,7 @@ impl Table {
         out + "</tbody></table></div>\n"
     }
 
-    /// The same for documents; what is bad is bold.
+    /// The table as Markdown, with bad values in bold.
     pub(crate) fn markdown(&self) -> String {
         let mut out = String::new();
         if !self.title.is_empty() {
@@ -187,7 +187,7 @@ impl Table {
     }
 }
 
-/// The attribute of an element with these classes, of which some may be empty.
+/// The `class` attribute of an element; empty classes are left out.
 fn class_of(classes: [&str; 2]) -> String {
     match classes {
         ["", ""] => String::new(),

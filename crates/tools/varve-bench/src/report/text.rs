@@ -1,6 +1,6 @@
-//! Numbers and text as a report shows them.
+//! Formats numbers and text for a report.
 
-/// Text that stands inside an element or a quoted attribute.
+/// Escapes text for the content of an element or a quoted attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -10,8 +10,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Control characters are not allowed in HTML; answers quoted as examples of errors may
-            // hold some.
+            // Control characters are not allowed in HTML, but quoted answers may contain some.
             it if it.is_control() && it != '\n' => out.push('\u{FFFD}'),
             it => out.push(it),
         }
@@ -19,7 +18,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A whole number with separators of thousands.
+/// A whole number with thousands separators.
 pub(crate) fn whole(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut out = String::new();
@@ -35,7 +34,7 @@ pub(crate) fn whole(number: f64) -> String {
     out
 }
 
-/// A number with three digits that count, or all before the point.
+/// A number with three significant digits, or all digits before the point.
 pub(crate) fn three(number: f64) -> String {
     match number.abs() {
         size if size >= 99.95 => whole(number),
@@ -44,17 +43,17 @@ pub(crate) fn three(number: f64) -> String {
     }
 }
 
-/// Whole milliseconds, cut off as JMeter's are.
+/// Milliseconds, truncated to whole ones like JMeter's.
 pub(crate) fn whole_ms(us: f64) -> String {
     whole((us / 1_000.0).floor())
 }
 
-/// Milliseconds with three digits that count.
+/// Milliseconds with three significant digits.
 pub(crate) fn ms(us: f64) -> String {
     three(us / 1_000.0)
 }
 
-/// A size in the unit that fits.
+/// A size in a suitable unit.
 pub(crate) fn bytes(size: f64) -> String {
     for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
         if size >= unit as f64 {
@@ -64,7 +63,7 @@ pub(crate) fn bytes(size: f64) -> String {
     format!("{} B", whole(size))
 }
 
-/// A tick of an axis: short, and without zeros that say nothing.
+/// The label of an axis tick: short, without superfluous zeros.
 pub(crate) fn tick(number: f64) -> String {
     let (scaled, unit) = match number.abs() {
         size if size >= 1e6 => (number / 1e6, "M"),

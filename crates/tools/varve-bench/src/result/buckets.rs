@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A histogram: `[highest value of the bucket in µs, count]`, ascending, empty buckets left out.
-/// Three digits.
+/// A histogram with three significant digits: `[highest value of the bucket in µs, count]`,
+/// ascending, empty buckets left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Buckets(pub Vec<(u64, u64)>);
 
 impl Buckets {
-    /// Samples in all.
+    /// The number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// The smallest value that at least `percent` of the samples are at or under, in µs; 0 when
-    /// there are none.
+    /// The smallest value in µs that at least `percent` percent of the samples do not exceed; 0
+    /// without samples.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> u64 {
-        // Whole numbers: 99.9 % of 1,000 in floating point is a little over 999.
+        // In integers, since 99.9 % of 1,000 in floating point is a little over 999.
         let thousandths = (percent * 1_000.0).round() as u128;
         let rank = (u128::from(self.count()) * thousandths).div_ceil(100_000);
         let rank = rank.max(1) as u64;

@@ -1,6 +1,6 @@
-//! The load tool against servers of every character, and against the real one.
+//! The load tool against misbehaving servers, and against the real one.
 //!
-//! Times are not judged here, since other work may hold this process up; how times are taken is
+//! Times are not asserted here, since other work may delay this process. How times are measured is
 //! tested on a virtual clock, beside the code.
 
 mod real;
@@ -21,8 +21,8 @@ struct Line {
     arguments: varve_bench::BenchArguments,
 }
 
-/// Runs `varve bench api` with these words, on few elements unless they say how many; its exit code
-/// and what it wrote.
+/// Runs `varve bench api` with these arguments, by default on few elements. Returns its exit code
+/// and its result file.
 fn bench(words: &str) -> (ExitCode, ResultFile) {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("result.json");
@@ -31,7 +31,7 @@ fn bench(words: &str) -> (ExitCode, ResultFile) {
     (code, ResultFile::read(&json).expect("a result file"))
 }
 
-/// The same of a run that may not be made: why.
+/// The same for a run that may fail. Returns the error message.
 fn try_bench(words: &str) -> Result<ExitCode, String> {
     let mut line: Vec<&str> = vec!["varve", "api", "--quiet"];
     for (option, usual) in [("--vertices", "400"), ("--edges", "500")] {
@@ -109,8 +109,8 @@ fn a_refused_connection_is_an_error_and_the_next_request_tries_again() {
     let stub = Stub::start(Manner::StopsListening);
     let (_, file) = against(&stub, READ);
     let row = only_row(&file);
-    // A user's first connection may have been waiting to be accepted when the stub stopped
-    // listening: it is reset.
+    // The first connection of a user may have been in the accept queue when the stub stopped
+    // listening; then it is reset.
     let count = |kind| row.errors.get(kind).copied().unwrap_or(0);
     assert!(count("reset") <= 3, "{:?}", row.errors);
     assert_eq!(count("refused") + count("reset"), 60, "{:?}", row.errors);
@@ -176,7 +176,8 @@ fn what_was_written_is_read_back() {
 #[test]
 fn what_was_changed_is_read_back_with_its_new_values() {
     for scenario in ["update_vertices", "overwrite"] {
-        // Several users, few vertices: many writes of one vertex are in flight at once.
+        // Several users and few vertices, so that several writes of one vertex are in flight at
+        // once.
         let words = format!(
             "--scenario {scenario} --model closed --users 8 --threads 2 --warmup 0 --requests 400 \
              --choice zipfian"
@@ -193,8 +194,7 @@ fn what_was_changed_is_read_back_with_its_new_values() {
         assert_ne!(code, ExitCode::SUCCESS, "{scenario}: dropped changes");
         let wrong = only_row(&file).verification.clone();
         let wrong = wrong.expect("changes are verified");
-        // A new age is the old one by chance, once in ninety times for each value that may be the
-        // last.
+        // A random new age equals the old one in one of ninety cases, for each possible last value.
         assert!(wrong.wrong * 2 > wrong.checked, "{scenario}: {wrong:?}");
     }
 }
@@ -265,7 +265,7 @@ fn paced_users_send_equally_often() {
     let row = only_row(&file);
     let generator = &row.generator;
     assert_eq!(generator.planned_samples_per_user, Some(4.0));
-    // A user that was held up for half a second has left one out.
+    // A user that was delayed by half a second has omitted one request.
     assert!(
         row.columns.samples <= 16 && row.columns.samples >= 8,
         "{}",
@@ -307,13 +307,13 @@ fn all_threads_together_have_as_many_in_flight_as_may_be() {
 
 #[test]
 fn a_search_of_an_open_load_ends_near_what_the_server_can_do() {
-    // Fifty a second.
+    // Fifty requests a second.
     let stub = Stub::start(Manner::OneAtATime(20));
     let words = "--scenario vertex_by_id --model open --rate 25 --hold 1s --warmup 0 --max-in-flight 5 --limit-search \
                  --limit-factor 2 --limit-max 800";
     let (_, file) = against(&stub, words);
     let found = &file.limits[0];
-    // Arrivals that are not sent end it; on a machine that is held up by other work, late ones.
+    // Arrivals that are not sent end the search; on a machine that other work delays, late ones do.
     assert!(
         found.first_failed.is_some_and(|rate| rate <= 100.0),
         "{found:?}"
@@ -353,7 +353,7 @@ fn a_search_ends_at_the_first_failure_or_at_its_maximum() {
 #[test]
 fn a_search_that_runs_out_of_elements_ends_and_says_so() {
     let stub = Stub::start(Manner::Right);
-    // Four hundred edges: enough for one step and a part of the next.
+    // Four hundred edges are enough for one step and a part of the next.
     let words = "--scenario single_insert_edges --vertices 20 --vertices-per-request 20 --model closed --users 2 \
                  --warmup 0 --requests 300 --verify 0 --limit-search --limit-factor 2 --limit-max 8";
     let (_, file) = against(&stub, words);

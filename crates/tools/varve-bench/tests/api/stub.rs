@@ -1,5 +1,5 @@
-//! A stand-in for a HugeGraph 1.5.0 server: it answers what the load tool asks, and misbehaves as
-//! reported by the requests of the scenarios.
+//! A substitute for a HugeGraph 1.5.0 server: it answers the tool's preparation properly, and
+//! misbehaves in the requests of the scenarios.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How the server treats reads of vertices once it is prepared.
+/// How the server treats reads of vertices after the preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
     Right,
-    /// Answers with an element that was not asked for.
+    /// Answers with an element that was not requested.
     OtherElement,
     Status(u16),
-    /// Answers 503, also before there is anything to read.
+    /// Answers 503, also during the preparation.
     BusyFromTheStart,
-    /// Sends something that is not HTTP.
+    /// Sends bytes that are not HTTP.
     NoHttp,
-    /// Closes the connection in place of an answer.
+    /// Closes the connection instead of answering.
     HangUp,
-    /// Closes the connection, as it says, after so many answers.
+    /// Closes the connection, announced in the header, after this number of answers.
     ClosesAfter(u32),
     /// Closes its port.
     StopsListening,
@@ -30,16 +30,16 @@ pub(crate) enum Manner {
     Pieces,
     /// Never answers.
     Silent,
-    /// Answers one after another, each after so many milliseconds, whatever the number of
-    /// connections.
+    /// Answers one request after another, each after this number of milliseconds, for all
+    /// connections together.
     OneAtATime(u64),
-    /// Acknowledges vertices and does not keep them.
+    /// Acknowledges vertices without storing them.
     Forgets,
-    /// Acknowledges changes of vertices and does not make them.
+    /// Acknowledges changes of vertices without applying them.
     KeepsTheOld,
 }
 
-/// The server; it ends with its process.
+/// The server, which ends with its process.
 pub(crate) struct Stub {
     address: SocketAddr,
 }
@@ -47,10 +47,10 @@ pub(crate) struct Stub {
 struct Shared {
     manner: Manner,
     vertices: Mutex<HashMap<String, String>>,
-    /// The vertices for reading have been loaded.
+    /// Whether the vertices to read have been loaded.
     loaded: AtomicBool,
     listener: Mutex<Option<TcpListener>>,
-    /// Held by the one that is answered.
+    /// Locked while a request is answered.
     turn: Mutex<()>,
     address: SocketAddr,
 }
@@ -120,7 +120,7 @@ fn write(mut stream: &TcpStream, status: u16, more: &str, body: &str) {
         "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{more}\r\n{body}",
         body.len()
     );
-    // A client that has gone needs no answer.
+    // The client may have closed the connection.
     let _ = stream.write_all(answer.as_bytes());
 }
 
@@ -144,7 +144,7 @@ impl Shared {
                 }
             } else {
                 let (status, body) = self.answer(&request);
-                // Before the answer, after which the users connect.
+                // Before the answer, since the users connect after it.
                 let stops =
                     self.manner == Manner::StopsListening && self.loaded.load(Ordering::SeqCst);
                 if stops {
@@ -164,7 +164,7 @@ impl Shared {
         let _ = TcpStream::connect(self.address);
     }
 
-    /// Answers a read in the manner asked for; whether the connection stays.
+    /// Answers a read in the given manner. Returns whether the connection stays open.
     fn misbehave(&self, stream: &TcpStream, request: &Request, answered: u32) -> bool {
         let (status, body) = self.answer(request);
         let mut out = stream;
@@ -283,8 +283,8 @@ impl Shared {
             }
             ids.push(id);
         }
-        // The tests load 400 vertices, beside the two that the tool learns the form of edge ids
-        // with.
+        // The tests load 400 vertices, besides the two from which the tool learns the form of edge
+        // ids.
         self.loaded.store(vertices.len() >= 402, Ordering::SeqCst);
         (201, serde_json::to_string(&ids).expect("JSON"))
     }

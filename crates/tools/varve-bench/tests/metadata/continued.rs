@@ -1,8 +1,8 @@
-//! Runs that go on where others have stopped.
+//! Runs that continue earlier ones.
 
 use super::*;
 
-/// Everything of a run but what differs each time.
+/// The results of a run without those that differ each time.
 fn counted(file: &Value) -> Vec<(Value, Value, Value, Value, Value)> {
     let rows = file["runs"][0]["rows"].as_array().expect("rows");
     let of = |row: &Value, key: &str| row[key].clone();
@@ -38,7 +38,8 @@ fn a_run_in_parts_has_the_calls_and_rows_of_one_in_a_piece() {
         ))
     };
     let kept = || read(&path("run.json"))["runs"][0].clone();
-    // A part that may begin nothing, then one between two profiles, and one that ends everything.
+    // A part that may begin nothing, then one that ends between two profiles, and one that ends the
+    // run.
     run_with("--profiles 1,2").expect("run");
     let first = kept();
     assert_eq!(first["carried"]["at_work"], Value::Null);
@@ -60,7 +61,7 @@ fn a_run_in_parts_has_the_calls_and_rows_of_one_in_a_piece() {
     assert_eq!(last["profiles"].as_array().map(Vec::len), Some(30));
     assert_eq!(last["instances_created"], 30);
     assert!(stub.requests() > requests);
-    // The searches of the last part are booked in the evidence of the first.
+    // The evidence of the first part includes the searches of the last part.
     let pieces = read(&path("evidence/0005-02/profile-002.json"));
     let pieces = pieces["requirementResults"][0]["positiveTestEvidence"].clone();
     let of_profile = last["rows"].as_array().expect("rows").iter();
@@ -75,7 +76,7 @@ fn a_run_in_parts_has_the_calls_and_rows_of_one_in_a_piece() {
 
 #[test]
 fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
-    // One request for the metadata collection, then all of the first profile, and some of the
+    // One request for the metadata collection, then the whole first profile, and a part of the
     // second.
     let stub = Stub::start(Manner::Leaves(1 + 30 + 4));
     let folder = tempfile::tempdir().expect("a folder");
@@ -96,12 +97,12 @@ fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
         Some(1)
     );
     assert_eq!(calls(&file, "Entity search", "findEntities"), 0);
-    // The evidence is that of the profile that is over.
+    // The evidence is that of the completed profile.
     let evidence = |id| folder.path().join(format!("0005-02/profile-{id:03}.json"));
     let pieces = read(&evidence(1))["requirementResults"][0]["positiveTestEvidence"].clone();
     assert_eq!(pieces.as_array().map(Vec::len), Some(30));
     assert!(!evidence(2).exists());
-    // The repository comes back with what it had.
+    // The repository comes back with its data.
     stub.comes_back();
     for other in ["--seed 2", "--no-booking"] {
         let error = run(&format!("--url {} {words} --continue {other}", stub.url()));
@@ -122,7 +123,7 @@ fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
     assert_eq!(continued["url"], stub.url());
 }
 
-/// Of the walks: each type has a search for its instances, and three calls that are not supported.
+/// Each type of the walks has a search for its instances, and three unsupported calls.
 #[test]
 fn walks_go_on_after_the_types_that_are_over() {
     let stub = Stub::start(Manner::Leaves(1 + 60 + 4 * 2 + 2));
@@ -314,7 +315,7 @@ fn a_run_goes_on_with_the_server_that_it_began_with() {
     let error = refused(&format!("{words} {set}"));
     let began = "the run began with the binary of --serve: varve-1 (CRC-32 ";
     assert!(error.starts_with(began), "{error}");
-    // The same name, other bytes.
+    // The same name with other bytes.
     program(&binary, &format!("{}/", stub.url()), "varve-1");
     assert!(refused(&format!("{words} {set}")).starts_with(began));
     program(&binary, &stub.url(), "varve-1");

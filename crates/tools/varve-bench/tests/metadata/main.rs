@@ -1,5 +1,5 @@
-//! The open-metadata suite against a repository of few abilities: what is counted, what is booked
-//! where, and that the failure of one test case is not that of the run.
+//! The open-metadata suite against a repository with few features: the counts, the rows of calls,
+//! and that the failure of one test case does not end the run.
 
 mod continued;
 mod programs;
@@ -38,7 +38,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Runs the suite with the first three types at volume 5-2; the outcome and the JSON file.
+/// Runs the suite with the first three types at volume 5-2. Returns the outcome and the JSON file.
 fn against(stub: &Stub, words: &str) -> (anyhow::Result<ExitCode>, Value) {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("result.json");
@@ -92,7 +92,7 @@ fn calls_are_counted_by_row_and_set_up_searches_are_booked() {
     let asked = stub.refused();
     let exact =
         |it: &String| it.contains("by-property-value?searchCriteria=%5CQ") && it.ends_with("%5CE");
-    // What is not supported is not asked for again within the test case.
+    // Unsupported calls are not repeated within the test case.
     assert_eq!(asked.iter().filter(|it| exact(it)).count(), 3, "{asked:?}");
     assert_eq!(asked.len(), 3, "{asked:?}");
 }
@@ -110,7 +110,7 @@ fn a_refused_call_ends_its_test_case_only() {
     let stub = Stub::start(Manner::Refuses(8));
     let (code, file) = against(&stub, "--profiles 1");
     assert_eq!(code.expect("run"), ExitCode::from(FAILED));
-    // The third entity of the second type; its reference copies are left out with it.
+    // The third entity of the second type is refused, and so its reference copies are left out.
     assert_eq!(calls(&file, "Entity creation", "addEntity"), 5 + 2 + 5);
     assert_eq!(
         calls(&file, "Entity creation", "saveEntityReferenceCopy"),
@@ -140,7 +140,7 @@ fn a_refused_call_ends_its_test_case_only() {
 
 #[test]
 fn a_page_that_is_longer_than_asked_is_a_failure() {
-    // The pages of searches, and the searches for the instances that test cases read.
+    // The pages of searches, and the searches for the instances of test cases.
     for (size, profile, failed) in [(2, "Entity search", 3), (5, "Entity retrieval", 3)] {
         for words in ["--profiles 1,2,12", "--profiles 1,2,12 --no-booking"] {
             let stub = Stub::start(Manner::Exceeds(size));
@@ -187,8 +187,8 @@ fn methods_and_profiles_can_be_left_out() {
     assert_eq!(calls(&file, "Entity search", "findEntities"), 3);
 }
 
-/// Everything runs, although nearly nothing is supported: the profiles have what they need, or find
-/// nothing to do.
+/// Everything runs, although hardly anything is supported: the profiles find their instances, or
+/// have nothing to do.
 #[test]
 fn a_repository_of_few_abilities_has_no_failed_test_case_where_it_says_so() {
     let stub = Stub::start(Manner::Right);
@@ -245,7 +245,7 @@ fn files_hold_what_reports_and_other_programs_need() {
 fn evidence_that_cannot_be_written_takes_no_results_along() {
     let stub = Stub::start(Manner::Right);
     let folder = tempfile::tempdir().expect("a folder");
-    // No file can have this name.
+    // A folder takes the name of the file.
     let evidence = folder.path().join("evidence");
     let taken = evidence.join("0005-02/profile-012.json");
     std::fs::create_dir_all(taken).expect("made");
@@ -262,7 +262,7 @@ fn results_that_cannot_be_written_are_reported_all_the_same() {
     let stub = Stub::start(Manner::Right);
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    // No file can have this name.
+    // A folder takes the name of the file.
     std::fs::create_dir(path("run.json")).expect("made");
     let words = format!(
         "--url {} --volume 5-2,2-1 --types 3 --profiles 1 --json {} --markdown {} --report {}",

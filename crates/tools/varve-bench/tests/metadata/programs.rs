@@ -1,9 +1,10 @@
-//! Programs that stand in for a server that the tool starts.
+//! Programs that replace the server that the tool starts.
 
 use std::path::Path;
 
-/// Another process writes it: what this one had open for writing, a child that another test starts
-/// would have, too, and what somebody writes cannot be run.
+/// Writes an executable file from another process. A child process that another test starts would
+/// inherit a descriptor that this process has open for writing, and a file that is open for writing
+/// cannot be executed.
 fn write_program(path: &Path, text: &str) {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#]);
@@ -11,8 +12,8 @@ fn write_program(path: &Path, text: &str) {
     assert!(written.success());
 }
 
-/// A program that says where the repository is, as a server does: another one for each volume,
-/// which the data folder names.
+/// A program that prints the repository's address like a server, with a different one for each
+/// volume, as named by the data folder.
 pub(crate) fn program_of_volumes(path: &Path, urls: &[(&str, &str)]) {
     let cases = urls
         .iter()
@@ -26,7 +27,7 @@ pub(crate) fn program_of_volumes(path: &Path, urls: &[(&str, &str)]) {
     write_program(path, &text);
 }
 
-/// A program that says where the repository is, as a server does, and leaves something in its data
+/// A program that prints the repository's address like a server, and leaves a file in its data
 /// folder.
 pub(crate) fn program(path: &Path, url: &str, version: &str) {
     let text = format!(

@@ -1,4 +1,4 @@
-//! A stand-in for an open-metadata repository: it keeps entities by type and home, and supports
+//! A substitute for an open-metadata repository: it stores entities by type and home, and supports
 //! nothing else.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,15 +15,15 @@ pub(crate) enum Manner {
     Right,
     /// Refuses the entity with this number, from 1.
     Refuses(usize),
-    /// Is gone after so many requests.
+    /// Stops after this number of requests.
     Leaves(usize),
-    /// Takes this long to say the first time that it does not support something.
+    /// Takes this long for its first answer that something is not supported.
     Pauses(Duration),
-    /// Gives one instance more than a page has, to those who ask for a page of this size.
+    /// Returns one instance too many for pages of this size.
     Exceeds(u64),
 }
 
-/// The repository; it ends with its process.
+/// The repository, which ends with its process.
 pub(crate) struct Stub {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -31,7 +31,7 @@ pub(crate) struct Stub {
 
 struct Shared {
     manner: Manner,
-    /// It has gone away, and come back.
+    /// Whether it has stopped and come back.
     back: AtomicBool,
     state: Mutex<Served>,
 }
@@ -42,9 +42,9 @@ struct Served {
     connections: usize,
     added: usize,
     entities: Vec<Value>,
-    /// The id of the metadata collection, unless it is the usual one.
+    /// The id of the metadata collection, if it is not the default one.
     home: Option<&'static str>,
-    /// Paths that are not supported.
+    /// The requested paths that are not supported.
     refused: Vec<String>,
 }
 
@@ -73,12 +73,12 @@ impl Stub {
         self.shared.state.lock().expect("unpoisoned").requests
     }
 
-    /// Has another metadata collection from now on.
+    /// Changes the id of the metadata collection.
     pub(crate) fn calls_itself(&self, id: &'static str) {
         self.shared.state.lock().expect("unpoisoned").home = Some(id);
     }
 
-    /// Answers again, at the same address, after it was gone.
+    /// Serves again at the same address after it has stopped.
     pub(crate) fn comes_back(&self) {
         self.shared.back.store(true, Ordering::SeqCst);
         let listener = TcpListener::bind(self.address).expect("its port");
@@ -95,13 +95,14 @@ impl Stub {
     }
 }
 
-/// Serves one connection after the other until the repository leaves.
+/// Serves one connection after another until the repository stops.
 fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
     std::thread::spawn(move || {
         while let Ok((stream, _)) = listener.accept() {
             shared.state.lock().expect("unpoisoned").connections += 1;
             if !shared.serve(&stream) {
-                // Before the connection ends: nobody can connect any more who has seen that.
+                // Before the connection ends, so that no client can connect after it has seen the
+                // end.
                 drop(listener);
                 return;
             }
@@ -112,13 +113,13 @@ fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
 const PREFIX: &str = "/platform/servers/varve/open-metadata/repository-services/users/bench";
 
 impl Shared {
-    /// Whether it is gone after so many requests.
+    /// Whether it stops before this request.
     fn is_gone(&self, requests: usize) -> bool {
         let is_back = self.back.load(Ordering::SeqCst);
         !is_back && matches!(self.manner, Manner::Leaves(after) if requests > after)
     }
 
-    /// Serves one connection to its end; `false` when the repository leaves.
+    /// Serves one connection to its end. Returns `false` when the repository stops.
     fn serve(&self, stream: &TcpStream) -> bool {
         let mut writer = stream.try_clone().expect("another handle");
         let mut reader = BufReader::new(stream);

@@ -1,4 +1,4 @@
-//! The choice of a rule, and what each rule lets pass and what not.
+//! The choice of a rule, and the answers that each rule accepts and rejects.
 
 use super::*;
 

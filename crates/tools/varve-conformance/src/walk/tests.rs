@@ -1,4 +1,4 @@
-//! What counts as equal inside a body, one table for each order.
+//! Equality of values inside a body, with a table for each order.
 
 use super::*;
 

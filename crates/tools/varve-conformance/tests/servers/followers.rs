@@ -1,5 +1,5 @@
-//! Followers of a graph's changes while its two servers are killed, started again and stopped: each
-//! has every commit once, whole and in order.
+//! Followers of a graph's changes while its two servers are killed, restarted and stopped. Each
+//! follower gets every commit once, completely and in order.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -9,27 +9,27 @@ use varve_conformance::json::Json;
 
 use super::*;
 
-/// Vertices of a commit.
+/// The number of vertices in a commit.
 const BATCH: usize = 3;
-/// Commits of each writer between two faults.
+/// The number of commits of each writer between two faults.
 const PROGRESS: usize = 25;
-/// Between two commits of a writer: what is under test is faults, not speed.
+/// The pause between two commits of a writer; the test is about faults, not speed.
 const PAUSE: Duration = Duration::from_millis(10);
 const CHANGES: &str = "/graphs/hugegraph/changes?types=vertex";
 const WRITERS: usize = 2;
 
-/// The addresses of the servers, which change when one is started again.
+/// The addresses of the servers, which change at a restart.
 type Addresses = Mutex<[String; 2]>;
 
 fn address(of: &Addresses, at: usize) -> String {
     of.lock().unwrap()[at % 2].clone()
 }
 
-/// What a follower has: the ids of each commit, in order.
+/// The commits of a follower: version and ids, in order.
 #[derive(Default)]
 struct Followed {
     commits: Vec<(u64, Vec<String>)>,
-    /// The part of a commit that has come.
+    /// The ids of the commit that is still incomplete.
     part: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ fn number(line: &Json, key: &str) -> usize {
 }
 
 impl Followed {
-    /// Takes a line; a commit counts when it has come whole.
+    /// Takes a line; a commit is added once it is complete.
     fn take(&mut self, line: &str) {
         let line = Json::parse(line).unwrap();
         let Some(version) = text(&line, "version") else {
@@ -61,7 +61,7 @@ impl Followed {
         }
     }
 
-    /// The last whole commit, which is all that a follower stores.
+    /// The version of the last complete commit, which is all that a follower stores.
     fn cursor(&self) -> u64 {
         self.commits.last().map_or(0, |(version, _)| *version)
     }
@@ -73,18 +73,18 @@ impl Followed {
         }
     }
 
-    /// Begins again behind the last whole commit, as after a kill.
+    /// Discards the incomplete commit, as after a kill.
     fn forget_part(&mut self) {
         self.part.clear();
     }
 }
 
-/// What followers follow, and how far.
+/// The parameters of the followers, and when they end.
 struct Followers<'f> {
     addresses: &'f Addresses,
-    /// The first id of the last commit.
+    /// The first id of the last commit to wait for.
     end: &'f str,
-    /// That commit will not come: something else has failed.
+    /// Set when that commit will not come because something else has failed.
     is_given_up: AtomicBool,
 }
 
@@ -95,7 +95,7 @@ impl Followers<'_> {
     }
 }
 
-/// Follows by long polls at one server while it is there, else at the other.
+/// Follows by long polls at one server as long as it answers, otherwise at the other.
 fn poll(of: &Followers<'_>, first: usize) -> Followed {
     let (mut followed, mut at) = (Followed::default(), first);
     while !of.has_all(&followed) {
@@ -110,7 +110,7 @@ fn poll(of: &Followers<'_>, first: usize) -> Followed {
             Ok(answer) if answer.status == 200 => {
                 answer.body.lines().for_each(|line| followed.take(line));
             }
-            // Nobody leads, or the server is away: a follower waits and asks the other one.
+            // There is no leader, or the server is not ready: waits and asks the same server again.
             Ok(answer) if answer.status == 503 => thread::sleep(PAUSE),
             Ok(answer) => panic!("{} {}", answer.status, answer.body),
             Err(_) => {
@@ -122,14 +122,14 @@ fn poll(of: &Followers<'_>, first: usize) -> Followed {
     followed
 }
 
-/// Follows by streams of events, which end with their server.
+/// Follows by event streams, which end with their server.
 fn listen(of: &Followers<'_>, first: usize) -> Followed {
     let (mut followed, mut at) = (Followed::default(), first);
     while !of.has_all(&followed) {
         followed.forget_part();
         let url = address(of.addresses, at);
         let asked = stream(url.trim_start_matches("http://"), &followed.since());
-        // The server that does not lead names the one that does.
+        // A server that does not lead names the leader.
         let asked = asked.and_then(|(events, leader)| match leader {
             Some(leader) => stream(&leader, &followed.since()).map(|(events, _)| events),
             None => Ok(events),
@@ -153,14 +153,14 @@ fn listen(of: &Followers<'_>, first: usize) -> Followed {
 
 type Events = BufReader<TcpStream>;
 
-/// The next line; `None` where the server ended within it.
+/// The next line; `None` if the stream ended within it.
 fn whole_line(events: &mut Events) -> Option<String> {
     let mut line = String::new();
     events.read_line(&mut line).ok()?;
     line.ends_with('\n').then(|| line.trim_end().to_owned())
 }
 
-/// A stream of events, and the leader if that is where it is.
+/// An event stream; if this server does not lead, also the address of the leader.
 fn stream(address: &str, since: &str) -> std::io::Result<(Events, Option<String>)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
@@ -192,8 +192,8 @@ fn batch(ids: &[String]) -> String {
     format!("[{}]", things.join(","))
 }
 
-/// Commits through one of the servers until stopped; the first id of each commit, and whether
-/// it was acknowledged. A commit whose outcome is unknown is not tried again.
+/// Commits through one of the servers until stopped. Returns the first id of each commit, and
+/// whether it was acknowledged. A commit with an unknown outcome is not retried.
 fn write(
     addresses: &Addresses,
     at: usize,
@@ -221,7 +221,8 @@ fn write(
     written
 }
 
-/// Every commit once, whole, in the order of each writer; all that were acknowledged.
+/// Checks that every commit came once, completely, in the order of its writer, and that no
+/// acknowledged one is missing.
 fn check(followed: &Followed, written: &[Vec<(String, bool)>]) {
     let mut seen = HashSet::new();
     for (version, ids) in &followed.commits {
@@ -256,7 +257,7 @@ fn quoted(id: &str) -> String {
     format!("\"{id}\"")
 }
 
-/// The number of the commit of which this is the first id, if the writer with this prefix did it.
+/// The number of the commit with this first id, if the writer with this prefix made it.
 fn number_of(id: &str, prefix: &str) -> Option<usize> {
     let rest = id
         .trim_matches('"')
@@ -265,7 +266,7 @@ fn number_of(id: &str, prefix: &str) -> Option<usize> {
     rest.split('x').next()?.parse().ok()
 }
 
-/// The servers, of which one at a time fails.
+/// The two servers, of which one fails at a time.
 struct Pair<'p> {
     processes: [Option<Process>; 2],
     addresses: &'p Addresses,
@@ -290,7 +291,7 @@ impl Pair<'_> {
     }
 }
 
-/// Waits until there are so many commits more through each of these servers.
+/// Waits until each of these writers has made [`PROGRESS`] further commits.
 fn progress(counts: &[&AtomicUsize]) {
     let before: Vec<usize> = counts
         .iter()
@@ -305,7 +306,7 @@ fn progress(counts: &[&AtomicUsize]) {
     }
 }
 
-/// The leader is killed, then the one that follows; then the leader is stopped as usual.
+/// Kills the leader, later the follower, and then stops the leader in order.
 fn faults(pair: &mut Pair<'_>, counts: &[AtomicUsize]) {
     let both: Vec<&AtomicUsize> = counts.iter().collect();
     progress(&both);
@@ -380,7 +381,7 @@ fn followers_have_every_commit_once_while_servers_fail() {
         check(each, &written);
         assert_eq!(each.commits, followed[0].commits, "all have the same");
     }
-    // Who reads it all afterwards has the same, too.
+    // A follower that reads everything afterwards gets the same commits.
     let later = poll(&following, 0);
     assert_eq!(later.commits, followed[0].commits);
     let all: usize = written.iter().map(Vec::len).sum();

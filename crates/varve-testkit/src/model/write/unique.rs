@@ -10,7 +10,8 @@ use super::super::read::tuple;
 use super::{Refusal, Work};
 
 impl Work<'_> {
-    /// At no instant of `period` do two elements of a label hold the same values of a unique index.
+    /// Checks that at no instant of `period` two elements of a label have the same values of a
+    /// unique index.
     pub(super) fn check_unique(&self, period: Period) -> Result<(), Refusal> {
         let unique = |label: &&IndexLabel| label.index_type == IndexType::Unique;
         for label in self.model.schema.index_labels.iter().filter(unique) {
@@ -36,7 +37,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether an element that the request does not touch holds these values at any instant of
+    /// Whether an element that the request does not change has these values at any instant of
     /// `period`.
     fn is_held(&self, label: &IndexLabel, period: Period, values: &[Value]) -> bool {
         let events = self.model.events.iter();

@@ -1,5 +1,5 @@
-//! Two servers, or two runs of one, row by row: ratios of the medians, with the least and the
-//! greatest over the repeats.
+//! Compares two servers, or two runs of one, row by row: ratios of the medians, with minimum and
+//! maximum over the repeats.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub(crate) struct Comparison {
     /// Names of the sides.
     sides: [String; 2],
     rows: Vec<Pair>,
-    /// What only one side ran.
+    /// Rows that only one side has.
     alone: Vec<String>,
 }
 
@@ -34,13 +34,13 @@ struct Pair {
 #[derive(Debug, Clone)]
 struct Figure {
     name: &'static str,
-    /// More is better.
+    /// Whether a greater value is better.
     more: bool,
     sides: [Spread; 2],
     ratio: Spread,
 }
 
-/// Median, least and greatest.
+/// Median, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Spread {
     median: f64,
@@ -102,7 +102,7 @@ const FIGURES: [ComparedFigure; 7] = [
     ("error %", false, |row| Some(row.columns.error_percent)),
 ];
 
-/// The figures of a line, and whether with their ratio.
+/// The figures of the compact table, and whether their ratio is shown.
 const COMPACT: [(&str, bool); 5] = [
     ("elements/s", true),
     ("median ms", false),
@@ -178,7 +178,7 @@ pub(crate) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
     Ok(Some(Comparison { sides, rows, alone }))
 }
 
-/// The name of a file's side; unlike the other's.
+/// The name of a file's side, which differs from that of the other side.
 fn side_of_file(files: &[ResultFile], at: usize) -> String {
     let letter = ["A", "B"][at];
     match files[at].title.as_str() {
@@ -215,7 +215,7 @@ impl Comparison {
         !self.rows.is_empty()
     }
 
-    /// Every figure with its spread, a line each.
+    /// Every figure with its spread, one in each line.
     fn spreads(&self) -> Table {
         let [a, b] = &self.sides;
         let ratio = format!("|{a} ÷ {b}");
@@ -238,7 +238,7 @@ impl Comparison {
         table
     }
 
-    /// A line a row with the figures that matter most.
+    /// The most important figures, a line for each row.
     fn table(&self) -> Table {
         let [a, b] = &self.sides;
         let mut heads = vec!["<Scenario".to_owned(), "<Load".to_owned()];
@@ -279,7 +279,7 @@ impl Comparison {
         counts.max().unwrap_or(0)
     }
 
-    /// The section of the page.
+    /// The comparison as a section of the page.
     pub(crate) fn html(&self) -> String {
         let mut out = self.table().titled("", self.note()).html();
         let spreads = self.spreads().html();
@@ -302,7 +302,7 @@ impl Comparison {
         )
     }
 
-    /// The same for documents.
+    /// The comparison as Markdown.
     pub(crate) fn markdown(&self) -> String {
         let mut out = format!("\n{}{}\n", self.table().markdown(), self.note());
         for it in &self.alone {
@@ -313,7 +313,7 @@ impl Comparison {
 }
 
 impl Figure {
-    /// The ratio in the colour of better or worse; one within 2 % of 1 is neither.
+    /// The ratio, marked as better or worse; a ratio within 2 % of 1 is not marked.
     fn ratio_cell(&self) -> Cell {
         match self.ratio.median {
             it if !it.is_finite() => "–".into(),

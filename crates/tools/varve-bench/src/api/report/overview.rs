@@ -1,5 +1,5 @@
-//! Throughput and latency against concurrency, a pair of charts a scenario, with the published rows
-//! as dots.
+//! Charts of throughput and latency against concurrency, two for each scenario, with the published
+//! rows as dots.
 
 use super::ReportRow;
 use super::published::Published;
@@ -7,7 +7,7 @@ use crate::api::result::{Model, Row};
 use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
 use crate::report::page::section;
 
-/// What a point's horizontal place says: users, or requests a second offered.
+/// The horizontal position of a row: its users, or its rate of requests a second.
 fn concurrency(row: &Row) -> Option<f64> {
     match row.load.model {
         Model::Open => row.load.rate,
@@ -50,7 +50,7 @@ pub(super) fn charts(measured: &[ReportRow<'_>], published: &[Published]) -> Str
     }
 }
 
-/// Different concurrencies among the rows.
+/// The number of different concurrencies among the rows.
 fn steps(rows: &[&ReportRow<'_>]) -> usize {
     let mut found: Vec<u64> = rows
         .iter()
@@ -71,7 +71,7 @@ fn axis_of(model: Model) -> Axis {
     Axis::new(label, Scale::Linear)
 }
 
-/// One line a server: its points in order of concurrency, the mean of repeats.
+/// One line for each server: its points in order of concurrency, with the mean of repeats.
 fn lines(rows: &[&ReportRow<'_>], value: impl Fn(&Row) -> f64) -> Vec<(String, Vec<(f64, f64)>)> {
     let mut found: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for it in rows {
@@ -137,7 +137,7 @@ fn latency(label: &str, model: Model, rows: &[&ReportRow<'_>], theirs: &[&Publis
             });
         }
     }
-    // An average of 0 as published is anything under 1 ms, which a logarithmic axis cannot show.
+    // A published average of 0 is anything below 1 ms, which a logarithmic axis cannot show.
     series.extend(dots(theirs, |row| row.average_ms().max(0.5)));
     for series in &mut series {
         if series.shape == Shape::Dots {
@@ -151,7 +151,7 @@ fn latency(label: &str, model: Model, rows: &[&ReportRow<'_>], theirs: &[&Publis
     Chart::new(title, axis_of(model), y, series)
 }
 
-/// The same in every chart.
+/// The colour of a published row, the same in every chart.
 fn published_colour(row: &Published) -> usize {
     match (row.page, row.backend) {
         ("v0.2", _) => 7,

@@ -1,4 +1,4 @@
-//! What stands around the tables: heading, reading, environment.
+//! The parts of the page around the tables: heading, explanations, environment.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::api::result::{ResultFile, Server};
 use crate::report::page;
 use crate::report::text::escape;
 
-/// How the figures are to be read.
+/// The explanation of the figures.
 pub(super) const READING: &str = r#"<section id="reading"><h2>How to read this</h2><dl>
 <dt>Samples</dt><dd>Requests finished, failed ones included.</dd>
 <dt>Average, Median, 90% Line, Min, Max</dt><dd>Service time in whole milliseconds, from the first byte sent to the last byte received, connecting included; as JMeter's Aggregate Report has them.</dd>
@@ -105,7 +105,7 @@ fn server_words(server: &Server) -> String {
     words.join(" ")
 }
 
-/// Everything known about machine, servers and commands, a block a file.
+/// The known facts about machine, servers and commands, a block for each file.
 pub(super) fn environment(files: &[ResultFile]) -> String {
     let mut out = String::new();
     for file in files {

@@ -1,9 +1,9 @@
-//! The tables that HugeGraph's project has published of its API load tests, digit for digit.
+//! The tables of API load tests that HugeGraph's project has published, digit for digit.
 //!
-//! `published.csv` holds them. v0.2 is text on its page; v0.4.4 and v0.5.6 are pictures, read by
-//! eye. The pictures contradict themselves in one place: the row of 2,000 users with 200 vertices a
-//! request on 48 processors has a 90 % line of 159 in `best` and of 150 in the two others, and
-//! stands in `cpu-memory` under HDD although it is the SSD's.
+//! They are in `published.csv`. v0.2 is text on its page; v0.4.4 and v0.5.6 are pictures,
+//! transcribed by eye. The pictures contradict each other in one place: the row of 2,000 users with
+//! 200 vertices a request on 48 processors. It has a 90 % line of 159 in `best` and of 150 in the
+//! two others, and `cpu-memory` lists it under HDD although it was measured on SSD.
 
 /// A published row. Figures are text, as published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,15 +12,15 @@ pub(crate) struct Published {
     pub(crate) page: &'static str,
     /// `rocksdb` or `cassandra`.
     pub(crate) backend: &'static str,
-    /// Table or picture of the page.
+    /// The table or picture on the page.
     pub(crate) table: &'static str,
     /// The server's machine.
     pub(crate) machine: &'static str,
-    /// Our name of the scenario.
+    /// Our name for the scenario.
     pub(crate) scenario: &'static str,
     /// Users.
     pub(crate) concurrency: u32,
-    /// Elements a request.
+    /// Elements in a request.
     pub(crate) items: u32,
     /// Samples, average, median, 90 % line, min, max (ms), error, throughput (requests a second)
     /// and KB a second.
@@ -47,8 +47,8 @@ impl Published {
         matches!(self.figures[6], "0" | "0.00%")
     }
 
-    /// Whether a scenario of ours stands beside it. The published edges may have been checked or
-    /// not: both do.
+    /// Whether it is comparable with this scenario of ours. The published tests do not state
+    /// whether edges were checked, so both kinds are.
     pub(crate) fn is_of(&self, scenario: &str) -> bool {
         self.scenario == scenario.trim_end_matches("_unchecked")
     }
@@ -68,8 +68,8 @@ pub(crate) fn rows() -> Vec<Published> {
         .collect()
 }
 
-/// The row with the most elements a second among those of the scenario without errors: of the
-/// RocksDB back end where it was measured, since that is what Varve stands on, else of any.
+/// The row of the scenario with the most elements a second, among those without errors. Rows of the
+/// RocksDB back end take precedence, since Varve uses RocksDB.
 pub(crate) fn best<'a>(rows: &'a [Published], scenario: &str) -> Option<&'a Published> {
     let items = |row: &Published| row.throughput() * f64::from(row.items);
     let most = |backend: Option<&str>| {
@@ -81,7 +81,7 @@ pub(crate) fn best<'a>(rows: &'a [Published], scenario: &str) -> Option<&'a Publ
     most(Some("rocksdb")).or_else(|| most(None))
 }
 
-/// A line of the file. Only the machine is quoted, since it holds commas.
+/// Parses a line of the file. Only the machine is quoted, since it contains commas.
 fn parse(line: &'static str) -> Option<Published> {
     let (head, rest) = line.split_once(",\"")?;
     let (machine, tail) = rest.split_once("\",")?;
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Throughput times the elements a request has the figures that the project quotes for itself.
+    /// Throughput times the elements in a request is the figure that the project quotes for itself.
     #[test]
     fn the_best_rows_are_those_quoted() {
         let rows = rows();

@@ -10,7 +10,7 @@ use crate::report::page::section;
 use crate::report::table::{Cell, Table};
 use crate::report::text::{escape, ms, three, whole};
 
-/// The best row of a scenario and server: most elements a second without an error.
+/// The best row of a scenario and server: the one with the most elements a second without errors.
 fn best_of<'a, 'b>(
     measured_rows: &'b [ReportRow<'a>],
     scenario: &str,
@@ -53,7 +53,7 @@ const SUMMARY: &[&str] = &[
     "<Published row",
 ];
 
-/// Ours and published of a scenario's best row.
+/// The figures of a scenario's best row beside the published ones.
 fn summary_row(it: &ReportRow<'_>, published: &[Published]) -> Vec<Cell> {
     let row = it.row;
     let clean = row.columns.error_percent == 0.0;
@@ -84,14 +84,14 @@ fn summary_row(it: &ReportRow<'_>, published: &[Published]) -> Vec<Cell> {
     cells
 }
 
-/// Whether a paced row had fewer users than the published one, so that its ratio says nothing about
-/// the server.
+/// Whether a paced row had fewer users than the published one; then its ratio does not show the
+/// server's limit.
 fn offered_less(it: &ReportRow<'_>, published: &[Published]) -> bool {
     let theirs = best(published, &it.row.scenario).map_or(0, |best| best.concurrency);
     it.row.load.period_s.is_some() && it.row.load.users.is_some_and(|users| users < theirs)
 }
 
-/// The best row of each scenario beside the best published one.
+/// The best row of each scenario, beside the best published row.
 pub(super) fn summary(measured_rows: &[ReportRow<'_>], published: &[Published]) -> Table {
     let mut table = Table::new(SUMMARY);
     for (scenario, server) in pairs(measured_rows) {
@@ -102,7 +102,7 @@ pub(super) fn summary(measured_rows: &[ReportRow<'_>], published: &[Published]) 
     table
 }
 
-/// The same as a section.
+/// The summary as a section.
 pub(super) fn summary_section(measured_rows: &[ReportRow<'_>], published: &[Published]) -> String {
     if measured_rows.is_empty() {
         return "<p>No row ran.</p>\n".to_owned();
@@ -114,7 +114,7 @@ pub(super) fn summary_section(measured_rows: &[ReportRow<'_>], published: &[Publ
     section("summary", "In short", &table.html())
 }
 
-/// The published columns, and ours to the right of them.
+/// The published columns, followed by our own.
 pub(super) fn aggregate(files: &[ResultFile], measured_rows: &[ReportRow<'_>]) -> String {
     let note = "Times in milliseconds, throughput in requests a second.";
     let before = ["<Label", "<Server", "<Load"];
@@ -144,7 +144,7 @@ pub(super) fn aggregate(files: &[ResultFile], measured_rows: &[ReportRow<'_>]) -
     section("table", "All rows", &out)
 }
 
-/// What searches for the upper limit found.
+/// The results of searches for the upper limit.
 pub(super) fn limits(files: &[ResultFile]) -> String {
     let mut table = Table::new([
         "<Scenario",
@@ -171,7 +171,7 @@ pub(super) fn limits(files: &[ResultFile]) -> String {
     }
 }
 
-/// Ours against the ceilings of the same run.
+/// Varve against the ceilings of the same run.
 pub(super) fn ceilings(files: &[ResultFile]) -> String {
     let table = ceilings_table(files.iter().flat_map(|file| &file.ceilings));
     if table.is_empty() {
@@ -186,7 +186,7 @@ pub(super) fn ceilings(files: &[ResultFile]) -> String {
     )
 }
 
-/// Errors by kind with the first of each.
+/// Errors by kind, with the first of each kind.
 pub(super) fn errors(measured_rows: &[ReportRow<'_>]) -> String {
     let heads = [
         "<Label",
@@ -217,7 +217,7 @@ pub(super) fn errors(measured_rows: &[ReportRow<'_>]) -> String {
     section("errors", "Errors", &text)
 }
 
-/// The published tables, with ours where the scenario ran with the same number of users.
+/// The published tables, with our figures where the scenario ran with the same number of users.
 pub(super) fn published(measured_rows: &[ReportRow<'_>], published: &[Published]) -> String {
     let mut out = String::from(
         "<p class=\"note\">Digit for digit; to the right ours, where the same scenario ran paced with as many users. Other \
@@ -242,7 +242,7 @@ pub(super) fn published(measured_rows: &[ReportRow<'_>], published: &[Published]
     section("published", "The published tables", &out)
 }
 
-/// The machines of some rows.
+/// The machines of these rows.
 fn machines(rows: &[Published]) -> String {
     let mut found: Vec<&str> = Vec::new();
     for row in rows {

@@ -6,7 +6,7 @@ use crate::api::result::{
     LimitFound, Load, Memory, Model, More, Second, Verification,
 };
 
-/// A row that looks like one of a real run.
+/// A row with realistic figures.
 #[expect(clippy::too_many_lines, reason = "a row has this many columns")]
 fn row(server: &str, scenario: &str, users: u32, rate: f64) -> Row {
     let seconds = 30;
@@ -161,7 +161,7 @@ fn files() -> Vec<ResultFile> {
     ]
 }
 
-/// Every element that is opened is closed, in order; attributes are quoted.
+/// Asserts that every element is closed in order and that attributes are quoted.
 fn assert_well_formed(html: &str) {
     const VOID: [&str; 4] = ["meta", "br", "path", "circle"];
     let mut open: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! The text of each scenario's requests, with what changes from one to the next left out.
+//! The text of each scenario's requests, with placeholders for the parts that change.
 
 use super::super::payload::{Template, VertexKind};
 use super::super::queries;
@@ -7,7 +7,7 @@ use super::super::scenario::{GraphAddress, Scenario, Sizes};
 /// The path of a vertex.
 const VERTEX: &str = "graph/vertices/%22@@@@@@@@I%22";
 
-/// The text of a scenario's requests.
+/// The template of a scenario's requests.
 pub(super) fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Template {
     use Scenario as S;
     let get = |path: &str, kind: VertexKind| {
@@ -50,7 +50,7 @@ pub(super) fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) 
     }
 }
 
-/// A request that makes an element of the schema.
+/// A request that creates an element of the schema.
 fn schema_request(scenario: Scenario, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
     let post = |path: &str, body: Template| request("POST", path, Some(body), place);
@@ -77,7 +77,7 @@ fn schema_request(scenario: Scenario, place: &GraphAddress) -> Option<Template> 
     })
 }
 
-/// A request that inserts elements, or writes them anew.
+/// A request that inserts or overwrites elements.
 fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
     let items = scenario.items(sizes);
@@ -123,7 +123,7 @@ fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<
     Some(request("POST", path, Some(body), place))
 }
 
-/// A request that changes elements in part.
+/// A request that updates some properties of elements.
 fn update(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
     let (path, body) = match scenario {
@@ -145,8 +145,8 @@ fn update(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Tem
     Some(request("PUT", &path, Some(body), place))
 }
 
-/// A Gremlin query, with only the variables that it has: some servers refuse others. Its path is
-/// not the graph's.
+/// A Gremlin query with the variables that it uses, since some servers refuse others. Its path does
+/// not depend on the graph.
 fn gremlin(query: &str, place: &GraphAddress) -> Template {
     let variables = [
         ("x", r#""@@@@@@@@S""#),

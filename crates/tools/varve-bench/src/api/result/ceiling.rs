@@ -1,20 +1,20 @@
-//! What `varve bench limits` found.
+//! The results of `varve bench limits`.
 
 use serde::{Deserialize, Serialize};
 
-/// A scenario of ours against the ceilings of the same run.
+/// A scenario on Varve against the ceilings of the same run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CeilingRow {
     /// Scenario.
     pub label: String,
-    /// Durability of ours and of the engines.
+    /// Durability of Varve and of the engines.
     pub durability: String,
     /// Elements a request carries.
     pub items_per_request: u32,
-    /// Connections of ours and of the bare server.
+    /// Connections of Varve and of the bare server.
     pub users: u32,
-    /// Ours, through HTTP.
+    /// Varve, through HTTP.
     pub ours: Measured,
     /// The ceilings: `rocksdb`, `front table`, `bare http`.
     pub ceilings: Vec<Ceiling>,
@@ -24,13 +24,13 @@ pub struct CeilingRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ceiling {
-    /// What was fed the same bytes.
+    /// The name of the engine or server that got the same bytes.
     pub name: String,
-    /// What it did.
+    /// Its measurement.
     pub measured: Measured,
-    /// Our items/s ÷ its items/s.
+    /// Varve's items/s ÷ its items/s.
     pub ratio_rate: f64,
-    /// Its CPU time an item ÷ ours.
+    /// Its CPU time an item ÷ Varve's.
     pub ratio_cpu: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct Measured {
     pub items: u64,
     /// Wall-clock time.
     pub elapsed_s: f64,
-    /// CPU time of the process measured.
+    /// CPU time of the measured process.
     pub cpu_s: f64,
     /// Elements a second of wall clock.
     pub items_per_s: f64,

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// N users, at most one request each a period, as in the published tests.
+    /// N users, each with at most one request per period, as in the published tests.
     #[default]
     Paced,
-    /// N users, back to back.
+    /// N users, each of whom sends its next request at once after an answer.
     Closed,
-    /// A rate, whatever the answers do.
+    /// A fixed rate, independent of the answers.
     Open,
 }
 
@@ -49,10 +49,10 @@ pub struct Load {
     /// Paced model: time between two requests of a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_s: Option<f64>,
-    /// Time in which users start, and in which they stop.
+    /// Time in which users start, and in paced rows time in which they stop.
     pub ramp_s: f64,
     /// Time with all users.
     pub hold_s: f64,
-    /// Warm-up before, not in the figures.
+    /// Warm-up before the measurement.
     pub warmup_s: f64,
 }

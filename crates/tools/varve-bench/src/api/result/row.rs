@@ -1,4 +1,4 @@
-//! A row: what one scenario under one load came to.
+//! A row: the results of one scenario under one load.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Load;
 use crate::result::Buckets;
 
-/// A second of a row of which less is left out counts as whole.
+/// The last second of a row counts as whole if at least this share of it was measured.
 const WHOLE_SECOND: f64 = 0.95;
 
 /// One row: a scenario under a load on a server.
@@ -18,34 +18,34 @@ pub struct Row {
     pub server: String,
     /// Scenario, e.g. `single_insert_vertices`.
     pub scenario: String,
-    /// What the table shows: the scenario and its variant, e.g.
+    /// The label in the table: the scenario and its variant, e.g.
     /// `batch_insert_edges check_vertex=false`.
     pub label: String,
     /// Why the row did not run; then there are no figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
-    /// Why the row ended before its time; the figures are of the time until then.
+    /// Why the row ended early; then the figures cover the time until its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<String>,
-    /// The published row it stands beside, as `v0.5.6 rocksdb vertex_single 11500`: page, backend,
-    /// picture, concurrency.
+    /// The published row to which it is compared, e.g. `v0.5.6 rocksdb vertex_single 11500`: page,
+    /// backend, picture, concurrency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// The most CPU time that a server of ours may take for a request, in microseconds.
+    /// The most CPU time that our own server may use for a request, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_us: Option<f64>,
     /// The load.
     pub load: Load,
     /// Number of the repeat, from 1.
     pub repeat: u32,
-    /// Elements a request carries or asks for.
+    /// Elements that a request writes or reads.
     pub items_per_request: u32,
     /// How ids were chosen: `new`, `uniform`, `zipfian`.
     pub choice: String,
     /// Durability of the server in this row, when known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
-    /// What the store held before, in words: elements of this run.
+    /// A description of the elements of this run in the store before the row.
     pub data_before: String,
     /// Start, UTC, RFC 3339.
     pub started: String,
@@ -53,7 +53,7 @@ pub struct Row {
     pub elapsed_s: f64,
     /// The published columns.
     pub columns: Columns,
-    /// What we print beside them.
+    /// Further columns of ours.
     pub more: More,
     /// Latencies from the planned send. Absent in the closed model.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Row {
     /// Failed samples by kind: `refused`, `connect_timeout`, `read_timeout`, `reset`, `closed`,
     /// `bad_answer`, `wrong_body`, or the status as `http_503`.
     pub errors: BTreeMap<String, u64>,
-    /// The first of each kind, as the server sent it.
+    /// The first error of each kind, as the server sent it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub error_examples: Vec<ErrorExample>,
     /// Connections.
@@ -73,10 +73,10 @@ pub struct Row {
     pub server_memory: Option<Memory>,
     /// How well the generator kept the plan.
     pub generator: Generator,
-    /// Read back what was acknowledged. Absent for reads.
+    /// The result of reading back the acknowledged elements. Absent for reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
-    /// One for each second since the first sample; the row ends within the last.
+    /// One for each second since the first sample; the last one may be incomplete.
     pub series: Vec<Second>,
     /// Service times.
     pub histogram: Buckets,
@@ -86,8 +86,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The seconds of the series that the row filled. It ends within the last one, which is
-    /// therefore left out unless it is the only one: what ended in it is not what ends in a second.
+    /// The complete seconds of the series. Usually the row ends within the last second, which is
+    /// then left out unless it is the only one.
     #[must_use]
     pub fn whole_seconds(&self) -> &[Second] {
         match self.series.split_last() {
@@ -101,7 +101,7 @@ impl Row {
     }
 }
 
-/// The nine published columns but the label, with more digits than the table shows.
+/// The nine published columns except the label, with more digits than the table shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Columns {
@@ -125,7 +125,7 @@ pub struct Columns {
     pub kb_per_s: f64,
 }
 
-/// Columns of ours.
+/// Further columns of ours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct More {
@@ -145,12 +145,12 @@ pub struct More {
     pub received_body_bytes: u64,
     /// Bytes sent, heads included.
     pub sent_bytes: u64,
-    /// Requests that answered 404 where that is no error, and the like: answers without an element.
+    /// Answers without an element that are no errors, such as 404 where the scenario allows it.
     pub empty_answers: u64,
 }
 
-/// Latencies from the planned send: what a user would have seen who does not wait for the last
-/// answer.
+/// Latencies from the planned send: those of a user who does not wait for the last answer before
+/// sending.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Corrected {
@@ -168,8 +168,8 @@ pub struct Corrected {
     pub max_us: u64,
     /// Mean.
     pub average_us: f64,
-    /// Planned requests that were never sent since the user still waited; they are in these
-    /// figures, as answered together with the next one.
+    /// Planned requests that were never sent, because the user was still waiting. The figures
+    /// include them, as if answered together with the next request.
     pub omitted: u64,
 }
 
@@ -179,7 +179,7 @@ pub struct Corrected {
 pub struct ErrorExample {
     /// Kind, as in [`Row::errors`].
     pub kind: String,
-    /// Begin of the answer, or the system's error.
+    /// The start of the answer, or the system's error.
     pub text: String,
 }
 
@@ -207,17 +207,17 @@ pub struct Cpu {
     /// User and system time of the server. Absent when it is not local.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_s: Option<f64>,
-    /// The same ÷ samples.
+    /// Server time ÷ samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_us_per_request: Option<f64>,
-    /// The same ÷ elements of requests that succeeded.
+    /// Server time ÷ elements of requests that succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_us_per_item: Option<f64>,
     /// User and system time of the threads that sent.
     pub generator_s: f64,
-    /// The same ÷ samples.
+    /// Generator time ÷ samples.
     pub generator_us_per_request: f64,
-    /// The same ÷ elements of requests that succeeded.
+    /// Generator time ÷ elements of requests that succeeded.
     pub generator_us_per_item: f64,
 }
 
@@ -227,29 +227,29 @@ pub struct Cpu {
 pub struct Memory {
     /// Before the row.
     pub start_bytes: u64,
-    /// The most seen during it.
+    /// The highest sample during the row.
     pub peak_bytes: u64,
     /// After it.
     pub end_bytes: u64,
 }
 
-/// How the generator did.
+/// How well the generator kept the plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Generator {
-    /// Sends later than 5 % of the period after the plan although the user was free.
+    /// Sends more than 5 % of the period after the planned time although the user was free.
     pub late_sends: u64,
-    /// The latest.
+    /// The longest delay of such a send.
     pub late_max_us: u64,
     /// Open model: arrivals over `max_in_flight`, not sent.
     pub not_sent: u64,
-    /// The row says more about the generator than about the server.
+    /// Whether the generator limited the row, rather than the server.
     pub bound: bool,
-    /// Why.
+    /// Why the generator limited it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_reason: Option<String>,
-    /// Little's law: throughput × average, the requests in flight on average. In a closed row about
-    /// the users.
+    /// Requests in flight on average, by Little's law: throughput × average. In a closed row about
+    /// the number of users.
     pub in_flight: f64,
     /// Samples of a user on average.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -261,24 +261,24 @@ pub struct Generator {
     pub little_agrees: bool,
 }
 
-/// Whether the data is there.
+/// The result of reading back elements.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verification {
     /// Elements acknowledged.
     pub acknowledged: u64,
-    /// Of them read back.
+    /// Acknowledged elements that were read back.
     pub checked: u64,
-    /// Of those not found.
+    /// Read-back elements that were not found.
     pub missing: u64,
-    /// Of those found with other content.
+    /// Read-back elements with other content.
     pub wrong: u64,
-    /// How.
+    /// How elements were read back.
     pub method: String,
 }
 
 impl Verification {
-    /// Whether all that was looked at was there.
+    /// Whether all read-back elements were found with their content.
     #[must_use]
     pub const fn passed(&self) -> bool {
         self.missing == 0 && self.wrong == 0
@@ -289,11 +289,11 @@ impl Verification {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Second {
-    /// Seconds since the first sample, at the second's begin.
+    /// Seconds from the first sample to the start of this second.
     pub at_s: u32,
     /// Samples that ended in it.
     pub samples: u64,
-    /// Of them failed.
+    /// Failed samples among them.
     pub errors: u64,
     /// Mean service time.
     pub average_us: f64,

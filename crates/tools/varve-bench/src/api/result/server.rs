@@ -1,8 +1,8 @@
-//! What was measured.
+//! The server of a measurement.
 
 use serde::{Deserialize, Serialize};
 
-/// A server measured.
+/// A measured server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Server {
@@ -14,21 +14,21 @@ pub struct Server {
     pub graph: String,
     /// `short` (`/graphs/g/…`) or `graph-space` (`/graphspaces/DEFAULT/graphs/g/…`).
     pub paths: String,
-    /// What the server says it is: `core` of `GET /versions`.
+    /// Its core version: `core` of `GET /versions`.
     pub core_version: Option<String>,
     /// `api` of `GET /versions`.
     pub api_version: Option<String>,
-    /// Name and version of the program as far as it says (`service` and `version` of `GET /`).
+    /// Name and version of the program, if known (`service` and `version` of `GET /`).
     pub service: Option<String>,
-    /// When a write is acknowledged: `sync`, `interval:<ms>`, `none`; for others in words. Absent
-    /// when unknown.
+    /// When a write is acknowledged: `sync`, `interval:<ms>`, `none`, or a description for other
+    /// servers. Absent when unknown.
     pub durability: Option<String>,
-    /// Engine below, if it says.
+    /// Its storage engine, if known.
     pub engine: Option<String>,
-    /// Process on this machine.
+    /// Its process, if it runs on this machine.
     pub pid: Option<u32>,
-    /// Its command line.
+    /// The command line of its process.
     pub command_line: Option<String>,
-    /// What was set differently from its defaults, and why.
+    /// Settings that differ from its defaults, and why.
     pub notes: Vec<String>,
 }

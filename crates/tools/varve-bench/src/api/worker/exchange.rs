@@ -1,7 +1,7 @@
 //! One request of one user over its connection: connecting, sending, and reading the answer.
 //!
-//! Nothing here waits: what the socket does not take or does not have yet is left to the loop's
-//! next turn.
+//! Nothing here blocks: if the socket does not accept or have bytes yet, the loop's next turn
+//! continues.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -14,7 +14,7 @@ use super::{Outcome, UserState, Worker};
 use crate::endpoint::Stream;
 use crate::http::Head;
 
-/// Buffers of a user that grew over this are given back.
+/// The largest buffer of a user that is kept between requests, in bytes.
 const KEPT_BUFFER: usize = 16 * 1024;
 
 impl Worker {
@@ -44,7 +44,7 @@ impl Worker {
         }
     }
 
-    /// The connection is there: notes how long it took, and sends.
+    /// Records the time to connect, and sends the request.
     fn connected(&mut self, index: u32) {
         let now = self.now();
         let user = &mut self.users[index as usize];
@@ -72,7 +72,7 @@ impl Worker {
             Ok(length) => self.keep_rest(index, length),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_rest(index, 0),
             Err(error) => {
-                // Nothing of it has left, so nothing of it can have been done.
+                // No byte of the request was sent, so it cannot have been applied.
                 user.request_length = 0;
                 user.expect = None;
                 self.fail(index, Failure::Reset, &error);
@@ -80,7 +80,7 @@ impl Worker {
         }
     }
 
-    /// Keeps what the socket did not take, and waits until it takes more.
+    /// Keeps the bytes that the socket did not accept, and waits until it accepts more.
     fn keep_rest(&mut self, index: u32, sent: usize) {
         let user = &mut self.users[index as usize];
         user.rest.clear();
@@ -90,7 +90,8 @@ impl Worker {
         self.watch_sending(index);
     }
 
-    /// Waits until the socket takes more, or brings what must come first.
+    /// Waits until the socket accepts more bytes, or receives bytes of a handshake that must come
+    /// first.
     fn watch_sending(&self, index: u32) {
         let stream = self.users[index as usize].stream.as_ref();
         let wanted = match stream.is_some_and(Stream::is_answered_first) {
@@ -103,8 +104,8 @@ impl Worker {
     fn watch(&self, index: u32, wanted: EventFlags) {
         if let Some(stream) = &self.users[index as usize].stream {
             let data = epoll::EventData::new_u64(u64::from(index));
-            // A stream that is registered stays so until it is closed: this cannot fail but for
-            // want of memory, and then the request runs into its time-out.
+            // A registered stream stays registered until it is closed. So this can only fail for
+            // lack of memory, and then the request times out.
             let _ = epoll::modify(&self.epoll, stream, data, wanted);
         }
     }
@@ -153,8 +154,8 @@ impl Worker {
             Ok(length) => user.rest_at += length,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
-                // A server may answer and close before it has read the whole request: what it said
-                // comes first.
+                // A server may answer and close before it has read the whole request, so its answer
+                // is read first.
                 let failed = self.receive(index);
                 if failed.is_some() || self.users[index as usize].state == UserState::Sending {
                     self.fail(index, Failure::Reset, &error);
@@ -171,8 +172,8 @@ impl Worker {
         }
     }
 
-    /// Reads what is there; ends the request when its answer is whole. Says how the connection
-    /// ended when it did so before.
+    /// Reads the available bytes, and ends the request when its answer is complete. Returns how the
+    /// connection ended, if it ended before that.
     fn receive(&mut self, index: u32) -> Option<(Failure, io::Error)> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let ended = self.receive_into(index, &mut buffer);
@@ -207,12 +208,12 @@ impl Worker {
         }
     }
 
-    /// Takes in a part of an answer; whether the request has ended with it.
+    /// Adds a part of an answer. Returns whether the request has ended.
     fn received(&mut self, index: u32, bytes: &[u8], closed: bool) -> bool {
         let user = &mut self.users[index as usize];
         if user.state == UserState::Idle {
-            // Nothing was asked: the server closes an idle connection. The next request opens
-            // another.
+            // No request is in flight: the server closes an idle connection. The next request opens
+            // a new one.
             self.hang_up(index);
             return true;
         }
@@ -233,7 +234,7 @@ impl Worker {
         whole
     }
 
-    /// Ends the request if `bytes` are its whole answer.
+    /// Ends the request if `bytes` are its complete answer. Returns whether it has ended.
     fn answered(&mut self, index: u32, bytes: &[u8], closed: bool) -> bool {
         let parsed = Head::parse(bytes).and_then(|head| match head {
             None => Ok(None),
@@ -252,8 +253,7 @@ impl Worker {
         self.tally.received_body += (end - head.length) as u64;
         let now = self.now();
         let outcome = self.judge(index, &head, answer);
-        // The next request must not follow on the half of this one that the server did not wait
-        // for.
+        // The server answered before it had the whole request: the connection cannot be used again.
         let user = &mut self.users[index as usize];
         let half_sent = user.state == UserState::Sending;
         (user.answered, user.fruitless) = (true, 0);
@@ -280,13 +280,13 @@ impl Worker {
         }
     }
 
-    /// Closes the connection; the user opens another one when it needs it.
+    /// Closes the connection; the user opens a new one for its next request.
     pub(super) fn hang_up(&mut self, index: u32) {
         self.users[index as usize].stream = None;
     }
 }
 
-/// Empties a buffer, and frees it when it grew large: thousands of users have one each.
+/// Empties a buffer, and frees it if it is large, since thousands of users have one each.
 pub(super) fn give_back(buffer: &mut Vec<u8>) {
     buffer.clear();
     if buffer.capacity() > KEPT_BUFFER {

@@ -1,7 +1,7 @@
 //! The worker itself, on the real clock, against servers that misbehave.
 //!
-//! Other work may hold this process up at any time, so no time is expected to be short: what is
-//! asserted of times is how long they are at least, and how many.
+//! Other work may delay this process at any time, so the tests only assert lower bounds of times,
+//! and their numbers.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -18,18 +18,18 @@ use super::*;
 use crate::endpoint::Endpoint;
 use crate::histogram::buckets;
 
-/// Longer than any test takes, on however busy a machine: the hold of loads that end with their
+/// Longer than any test takes, even on a busy machine: the hold of loads that end with their
 /// requests, and all time-outs.
 const UNTIL_DONE_S: f64 = 3_600.0;
-/// What a server here keeps of a request that it does not read.
+/// The receive buffer of a server that does not read a request, in bytes.
 const RECEIVED_UNREAD: usize = 64 * 1024;
-/// What the kernel lets a socket grow to for what is sent, where it does not tell.
+/// The send buffer of a socket, if the kernel's limit cannot be read, in bytes.
 const UNSENT: u64 = 4 << 20;
 /// Bytes of a wide vertex, at least.
 const WIDE_BYTES: u64 = 1_000;
 
-/// Elements of a batch of wide ones that the sockets on both sides together do not hold: it is not
-/// sent whole before its server reads it, however long that is busy with other things.
+/// The size of a batch of wide vertices that does not fit into the socket buffers of both sides: it
+/// is not sent completely before its server reads it, however long that takes.
 fn batch() -> u32 {
     let limits = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
     let largest = limits.split_whitespace().nth(2);
@@ -37,7 +37,7 @@ fn batch() -> u32 {
     (2 * (unsent + RECEIVED_UNREAD as u64) / WIDE_BYTES) as u32
 }
 
-/// What a worker found.
+/// The measurements of a worker.
 struct WorkerResult {
     tally: Tally,
     parts: Vec<Part>,
@@ -118,10 +118,10 @@ fn closed(users: u32, hold_s: f64) -> Load {
     }
 }
 
-/// A server that does `serve` with each connection; it ends with its process.
+/// A server that runs `serve` for each connection, until the process ends.
 fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-    // Its connections have it from the socket that listens.
+    // Accepted connections inherit the setting of the listening socket.
     let bounded = socket.set_recv_buffer_size(RECEIVED_UNREAD);
     bounded.expect("a bounded buffer");
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -139,8 +139,8 @@ fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     address
 }
 
-/// Reads a request's head byte by byte, so that nothing of its body is read; its length, 0 when the
-/// client has gone.
+/// Reads the head of a request byte by byte, so that nothing of its body is read. Returns its
+/// length, or 0 if the client has closed the connection.
 fn read_head(stream: &mut TcpStream) -> usize {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -155,11 +155,11 @@ fn read_head(stream: &mut TcpStream) -> usize {
 
 fn answer(stream: &mut TcpStream, status: u16, more: &str) {
     let text = format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n{more}\r\n{{}}");
-    // A client that has gone needs no answer.
+    // The client may have closed the connection.
     let _ = stream.write_all(text.as_bytes());
 }
 
-/// Answers reads; the `at`-th only after `freeze`.
+/// Answers reads, the `at`-th one only after `freeze`.
 fn freezing(at: u32, freeze: Duration) -> SocketAddr {
     let answered = Mutex::new(0);
     server(move |mut stream| {
@@ -176,7 +176,7 @@ fn freezing(at: u32, freeze: Duration) -> SocketAddr {
 
 const PERIOD_MS: u64 = 25;
 
-/// One user, who sends at 0, 25, … ms until the end.
+/// One user who sends every [`PERIOD_MS`] until the end, and the number of planned sends.
 fn paced(hold_ms: u64) -> (Load, u64) {
     let load = Load {
         model: Model::Paced,
@@ -198,7 +198,7 @@ fn a_freeze_shows_in_the_corrected_times() {
     assert_eq!(corrected.count(), tally.samples + tally.omitted);
     assert!(corrected.count() <= planned);
     assert!(tally.omitted >= 500 / PERIOD_MS - 1, "{}", tally.omitted);
-    // The times of those left out go down from the freeze's length by a period each.
+    // The times of the omitted requests decrease from the freeze's length by one period each.
     assert!(corrected.percentile(100.0) >= 500_000);
     assert!(corrected.percentile(90.0) >= 500_000 - 8 * PERIOD_MS * 1_000);
 }
@@ -206,8 +206,8 @@ fn a_freeze_shows_in_the_corrected_times() {
 #[test]
 fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
     let (load, planned) = paced(1_000);
-    // Where it was held up before the freeze as well, requests were left out for that, too: it is
-    // done again.
+    // If the user was delayed before the freeze as well, requests were omitted for that, too; then
+    // the run is repeated.
     let begun = Instant::now();
     let tally = loop {
         let to = freezing(4, Duration::from_millis(1_200));
@@ -221,13 +221,13 @@ fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
     assert_eq!(tally.samples, 4);
     let corrected = buckets(&tally.corrected);
     assert_eq!(corrected.count(), tally.samples + tally.omitted);
-    // A send that was late shifts what is planned after it: each of the four may cost one.
+    // A late send shifts the plan after it: each of the four may cost one request.
     assert!(
         (planned - 4..=planned).contains(&corrected.count()),
         "{}",
         corrected.count()
     );
-    // Even what was planned for the last instant waited 200 ms, and half of all 600 ms.
+    // Even the last planned request waited 200 ms, and half of them waited 600 ms.
     assert!(corrected.percentile(15.0) >= 200_000);
     assert!(corrected.percentile(50.0) >= 600_000);
     assert!(corrected.percentile(100.0) >= 1_200_000);
@@ -235,12 +235,12 @@ fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
 
 #[test]
 fn connections_that_fail_at_once_do_not_keep_the_worker_from_its_seconds() {
-    // TCP to a group of hosts is refused by this kernel itself.
+    // The kernel itself refuses TCP to a multicast address.
     let nowhere = SocketAddr::from((Ipv4Addr::new(224, 0, 0, 1), 9));
     let found = run_worker(nowhere, Scenario::VertexById, &closed(2, 2.0), None);
     let tally = &found.tally;
     assert_eq!(tally.errors.get("connect_failed"), Some(&tally.samples));
-    // Nine waits of up to 250 ms, then one each 250 ms.
+    // Nine pauses of up to 250 ms, then one each 250 ms.
     assert!(tally.samples <= 2 * 18, "{}", tally.samples);
     let later: u64 = found.parts.iter().skip(1).map(|part| part.samples).sum();
     assert!(later > 0, "{:?}", found.parts);
@@ -260,14 +260,14 @@ fn connections_that_bring_no_answer_are_not_made_again_at_once() {
         let tally = &found.tally;
         assert_eq!(tally.failed(), tally.samples, "{:?}", tally.errors);
         assert_eq!(tally.opened, tally.samples);
-        // Nine waits of up to 250 ms, then one each 250 ms.
+        // Nine pauses of up to 250 ms, then one each 250 ms.
         assert!(tally.samples <= 2 * 18, "{}", tally.samples);
     }
 }
 
 #[test]
 fn a_row_ends_when_nothing_new_is_left_to_write() {
-    // One edge for each of twenty vertices and each of them.
+    // Twenty vertices, so there are 400 different edges.
     let to = server(|mut stream| {
         while read_head(&mut stream) > 0 {
             answer(&mut stream, 201, "");
@@ -293,7 +293,7 @@ fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
     let to = server(|mut stream| {
         read_head(&mut stream);
         answer(&mut stream, 503, "");
-        // Neither read any further nor closed.
+        // Neither reads any further nor closes.
         std::mem::forget(stream);
     });
     let found = run_worker(
@@ -313,7 +313,7 @@ fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
 
 #[test]
 fn an_answer_before_the_connection_is_reset_counts() {
-    // Closed with a request half read, a connection is reset.
+    // Closing a connection with a half-read request resets it.
     let to = server(|mut stream| {
         read_head(&mut stream);
         answer(&mut stream, 503, "");

@@ -1,4 +1,4 @@
-//! The ceilings of the engines: RocksDB alone and our own engine, fed the bytes that the server's
+//! The ceilings of the engines: RocksDB alone and our own engine, with the bytes that the server's
 //! engine got.
 
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Engines {
     }
 }
 
-/// Runs `work` on so many threads, each with its number, and measures this process.
+/// Runs `work` on this number of threads, each with its number, and measures this process.
 fn measure(
     items: u64,
     threads: usize,
@@ -78,14 +78,14 @@ fn measure(
     })
 }
 
-/// Feeds a scenario's batches to an engine.
+/// Writes a scenario's batches to an engine.
 pub(super) fn write_engine(
     space: &Arc<dyn Space>,
     what: &Measure,
     batches: &[Batch],
     options: &Options,
 ) -> Result<Measured> {
-    // Writers that wait for a sync together share it, as the server's users do.
+    // Writers that wait for a sync at the same time share it, like the server's users.
     let (durability, threads) = match options.durability.as_str() {
         "sync" => (Durability::Sync, what.users as usize),
         _ => (Durability::Buffered, options.engine_threads),
@@ -104,7 +104,7 @@ pub(super) fn write_engine(
 /// A row: its table, partition key and clustering key.
 pub(super) type RowKey = (TableId, Vec<u8>, Vec<u8>);
 
-/// The rows that answer a scenario's requests, chosen alike.
+/// The keys of the rows that answer a scenario's requests, chosen in the same way.
 pub(super) fn read_keys(
     what: &Measure,
     sizes: &Sizes,

@@ -1,4 +1,4 @@
-//! What is measured, and of what.
+//! The measured scenarios and their sizes.
 
 use crate::api::scenario::{Scenario, Sizes};
 
@@ -6,14 +6,14 @@ use crate::api::scenario::{Scenario, Sizes};
 const BATCH_VERTICES: u32 = 200;
 /// Edges of a batch request.
 const BATCH_EDGES: u32 = 500;
-/// Reads are of so many of the first elements, as many as `bench api` loads, so that all can have
-/// been read before.
+/// Reads choose among this number of first elements, as many as `bench api` loads, so that all of
+/// them can be read during the warm-up.
 const READ_VERTICES: u64 = 100_000;
 const READ_EDGES: u64 = 200_000;
 
-/// What is measured, in the order in which it must run: later scenarios need what earlier ones
-/// wrote. At three times the usual number of requests the rows of batches fill some tables of
-/// memory, so that what flushing costs is in them.
+/// The scenarios in their required order: later ones need the elements of earlier ones. At 300 % of
+/// the usual number of requests, the rows of batches fill several front tables, so that they
+/// include the cost of flushes.
 pub(super) const SCENARIOS: &[Measure] = &[
     Measure::new(Scenario::SingleInsertVertices, 64, 60_000),
     Measure::new(Scenario::BatchInsertVertices, 16, 4_000).warmed_up(),
@@ -29,7 +29,7 @@ pub(super) struct Measure {
     pub(super) scenario: Scenario,
     pub(super) users: u32,
     pub(super) requests: u64,
-    /// Whether as many requests go before those that are measured.
+    /// Whether as many requests precede the measured ones.
     pub(super) warmed_up: bool,
 }
 
@@ -43,9 +43,8 @@ impl Measure {
         }
     }
 
-    /// With as many requests before, to the server and to each engine alike: a process that has
-    /// just begun gets its memory from the machine while it writes, which would be in a row this
-    /// short.
+    /// Sends as many requests before, to the server and to each engine. A new process allocates its
+    /// memory while it writes, which would distort a row this short.
     const fn warmed_up(mut self) -> Self {
         self.warmed_up = true;
         self
@@ -55,7 +54,7 @@ impl Measure {
         (self.requests * percent / 100).max(u64::from(self.users))
     }
 
-    /// What goes before what is measured, without a measurement.
+    /// The requests before the measured ones, without a measurement.
     pub(super) fn warm_up(&self, percent: u64) -> Option<Self> {
         self.warmed_up.then(|| Self {
             requests: self.count(percent),
@@ -64,7 +63,7 @@ impl Measure {
         })
     }
 
-    /// All requests, measured or not.
+    /// The number of all requests, measured or not.
     pub(super) fn count_all(&self, percent: u64) -> u64 {
         self.count(percent) * if self.warmed_up { 2 } else { 1 }
     }
@@ -73,10 +72,10 @@ impl Measure {
         self.scenario.written().is_none()
     }
 
-    /// What a read chooses from, of what there is.
+    /// The elements among which a read chooses, out of all existing ones.
     pub(super) fn read_sizes(&self, all: Sizes) -> Sizes {
         match self.scenario {
-            // The ends of an edge follow from the number of all vertices.
+            // The number of all vertices determines the ends of an edge.
             Scenario::EdgeById => Sizes {
                 edges: all.edges.min(READ_EDGES),
                 ..all
@@ -88,7 +87,7 @@ impl Measure {
         }
     }
 
-    /// How many elements a read chooses from.
+    /// The number of elements among which a read chooses.
     pub(super) fn read_from(&self, sizes: &Sizes) -> u64 {
         match self.scenario {
             Scenario::EdgeById => sizes.edges,
@@ -97,7 +96,7 @@ impl Measure {
     }
 }
 
-/// The vertices and edges that the scenarios before a read have written.
+/// The number of vertices and edges that the scenarios before a read have written.
 pub(super) fn sizes(percent: u64) -> Sizes {
     let mut sizes = Sizes {
         vertices_per_request: BATCH_VERTICES,

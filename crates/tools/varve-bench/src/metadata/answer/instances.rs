@@ -1,5 +1,5 @@
-//! Instances in an answer: each is checked and passed over, and its GUID taken where a list of them
-//! is wanted.
+//! Instances in an answer: each is checked and skipped, and its GUID is added to a list if the
+//! caller wants one.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use varve_omrs::json::{JsonError, Reader};
 use super::super::checked::Checked;
 use super::Guids;
 
-/// What kind an instance is of: its classes, and what it holds beside its header.
+/// The kind of an instance, which determines its classes and the content besides its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InstanceKind {
     Entity,
@@ -53,7 +53,7 @@ pub(super) fn expect_class(reader: &mut Reader<'_>, classes: &[&str]) -> Result<
     }
 }
 
-/// Passes over an object of one of these classes.
+/// Skips an object of one of these classes.
 fn pass(reader: &mut Reader<'_>, classes: &[&str]) -> Result<(), JsonError> {
     match reader.class()? {
         Some(class) if classes.contains(&class.as_ref()) => reader.skip(),
@@ -65,7 +65,7 @@ fn pass(reader: &mut Reader<'_>, classes: &[&str]) -> Result<(), JsonError> {
     }
 }
 
-/// Passes over properties, whose values must be of known classes.
+/// Skips properties, whose values must be of known classes.
 fn pass_properties(reader: &mut Reader<'_>) -> Result<(), JsonError> {
     let mut has_class = false;
     reader.object(|reader, key| match key {
@@ -82,8 +82,7 @@ fn pass_properties(reader: &mut Reader<'_>) -> Result<(), JsonError> {
     }
 }
 
-/// Passes over an instance, whose GUID is added to those of the list, if there is one.
-/// Classifications have none.
+/// Skips an instance. Its GUID is added to `guids`, if given; classifications have none.
 pub(super) fn pass_instance(
     reader: &mut Reader<'_>,
     kind: InstanceKind,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Reads an answer before which there was none.
+/// Reads an answer without an earlier one.
 fn read_alone<A: Answer>(text: &str) -> Result<(Envelope, A), JsonError> {
     read(text.as_bytes(), &mut Checked::default())
 }

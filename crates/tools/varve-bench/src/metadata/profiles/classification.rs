@@ -57,7 +57,7 @@ pub(super) fn classify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
     })
 }
 
-/// A reference copy of a classification, with the entity that carries it as it came.
+/// A reference copy of a classification, with its entity as it was received.
 struct CopyRequest<'a, C> {
     classification: Option<&'a C>,
     entity: &'a RawJson,
@@ -77,7 +77,7 @@ impl<C: Encode> Encode for CopyRequest<'_, C> {
     }
 }
 
-/// Entities of a type that are reference copies.
+/// Reference copies of the entities of a type.
 fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<RawJson>, Failure> {
     let search = Search::first(type_guid, suite.instances());
     let body = search.entity_properties(Some(of_home(&suite.copies)), Some(MatchCriteria::All));
@@ -92,8 +92,8 @@ fn path_of_search(of: &PlannedType) -> String {
     format!("/instances/entities/by-classification/{name}")
 }
 
-/// Searches by the classification alone, by one of its properties, by both of two, by either, and
-/// by neither.
+/// Searches by the classification alone, by one of its properties, by both of two, by either of
+/// them, and by neither.
 pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(SEARCH, |suite, row| {
         use MatchCriteria::{All, Any, None as Neither};
@@ -128,7 +128,7 @@ pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
     })
 }
 
-/// Entities that carry the classification, where that is at home at `home`.
+/// Entities that have the classification, if the home of the classification is `home`.
 fn carriers<A: Answer>(suite: &mut Suite, of: &PlannedType, home: &str) -> Result<A, Failure> {
     let search = Search {
         size: suite.instances(),
@@ -138,7 +138,7 @@ fn carriers<A: Answer>(suite: &mut Suite, of: &PlannedType, home: &str) -> Resul
     suite.set_up(SEARCH, &path_of_search(of), &body, search.size)
 }
 
-/// Gives the classifications that we are the home of new properties.
+/// Updates the properties of the classifications whose home is this repository.
 pub(super) fn update(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     if !of.declares_attributes {
         return Ok(());
@@ -161,7 +161,7 @@ pub(super) fn update(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
     })
 }
 
-/// Takes the classification away: ours by declassifying, reference copies by purging.
+/// Removes the classification: ours by declassifying, reference copies by purging.
 pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let row = Row::new(P::EntityDeclassify, "declassifyEntity");
     suite.step(row, |suite, row| {

@@ -48,7 +48,7 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
     })
 }
 
-/// The header of a reference copy of that type.
+/// The header of a reference copy of this type.
 pub(super) fn copy_header(suite: &Suite, of: &PlannedType) -> InstanceAuditHeader {
     InstanceAuditHeader {
         instance_type: Some(of.instance_type.clone()),
@@ -115,7 +115,7 @@ fn add_relationships(suite: &mut Suite, of: &PlannedType, row: Row) -> Result<()
         suite.change::<RelationshipAnswer>(row, "/instances/relationship", &body)?;
         suite.created += 1;
     }
-    // With few types those of an end may have no instances.
+    // If only some types are used, those of an end may have no instances.
     match ones.len().min(twos.len()) as u64 >= suite.instances() || suite.few_types {
         true => Ok(()),
         false => Err(Failure::empty(&format!(

@@ -1,5 +1,4 @@
-//! Entities and relationships: what the two have in common, so that a profile is written once for
-//! both.
+//! The common interface of entities and relationships, so that a profile is written once for both.
 
 use varve_omrs::json::Encode;
 use varve_omrs::requests::{MatchCriteria, SearchProperties};
@@ -11,7 +10,7 @@ use super::super::profile::{Profile as P, Row};
 use super::request::Search;
 use varve_omrs::instances::InstanceProperties;
 
-/// The rows of the changes that both families know.
+/// The rows of the changes of both families.
 pub(crate) struct Rows {
     pub(crate) undo: Row,
     pub(crate) re_home: Row,
@@ -22,7 +21,7 @@ pub(crate) struct Rows {
     pub(crate) purge_copy: Row,
 }
 
-/// The rows of the searches that both families know.
+/// The rows of the searches of both families.
 pub(crate) struct SearchRows {
     pub(crate) find: Row,
     pub(crate) by_property: Row,
@@ -35,11 +34,11 @@ pub(crate) trait Family {
     type One: Answer;
     /// The answer with a list of them.
     type Many: Listing;
-    /// In paths of one.
+    /// The path segment of one instance.
     const ONE: &'static str;
-    /// In paths of many.
+    /// The path segment of several instances.
     const MANY: &'static str;
-    /// What the parameter of a new GUID is called.
+    /// The name of the parameter with a new GUID.
     const NEW_GUID: &'static str;
     const ROWS: Rows;
     const SEARCHES: SearchRows;
@@ -58,7 +57,7 @@ pub(crate) trait Family {
     /// The body of a search for a value of any property.
     fn by_value(search: &Search<'_>) -> Box<dyn Encode>;
 
-    /// The rows of searches in the present, or as of some time.
+    /// The rows of searches in the present, or in the past.
     fn searches(past: bool) -> SearchRows {
         match past {
             true => Self::PAST_SEARCHES,

@@ -13,7 +13,7 @@ use super::super::suite::Suite;
 use super::family::Entities;
 use super::request::Search;
 
-/// How far neighbourhoods reach.
+/// The depths of neighbourhoods, in edges.
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=3;
 
 pub(super) fn now(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
@@ -68,7 +68,7 @@ fn walk(
     })?;
     let mut related: Vec<(&str, Guids)> = Vec::new();
     suite.step(Row::new(profile, "getRelatedEntities"), |suite, row| {
-        // The clients of the contract send the time to the path of the present.
+        // The contract's clients send the time to the path of the present.
         let body = RelatedEntitiesFindRequest {
             paged: page.paged(),
             ..RelatedEntitiesFindRequest::default()
@@ -96,7 +96,7 @@ fn from_entity(guid: &str) -> String {
     format!("/instances/entities/from-entity/{}", escaped(guid))
 }
 
-/// The first, the middle and the last one; all where there are no more.
+/// The first, the middle and the last GUID; all if there are no more than three.
 fn few(all: &Guids) -> Guids {
     match all.len() {
         count @ 4.. => {

@@ -1,4 +1,4 @@
-//! Profiles 20, 21 and 25 to 32: other homes, other GUIDs, deletion and return, and the end.
+//! Profiles 20, 21 and 25 to 32: new homes, new GUIDs, deletion, restoring and purging.
 
 use varve_omrs::types::InstanceStatus;
 
@@ -15,7 +15,7 @@ pub(super) fn re_home<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<
     suite.step(F::ROWS.re_home, |suite, row| {
         let half = suite.instances() / 2;
         if half == 0 {
-            // A page of none would be a page of all.
+            // A page size of zero would request all.
             return Ok(());
         }
         let guids = suite.copied::<F>(of, half)?;
@@ -44,8 +44,7 @@ pub(super) fn re_identify<F: Family>(suite: &mut Suite, of: &PlannedType) -> Res
     })
 }
 
-/// Deletes instances, so that they can be restored. Of entities only those that stand where they
-/// began.
+/// Deletes instances, so that they can be restored; of entities only those with the initial status.
 pub(super) fn delete<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(F::ROWS.delete, |suite, row| {
         let statuses: &[InstanceStatus] = match F::ONE {
@@ -89,7 +88,7 @@ pub(super) fn restore<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<
     })
 }
 
-/// Deletes instances for good, first pass: finds them and the reference copies, and deletes them.
+/// First pass of the purge: finds instances and reference copies, and deletes the instances.
 pub(super) fn delete_all<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let own = suite.own::<F>(of)?;
     let size = suite.instances();
@@ -101,7 +100,7 @@ pub(super) fn delete_all<F: Family>(suite: &mut Suite, of: &PlannedType) -> Resu
     })
 }
 
-/// Second pass: purges what the first one deleted, and the reference copies.
+/// Second pass of the purge: purges the deleted instances and the reference copies.
 pub(super) fn purge<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(F::ROWS.purge, |suite, row| {
         for guid in suite.keys.take(&of.name, Keyed::Own).iter() {
@@ -122,7 +121,7 @@ pub(super) fn purge<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<()
     })
 }
 
-/// Which GUIDs of a type.
+/// The kinds of GUIDs that a pass leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keyed {
     Own,
@@ -130,7 +129,7 @@ enum Keyed {
 }
 
 impl super::super::suite::Keys {
-    /// The GUIDs found for a type, without those that were taken for a supertype.
+    /// Takes the GUIDs found for a type, except those that were purged for a supertype.
     fn take(&mut self, name: &str, which: Keyed) -> Guids {
         let found = match which {
             Keyed::Own => self.own.remove(name),

@@ -17,10 +17,10 @@ use super::super::suite::Suite;
 use super::super::values::exactly;
 use super::family::Family;
 
-/// The header field by which instances of one home are found.
+/// The header field with the home of an instance.
 const HOME: &str = "metadataCollectionId";
 
-/// A search: of what, as of when, in which order, which page.
+/// The parameters of a search: type, time, order and page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search<'a> {
     /// GUID of the type.
@@ -44,7 +44,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What ends the path of a search: history has its own.
+    /// The suffix of a search's path, which differs for history.
     pub(crate) fn ending(&self) -> &'static str {
         match self.as_of {
             Some(_) => "/history",
@@ -113,17 +113,17 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The contract's numbers are 32 bits wide; pages are far shorter.
+/// Numbers of the contract have 32 bits; pages are far shorter.
 fn narrow(number: u64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// What matches instances of one home.
+/// A condition for the instances of one home.
 pub(crate) fn of_home(id: &str) -> InstanceProperties {
     InstanceProperties::default().with(HOME, InstancePropertyValue::string(&exactly(id)))
 }
 
-/// What matches instances of one home that have been updated.
+/// A condition for the instances of one home that have been updated.
 pub(crate) fn updated(id: &str) -> SearchProperties {
     let condition = |property: &str, operator, value| PropertyCondition {
         property: Some(property.to_owned()),
@@ -145,7 +145,7 @@ pub(crate) fn updated(id: &str) -> SearchProperties {
     }
 }
 
-/// Which type the caller takes an instance to be of.
+/// The type that the caller expects of an instance.
 pub(crate) fn taken_for(of: &PlannedType) -> TypeDefValidationForRequest {
     TypeDefValidationForRequest {
         type_guid: Some(of.guid.clone()),
@@ -154,7 +154,7 @@ pub(crate) fn taken_for(of: &PlannedType) -> TypeDefValidationForRequest {
 }
 
 impl Suite {
-    /// The GUIDs of the first instances of a type, as many as were created of each.
+    /// The GUIDs of the first instances of a type, at most as many as were created of each.
     pub(super) fn first<F: Family>(
         &mut self,
         type_guid: &str,
@@ -171,7 +171,7 @@ impl Suite {
         Ok(found.guids().clone())
     }
 
-    /// The GUIDs of the instances of a type that have a home, at most `size`.
+    /// The GUIDs of the instances of a type with this home, at most `size`.
     pub(super) fn homed<F: Family>(
         &mut self,
         of: &PlannedType,
@@ -189,13 +189,13 @@ impl Suite {
         Ok(found.guids().clone())
     }
 
-    /// The GUIDs of as many instances of a type as were created, of those that are at home here.
+    /// The GUIDs of our own instances of a type, at most as many as were created.
     pub(super) fn own<F: Family>(&mut self, of: &PlannedType) -> Result<Guids, Failure> {
         let (home, size) = (self.home.clone(), self.instances());
         self.homed::<F>(of, &home, size, &[])
     }
 
-    /// The same of those that are reference copies.
+    /// The GUIDs of the reference copies of a type, at most `size`.
     pub(super) fn copied<F: Family>(
         &mut self,
         of: &PlannedType,

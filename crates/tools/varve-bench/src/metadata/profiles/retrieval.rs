@@ -9,7 +9,7 @@ use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
 use super::family::{Entities, Family, Relationships};
 
-/// Versions that are asked for at most: what servers of the platform allow by default.
+/// The most versions to request: the default limit of servers of the platform.
 const VERSIONS_MAX: i32 = 1_000;
 
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {

@@ -1,5 +1,5 @@
-//! Profiles 23 and 24: other types. Entities lose their properties, get a subtype, and get their
-//! type back.
+//! Profiles 23 and 24: changes of type. Entities lose their properties, get a subtype, and get
+//! their type back.
 
 use varve_omrs::instances::InstanceProperties;
 use varve_omrs::requests::{InstancePropertiesRequest, TypeDefChangeRequest};
@@ -12,8 +12,7 @@ use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
 use super::family::{Entities, Relationships};
 
-/// Finds the entities for all three passes, and takes the properties of those that are to get a
-/// subtype.
+/// Finds the entities for all three passes, and removes the properties of those that get a subtype.
 pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let guids = suite.own::<Entities>(of)?;
     suite.keys.own.insert(of.name.clone(), guids.clone());
@@ -33,7 +32,7 @@ pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<
     })
 }
 
-/// From the type to its first subtype.
+/// Changes the type to its first subtype.
 pub(super) fn to_sub_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let Some(sub_type) = &of.sub_type else {
         return Ok(());
@@ -42,8 +41,8 @@ pub(super) fn to_sub_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Fai
     change_type(suite, of, row, (&of.summary, sub_type))
 }
 
-/// From the supertype to the type: the supertype is what the suite says that the entities have,
-/// whatever they have.
+/// Changes the supertype to the type. The suite names the supertype as the current type, whatever
+/// the actual type is.
 pub(super) fn from_super_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let Some(super_type) = &of.super_type else {
         return Ok(());
@@ -72,7 +71,7 @@ fn change_type(
     })
 }
 
-/// Relationships are only searched: no type of theirs has a subtype.
+/// Relationships are only searched, since no relationship type has a subtype.
 pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.own::<Relationships>(of).map(drop)
 }

@@ -58,8 +58,8 @@ fn pages<F: Family>(suite: &mut Suite, row: Row, page: &Search<'_>) -> Result<()
     }
 }
 
-/// The regular expressions by which a value is searched for, each with its order: exactly, its
-/// begin, its middle, its end, and the begin without quotes.
+/// The regular expressions for a value, each with its order: the whole value, its start, its
+/// middle, its end, and its start without quotes.
 pub(super) fn patterns(value: &str) -> [(String, Order); 5] {
     let all: Vec<char> = value.chars().collect();
     let text = |characters: &[char]| characters.iter().collect::<String>();
@@ -98,7 +98,7 @@ fn by_value<F: Family>(
     Ok(())
 }
 
-/// Properties that are searched for.
+/// The property values to search for.
 pub(super) fn wanted(suite: &mut Suite, attributes: &[&Attribute]) -> InstanceProperties {
     let mut properties = InstanceProperties::default();
     for attribute in attributes {
@@ -139,7 +139,7 @@ fn by_property<F: Family>(
         return Ok(());
     };
     let mut both = wanted(suite, &[two]);
-    // The same value of the first property in every search: it may be a random one.
+    // Every search uses the same value of the first property, which may be random.
     both.values.extend(first.values.clone());
     search(suite, &both, All, &two.name, Order::PropertyDescending)?;
     search(suite, &both, Any, &two.name, Order::PropertyAscending)?;

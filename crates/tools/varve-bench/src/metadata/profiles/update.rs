@@ -1,4 +1,4 @@
-//! Profiles 7, 8, 10 and 11: new properties, and taking them back.
+//! Profiles 7, 8, 10 and 11: new properties, and undoing the update.
 
 use varve_omrs::requests::InstancePropertiesRequest;
 
@@ -20,7 +20,7 @@ pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), F
     properties::<Relationships>(suite, of, row)
 }
 
-/// Gives instances new properties. Types that declare none are not even searched.
+/// Updates the properties of instances. Types without attributes are not even searched.
 fn properties<F: Family>(suite: &mut Suite, of: &PlannedType, row: Row) -> Result<(), Failure> {
     if !of.declares_attributes {
         return Ok(());
@@ -39,7 +39,7 @@ fn properties<F: Family>(suite: &mut Suite, of: &PlannedType, row: Row) -> Resul
     })
 }
 
-/// Takes the last update of instances back.
+/// Undoes the last update of instances.
 pub(super) fn undo<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(F::ROWS.undo, |suite, row| {
         let search = Search::first(&of.guid, suite.instances());

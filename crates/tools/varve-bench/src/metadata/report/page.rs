@@ -19,7 +19,7 @@ const READING: &str = r#"<section id="reading"><h2>How to read this</h2><dl>
 </dl></section>
 "#;
 
-/// What ran, in a line.
+/// A description of the run in one line.
 pub(super) fn words(of: ReportRun<'_>) -> String {
     let run = of.run;
     let mut words = format!(
@@ -81,7 +81,7 @@ pub(super) fn html(files: &[MetadataFile], runs: &[ReportRun<'_>]) -> String {
     page::document(title, &out)
 }
 
-/// Profile 999: what the suite ran with, a block a file.
+/// Profile 999: the environment of the suite, a block for each file.
 fn environment(files: &[MetadataFile]) -> String {
     let mut out = String::new();
     for file in files {

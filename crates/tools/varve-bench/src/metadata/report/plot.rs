@@ -1,5 +1,5 @@
-//! The point plot: a line for each row, a point for each volume at its median with the interval of
-//! the median, over a logarithmic axis; the published medians as hollow points.
+//! The point plot on a logarithmic axis. Each row has a line, with a point for each volume at its
+//! median and the interval of the median; published medians are hollow points.
 
 use super::super::profile::{ROWS, RowInfo};
 use super::super::published::Peer;
@@ -7,11 +7,12 @@ use super::ReportRun;
 use super::table::{ms, row_of};
 use crate::report::chart::{Axis, Chart, Mark, Scale, Series, Shape};
 
-/// Height of a row of one volume.
+/// Height of a row with one volume.
 const LINE: f64 = 18.0;
-/// What each further volume adds.
+/// Additional height for each further volume.
 const FURTHER: f64 = 7.0;
-/// Of the legend's entry for published points, which have the colours of their volumes.
+/// The colour of the legend's entry for published points; the points have the colours of their
+/// volumes.
 const GREY: usize = 7;
 
 /// The plot.
@@ -49,8 +50,8 @@ pub(super) fn chart(runs: &[ReportRun<'_>]) -> Chart {
     }
 }
 
-/// The points of the `at`-th row: those of our volumes one below the other, `step` apart, and
-/// published ones in the middle.
+/// The points of the `at`-th row: those of our volumes below each other at a distance of `step`,
+/// and published ones in the middle.
 fn marks_of(info: &RowInfo, runs: &[ReportRun<'_>], at: f64, step: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
     let count = runs.iter().filter_map(|run| row_of(info, *run)).count();

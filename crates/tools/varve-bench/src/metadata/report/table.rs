@@ -7,10 +7,10 @@ use super::ReportRun;
 use crate::report::table::{Cell, Table};
 use crate::report::text::{bytes, three, whole};
 
-/// The volume of which the published run's calls are known by row.
+/// The volume for which the published calls of each row are known.
 const COUNTED_VOLUME: &str = "0005-02";
 
-/// Milliseconds of microseconds, with the digits that count.
+/// Microseconds as milliseconds, with the significant digits.
 pub(super) fn ms(us: f64) -> String {
     match us {
         us if us < 10_000.0 => format!("{:.3}", us / 1_000.0),
@@ -18,7 +18,7 @@ pub(super) fn ms(us: f64) -> String {
     }
 }
 
-/// The rows that were measured, with what is known of them.
+/// The measured rows, with their expected values.
 pub(super) fn rows(run: ReportRun<'_>) -> impl Iterator<Item = (&RowInfo, &RowResult)> {
     ROWS.iter().filter_map(move |info| {
         let is_it = |row: &&RowResult| info.is(row);
@@ -26,7 +26,7 @@ pub(super) fn rows(run: ReportRun<'_>) -> impl Iterator<Item = (&RowInfo, &RowRe
     })
 }
 
-/// A row, if it was measured and had calls.
+/// The result of a row, if it was measured and had calls.
 pub(super) fn row_of<'a>(info: &RowInfo, run: ReportRun<'a>) -> Option<&'a RowResult> {
     let found = run.run.rows.iter().find(|row| info.is(row));
     found.filter(|row| row.calls > 0)
@@ -37,7 +37,7 @@ fn published_ms(figure: Option<f64>) -> String {
     figure.map_or_else(String::new, |ms| ms.to_string())
 }
 
-/// How many times ours a published figure is.
+/// The ratio of a published figure to ours.
 fn times(figure: Option<f64>, row: &RowResult) -> String {
     match figure {
         Some(ms) if row.median_us > 0.0 => format!("{} ×", three(ms * 1_000.0 / row.median_us)),
@@ -79,7 +79,7 @@ pub(super) fn published(of: ReportRun<'_>) -> Table {
     table
 }
 
-/// The number of calls; where that is wrong with the right one.
+/// The number of calls; if it is wrong, followed by the right one.
 fn calls(row: &RowResult) -> String {
     let calls = whole(row.calls as f64);
     match row.calls_max {
@@ -187,7 +187,7 @@ pub(super) fn failures(of: ReportRun<'_>) -> Option<Table> {
     (failed > 0).then_some(table)
 }
 
-/// Medians by volume, and the largest volume's over the smallest one's.
+/// Medians by volume, and their ratio between the largest and the smallest volume.
 pub(super) fn growth(runs: &[ReportRun<'_>]) -> Option<Table> {
     let (first, last) = (runs.first()?, runs.last()?);
     if first.run.volume == last.run.volume {
@@ -212,7 +212,7 @@ pub(super) fn growth(runs: &[ReportRun<'_>]) -> Option<Table> {
             let ratio = last.median_us / first.median_us;
             let an_answer = |row: &RowResult| row.instances as f64 / row.calls as f64;
             let more = an_answer(last) / an_answer(first);
-            // The walks that return a closure may grow as it does.
+            // Walks that return a closure may grow with it.
             let allowed = match info.row.method {
                 "getRelatedEntities" | "getLinkingEntities" if more > 1.0 => Limit::GROWTH * more,
                 _ => Limit::GROWTH,
