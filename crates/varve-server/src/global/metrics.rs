@@ -146,79 +146,92 @@ pub(super) fn called(state: &AppState) -> impl Iterator<Item = (String, RouteTot
 
 /// All gauges with their current values.
 pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
-    let mut list = Vec::with_capacity(32);
-    let mut gauge = |name, help, value: usize| {
-        list.push(Gauge {
+    let counted = admission_gauges(state)
+        .into_iter()
+        .chain(work_gauges(state));
+    let mut list: Vec<Gauge> = counted
+        .map(|(name, help, value)| Gauge {
             name,
             help,
             value: value as f64,
         })
-    };
-    let (reads, writes) = (state.admission().reads(), state.admission().writes());
-    gauge(
-        "varve_open_connections",
-        "Connections open now.",
-        state.open_connections(),
-    );
-    gauge(
-        "varve_pool_work",
-        "Pieces of long work queued or running.",
-        state.pool().in_work(),
-    );
-    gauge(
-        "varve_reads_in_flight",
-        "Waiting reads in work.",
-        reads.in_flight(),
-    );
-    gauge(
-        "varve_writes_in_flight",
-        "Writes in work.",
-        writes.in_flight(),
-    );
-    gauge(
-        "varve_reads_waiting",
-        "Reads waiting for their turn.",
-        reads.waiting(),
-    );
-    gauge(
-        "varve_writes_waiting",
-        "Writes waiting for their turn.",
-        writes.waiting(),
-    );
-    gauge(
-        "varve_read_body_bytes",
-        "Bytes of read requests' bodies held.",
-        reads.bytes_held(),
-    );
-    gauge(
-        "varve_write_body_bytes",
-        "Bytes of write requests' bodies held.",
-        writes.bytes_held(),
-    );
-    gauge(
-        "varve_changes_followers",
-        "Readers that follow changes now: streams of events, and calls that wait.",
-        state.followers().count(),
-    );
-    gauge(
-        "varve_gremlin_sessions",
-        "Open Gremlin sessions.",
-        state.gremlin_sessions(),
-    );
-    gauge(
-        "varve_gremlin_held_bytes",
-        "Bytes of open Gremlin transactions and of sessions' variables.",
-        state.gremlin_held_bytes(),
-    );
-    let uptime = state.started().elapsed().as_secs_f64();
-    let help = "Seconds since the start.";
+        .collect();
     list.push(Gauge {
         name: "varve_uptime_seconds",
-        help,
-        value: uptime,
+        help: "Seconds since the start.",
+        value: state.started().elapsed().as_secs_f64(),
     });
     state.metrics().source_gauges(&mut list);
     list
+}
+
+/// Name, help and value of a gauge that counts.
+type Counted = (&'static str, &'static str, usize);
+
+fn admission_gauges(state: &AppState) -> [Counted; 6] {
+    let (reads, writes) = (state.admission().reads(), state.admission().writes());
+    [
+        (
+            "varve_reads_in_flight",
+            "Waiting reads in work.",
+            reads.in_flight(),
+        ),
+        (
+            "varve_writes_in_flight",
+            "Writes in work.",
+            writes.in_flight(),
+        ),
+        (
+            "varve_reads_waiting",
+            "Reads waiting for their turn.",
+            reads.waiting(),
+        ),
+        (
+            "varve_writes_waiting",
+            "Writes waiting for their turn.",
+            writes.waiting(),
+        ),
+        (
+            "varve_read_body_bytes",
+            "Bytes of read requests' bodies held.",
+            reads.bytes_held(),
+        ),
+        (
+            "varve_write_body_bytes",
+            "Bytes of write requests' bodies held.",
+            writes.bytes_held(),
+        ),
+    ]
+}
+
+fn work_gauges(state: &AppState) -> [Counted; 5] {
+    [
+        (
+            "varve_open_connections",
+            "Connections open now.",
+            state.open_connections(),
+        ),
+        (
+            "varve_pool_work",
+            "Pieces of long work queued or running.",
+            state.pool().in_work(),
+        ),
+        (
+            "varve_changes_followers",
+            "Readers that follow changes now: streams of events, and calls that wait.",
+            state.followers().count(),
+        ),
+        (
+            "varve_gremlin_sessions",
+            "Open Gremlin sessions.",
+            state.gremlin_sessions(),
+        ),
+        (
+            "varve_gremlin_held_bytes",
+            "Bytes of open Gremlin transactions and of sessions' variables.",
+            state.gremlin_held_bytes(),
+        ),
+    ]
 }
 
 /// Name, help and value of each counter.
