@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting and clippy; a warning is an error. Needs no network once the crates, rustfmt and clippy are there: an
-# installation of Rust with the minimal profile lacks the last two.
+# Formatting, clippy and the links of the documentation; a warning is an error. Needs no network once the crates, rustfmt and
+# clippy are there: an installation of Rust with the minimal profile lacks the last two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for tool in rustfmt:fmt clippy:clippy; do
@@ -17,3 +17,7 @@ scripts/cargo.sh fmt --all --check
 echo 'lint: clippy'
 # Through build.sh, which tells how RocksDB gets on should it not be built yet.
 scripts/build.sh clippy --release --locked --workspace --all-targets --keep-going -- -D warnings
+echo 'lint: links of the documentation'
+# Private items are documented too, and help texts name values as <ms>.
+RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links -A rustdoc::invalid_html_tags' \
+  scripts/build.sh doc --release --locked --workspace --no-deps --document-private-items --keep-going --quiet

@@ -2,7 +2,7 @@
 //! retention, tasks.
 //!
 //! This crate knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph;
-//! [`write`] changes it, [`read`] reads it at a point of both times.
+//! [`mod@write`] changes it, [`read`] reads it at a point of both times.
 
 pub mod backup;
 pub mod changes;

@@ -38,8 +38,8 @@ pub enum KvError {
         /// The engine's message, and what to do.
         detail: String,
     },
-    /// The engine cannot keep up, and the request's wait timed out. Nothing of the batch was stored;
-    /// the call may be retried.
+    /// The engine cannot keep up, and the request's wait timed out. Nothing of the batch was
+    /// stored; the call may be retried.
     #[error("'{space}' takes no more requests for the moment: {detail}")]
     Busy {
         /// The space.

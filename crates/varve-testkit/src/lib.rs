@@ -1,6 +1,6 @@
 //! Shared code of the tests of several crates; it is not part of the product.
 //!
-//! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine
+//! - [`mod@engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine
 //!   runs all of them.
 //! - [`FaultyEngine`]: any engine, with write and read failures on demand.
 //! - [`NotedEngine`]: any engine, with a record of each read.

@@ -91,7 +91,7 @@ pub struct ScannedEdge<'a> {
     pub source: &'a [u8],
     /// The vertex key of its target.
     pub target: &'a [u8],
-    /// Its key on the source's side: see [`GraphView::edge_id`](crate::GraphView::edge_id).
+    /// Its key on the source's side: see [`crate::GraphView::edge_id`].
     pub edge: &'a [u8],
     /// Its label.
     pub label: EdgeLabelId,

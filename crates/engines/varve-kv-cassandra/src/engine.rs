@@ -40,8 +40,8 @@ struct Shared {
     cluster: Arc<Cluster>,
     directory: Directory,
     scopes: ScopeTable,
-    /// The lease statements of listed spaces, by space name, each with the space's keyspace when the
-    /// list was last read.
+    /// The lease statements of listed spaces, by space name, each with the space's keyspace when
+    /// the list was last read.
     looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
     /// The memory for the presence filters of all spaces.
     known_memory: Arc<KnownMemory>,

@@ -1,7 +1,8 @@
 //! The write-ahead log: the writes that are not yet in sorted files, in order, safe from crashes.
 //!
-//! A log is a directory of *segments*, files that records are appended to. [`format`] defines the
-//! bytes, [`recover`] distinguishes a torn end from damage, and [`disk`] abstracts the file system.
+//! A log is a directory of *segments*, files that records are appended to. [`mod@format`] defines
+//! the bytes, [`recover`] distinguishes a torn end from damage, and [`disk`] abstracts the file
+//! system.
 //! Invariants, which hold at each moment:
 //!
 //! - A segment gets its name when its head is on stable storage. So a segment without a sound head

@@ -3,8 +3,8 @@
 //!
 //! A [`scenario`] makes requests from [`payload`] templates. A [`schedule`] determines when they
 //! are due. A [`worker`] thread sends them over its connections and [`measure`]s. A [`row`] has the
-//! results of all workers under one load. A [`run`] makes the rows one after another, reads back
-//! the writes ([`verify`]), and writes the [`result`].
+//! results of all workers under one load. A [`mod@run`] makes the rows one after another, reads
+//! back the writes ([`verify`]), and writes the [`result`].
 
 mod answer;
 mod bound;

@@ -270,7 +270,7 @@ fn end_id(raw: &RawValue<'_>) -> Option<VertexId> {
     }
 }
 
-/// Appends one value of a data type, for the simple cases of [`convert`](super::convert).
+/// Appends one value of a data type, for the simple cases of [`convert`](fn@super::convert).
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -394,7 +394,7 @@ fn merged(
     Ok(Flow::Continue(()))
 }
 
-/// Returns the content of an edge in the past, by the rule of [`resolve`]. `event` is the newest
+/// Returns the content of an edge in the past, by the rule of [`fn@resolve`]. `event` is the newest
 /// event that covers the point, if there is one.
 fn decided<'r>(
     row: Option<&'r [u8]>,

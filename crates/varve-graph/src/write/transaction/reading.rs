@@ -269,7 +269,7 @@ impl Transaction<'_> {
     /// Latches the vertex.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when one commit may not delete
+    /// As [`Transaction::with_vertex`]; `ErrorKind::LimitExceeded` when one commit may not delete
     /// that many edges.
     pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
         self.latch_vertex(vertex, true)?;
