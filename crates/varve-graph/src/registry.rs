@@ -69,7 +69,7 @@ pub struct Registry {
     system: SystemGraph,
 }
 
-/// Called with each change of a graph's leader.
+/// Called with every [`Change`] of a graph: of its leader, or a space that cannot be removed.
 type Observer = Box<dyn Fn(&str, Change) + Send + Sync>;
 
 #[derive(Clone)]
@@ -329,8 +329,8 @@ impl Registry {
             return Ok(old.graph);
         }
         let mode = old.graph.schema().mode();
-        // The new space exists already, so after a crash behind the mark the graph is empty, not
-        // gone.
+        // The new space exists before the mark is stored. So if a crash follows, the
+        // graph is empty, not gone.
         let open = self.open_next(name, mode, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
             // If the mark may be stored, the new space must stay, since the next start then finds

@@ -270,7 +270,8 @@ impl Opening<'_> {
                 let record = record.map_err(|detail| self.damaged(detail))?;
                 let in_question = record.filter(|(stamp, _)| *stamp <= before.bound);
                 if let Some((stamp, batch)) = in_question {
-                    // Together with the writes of another process it would be visible in part.
+                    // Under the newer writes of another process, only a part of the batch would be
+                    // visible.
                     if !lease.holds() {
                         return Err(KvError::Away {
                             space: self.space.to_owned(),

@@ -90,7 +90,7 @@ fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
 /// One attempt to change the scope.
 struct Attempt {
     cluster: Cluster,
-    /// A session with the old scope, for reading leases.
+    /// A session with the old scope, for reading, taking and releasing leases.
     before: Cluster,
     table: ScopeTable,
     /// The row as it is, the row during this attempt, and the row after it.

@@ -69,7 +69,8 @@ impl Nodes {
         self.silence.is_silent(node.host_id.as_u128())
     }
 
-    /// Waits until the node of a request is silent, and another one of `nodes` is known not to be.
+    /// Waits until the node of a request is silent, and another one of `nodes` is neither silent
+    /// nor in doubt. A node of which nothing is known counts as answering.
     pub(crate) async fn passable(&self, asked: &Asked, nodes: impl Fn() -> Vec<u128>) {
         let Some(node) = asked.node.get() else {
             return std::future::pending().await;

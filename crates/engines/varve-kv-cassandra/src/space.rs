@@ -248,7 +248,7 @@ impl Core {
                     }
                     tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
                     match self.wait_again(&mut backoff).await {
-                        // A request that has not been carried out never will be, as no process
+                        // A request that certainly was not carried out never will be, as no process
                         // repeats it.
                         Err(_) if sure => return Err(NotStored::NotBegun(failure)),
                         waited => waited?,

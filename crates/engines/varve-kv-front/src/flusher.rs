@@ -119,7 +119,8 @@ impl FlushState {
         self.failed.as_ref()
     }
 
-    /// Whether flushes are not failing, or only until there is free space or descriptors again.
+    /// Whether flushes are not failing, or fail for a reason that may pass: a full or read-only
+    /// disk, or a lack of descriptors.
     pub(crate) fn may_recover(&self) -> bool {
         self.failed.as_ref().is_none_or(passes)
     }

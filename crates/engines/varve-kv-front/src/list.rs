@@ -188,8 +188,8 @@ impl List {
         }
     }
 
-    /// Finds the newest version of a row in the first `visible` blocks, some of which may be in the
-    /// unsorted tail.
+    /// Finds the newest version of a row in the first `visible` blocks. Some places in these blocks
+    /// may be in the unsorted tail.
     pub(crate) fn find<'a>(
         &self,
         arena: &'a Arena,

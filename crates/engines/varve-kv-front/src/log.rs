@@ -322,8 +322,8 @@ impl Log {
             .map_err(|error| self.not_created(next, &error))?;
         match self.write(KIND_END, &[]) {
             Err(error) if !errors::nothing_stored(&error) => return Err(error),
-            // Without space for the mark, the existence of the next segment alone shows that this
-            // one has ended.
+            // Without space for the closing record, the existence of the next segment alone shows
+            // that this one has ended.
             _ => {}
         }
         fail_point::LOG_MARKED

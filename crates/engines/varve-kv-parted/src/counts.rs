@@ -175,7 +175,8 @@ impl Counts {
         self.due.insert(partition.to_vec());
     }
 
-    /// Corrects the count of a whole partition for which a scan has found this number of bytes.
+    /// Raises the count of a whole partition to the bytes that a scan has found in it. Ignored
+    /// below the bytes from which on a partition is watched.
     pub(crate) fn found(&mut self, partition: &[u8], bytes: u64) {
         if bytes < self.step() {
             return;

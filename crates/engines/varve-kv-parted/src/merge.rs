@@ -225,7 +225,7 @@ impl Merge<'_> {
         parts.filter(|part| is_one(self, *part)).collect()
     }
 
-    /// Whether a part has unread rows whose page was read at another number of removals.
+    /// Whether a part has rows left in its page that were read at another number of removals.
     fn is_older(&self, part: usize, removals: u64) -> bool {
         self.next[part] < self.pages[part].rows.len() && self.asked[part] != removals
     }

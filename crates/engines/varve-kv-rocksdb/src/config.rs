@@ -113,7 +113,7 @@ pub struct Tuning {
     pub level_base_bytes: u64,
     /// The number of rows from which on a batch is sorted by key.
     pub sort_batches_from: usize,
-    /// Changes options of spaces that have no field here.
+    /// Changes options of spaces, and of tables, that have no field here.
     pub alter_space: fn(&mut Options),
     /// See `alter_space`.
     pub alter_table: fn(&mut Options, &mut BlockBasedOptions),

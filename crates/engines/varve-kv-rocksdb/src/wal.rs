@@ -4,7 +4,7 @@
 //! writes after it, or refuse every bad record, and so refuse to start after a power loss tore the
 //! last one. This check distinguishes the two. If records can be read *after* the bad one, the
 //! damage is in the middle, and opening fails with file and offset. If nothing follows, it is the
-//! torn end of a write that was not acknowledged, and RocksDB cuts it off.
+//! torn end of a write that was not acknowledged as durable, and RocksDB cuts it off.
 //!
 //! Format of a log: blocks of 32 KiB; in them records of checksum (4 bytes, masked CRC-32C of what
 //! follows the length), length (2), type (1), content. A write longer than the rest of its block is

@@ -11,7 +11,8 @@ use crate::read::{resolve, scan_events};
 use crate::write::{decode_element, sides};
 
 /// Finds two of `holders` that hold the values of `partition` at one instant from `now` on. The
-/// reader must be a snapshot, since rows may move between two reads otherwise.
+/// reader must be a snapshot if the engine has them, since rows may move between two reads
+/// otherwise.
 pub(crate) fn conflict(
     reader: &dyn Reader,
     label: &IndexLabel,

@@ -86,8 +86,8 @@ pub(super) fn behind(prefix: &[u8], range: &ClusteringRange) -> ClusteringRange 
     }
 }
 
-/// Returns a value's ordered bytes, converted to `data_type`; `None` for a fractional number where
-/// the type has whole numbers.
+/// Returns a value's ordered bytes. A whole number is converted if `data_type` is FLOAT or DOUBLE;
+/// `None` for a FLOAT or DOUBLE value if `data_type` has whole numbers or dates.
 pub(super) fn ordered_as(value: &Value, data_type: DataType) -> Option<Vec<u8>> {
     let real = matches!(data_type, DataType::Float | DataType::Double);
     match value {

@@ -15,8 +15,8 @@ use crate::error::GraphError;
 const SETTINGS: &[u8] = b"s";
 /// Clustering key of the drop mark.
 const DROPPED: &[u8] = b"dropped";
-/// How many failed removals of a space that is in use are ignored before one is reported. Later
-/// reports come each time the number has doubled.
+/// The number of failed removals at which a space that is in use is first reported. Later reports
+/// come each time the number has doubled.
 const IN_USE_REPORTED: u32 = 8;
 
 /// A space to be removed.

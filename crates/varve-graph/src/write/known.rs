@@ -4,7 +4,7 @@
 //!
 //! Both are lock-free, set-associative caches of 64-bit marks with a fixed size. A new mark may
 //! evict another one. A mark identifies a key by its hash: the mark and the number of its set
-//! together hold 70 to 80 bits of it.
+//! together hold 81 bits of a pair's hash, and at least 67 bits of a vertex's.
 //!
 //! The cache of vertices has several levels; a full level passes marks on to the next one. A read
 //! of a vertex costs more than the rest of inserting an edge, so a graph with many vertices may use
@@ -211,8 +211,9 @@ pub(crate) struct VertexMark {
     mark: u64,
 }
 
-/// The set of a vertex and the hash bits of its mark. They contain 66 bits of its hash: at 400,000
-/// look-ups of absent vertices in a second, a false match is expected once in decades.
+/// The set of a vertex and the hash bits of its mark. They contain at least 67 bits of its hash. At
+/// 400,000 look-ups of absent vertices in a second, with all sets full, a false match is expected
+/// once in one to three years.
 fn vertex(partition: &[u8]) -> (u64, u64) {
     let hash = crate::hash::wide(partition);
     ((hash >> 64) as u64, hash as u64 & !LABEL)

@@ -1,9 +1,9 @@
 //! Deletes vertices that have more edges than one commit may delete.
 //!
-//! The edges are deleted first, some thousand in each commit, and the vertex in the last commit.
-//! Meanwhile readers see the vertex with fewer and fewer edges. If the server stops in between, the
-//! vertex still exists, and the request gets no answer. If a later commit fails, the answer must
-//! not state that nothing happened: see [`GraphError::after_part`].
+//! The edges are deleted first, some thousand in each commit. The last commit deletes the vertex
+//! with its remaining edges. Meanwhile readers see the vertex with fewer and fewer edges. If the
+//! server stops in between, the vertex still exists, and the request gets no answer. If a later
+//! commit fails, the answer must not state that nothing happened: see [`GraphError::after_part`].
 
 use std::sync::Arc;
 

@@ -137,7 +137,7 @@ pub(crate) struct RecordHead {
     pub(crate) payload_sum: u32,
     /// The position up to which everything was on stable storage when the record was written. A bad
     /// record before it is damage. A bad record after it may be a torn write that was never
-    /// acknowledged.
+    /// acknowledged as durable.
     pub(crate) durable: u64,
 }
 

@@ -1,4 +1,5 @@
-//! The promise of the row cache: a cached row is never older than the newest write of it.
+//! The promise of the row cache: no view gets a cached row that a flush known to the view has
+//! overwritten.
 
 use std::sync::atomic::AtomicBool;
 
