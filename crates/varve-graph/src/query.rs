@@ -96,8 +96,9 @@ pub type NextPage = Option<String>;
 /// - [`crate::ErrorKind::InvalidArgument`] for an invalid range;
 /// - [`crate::ErrorKind::NoIndex`] if no index serves the query;
 /// - [`crate::ErrorKind::BadPage`] for a token of another query;
-/// - [`crate::ErrorKind::LimitExceeded`] if a query without a limit and without paging has more
-///   than [`QUERY_CAPACITY`] matches; what was visited until then is incomplete;
+/// - [`crate::ErrorKind::LimitExceeded`] if a query without paging has no limit and more than
+///   [`QUERY_CAPACITY`] matches, or examines more candidates than that before it has all it wants;
+///   what was visited until then is incomplete;
 /// - failures of the engine.
 pub fn vertices(
     resolver: &dyn Resolver,

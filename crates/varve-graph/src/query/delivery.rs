@@ -34,7 +34,7 @@ enum Verdict {
 pub(super) struct Delivery {
     skip: u64,
     limit: u64,
-    /// Whether there is no limit; then reaching the capacity is an error.
+    /// Whether there is no limit; then a match beyond the capacity is an error.
     all: bool,
     paging: bool,
     /// How many candidates may be examined after the last element of a page, and in all.
