@@ -297,7 +297,7 @@ impl Auth {
         networks.is_none_or(|networks| networks.iter().any(|one| one.contains(address)))
     }
 
-    /// A random password of 18 bytes.
+    /// A random password: the base64 text of 18 random bytes.
     ///
     /// # Errors
     /// When the system gives no random bytes.

@@ -1,8 +1,9 @@
 //! `/queries`: the running requests that can be cancelled; `/admin/slow`: the last slow requests.
 //!
-//! Every read, and every query that only reads, is listed while it runs, and so is every running
-//! job. A cancelled request is answered at once, and its work ends at its next check. Users see and
-//! cancel their own requests, and jobs by the rules of tasks; an administrator sees and cancels
+//! Every read and every query is listed while it is in work, unless it is answered in place on its
+//! serving thread. Every running job is listed, too. Cancelled work ends at its next check. The
+//! request is answered at once, or, if the work may have written, at the end of the work. Users see
+//! and cancel their own requests, and jobs by the rules of tasks; an administrator sees and cancels
 //! all. Each server lists its own.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -101,7 +102,7 @@ impl Running {
         let own = || {
             let user = identity.user().zip(self.user.as_ref());
             user.is_some_and(|(one, other)| {
-                // A token that is restricted to graphs shows only its own requests.
+                // A restricted token shows only its own requests.
                 let is_same = one.api_token == other.api_token;
                 one.account() == other.account() && (is_same || !identity.is_restricted())
             })

@@ -489,8 +489,8 @@ impl Worker {
     }
 }
 
-/// Runs the server's background tasks, on one thread only: renews certificates, stores uses of
-/// tokens, settles changes of users, and keeps the users of the cluster current.
+/// Runs the server's background tasks, on one thread only: puts renewed certificates in use, stores
+/// uses of tokens, settles changes of users, and keeps the users of the cluster current.
 async fn tend(worker: Arc<WorkerHandle>) {
     if worker.door != Door::Main || worker.index != 0 {
         return;

@@ -224,7 +224,7 @@ impl Files {
 pub(crate) struct Tls {
     config: TlsConfig,
     serving: ArcSwap<Serving>,
-    /// The contents that were read last; `None` after a failure.
+    /// The contents that were read last, valid or not; `None` if a file could not be read.
     seen: Mutex<Option<Files>>,
     /// Slots for handshakes.
     pub(crate) handshakes: Semaphore,

@@ -35,7 +35,7 @@ impl Capacity {
         }
     }
 
-    /// The number of touches after which [`Capacity::check`] fails.
+    /// The number of further touches after which [`Capacity::check`] fails.
     pub(crate) fn left(self, touched: u64) -> usize {
         let left = self
             .most

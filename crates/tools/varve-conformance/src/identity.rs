@@ -96,7 +96,7 @@ impl Identities {
             .insert(recorded.to_owned(), actual.to_owned());
     }
 
-    /// A text in which recorded automatic vertex ids are replaced if they are whole numbers.
+    /// A text in which recorded automatic vertex ids are replaced, but not within longer numbers.
     #[must_use]
     pub fn in_text(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());

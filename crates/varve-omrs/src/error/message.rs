@@ -4,7 +4,7 @@ use super::Exception;
 
 /// The default user action.
 const CORRECT_AND_RETRY: &str = "Correct the request and send it again.";
-/// The system action of every message.
+/// The system action of most messages.
 const NOTHING_CHANGED: &str = "The request was refused; nothing was changed.";
 
 macro_rules! messages {

@@ -107,8 +107,8 @@ impl Repository {
         })
     }
 
-    /// As [`Self::classify_entity`], for an entity that is known here only as a proxy, or not at
-    /// all.
+    /// As [`Self::classify_entity`], for an entity that may be known here only as a proxy, or not
+    /// at all.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.
@@ -128,8 +128,8 @@ impl Repository {
         self.classify_entity_proxy_detailed(user, name, request)
     }
 
-    /// As [`Self::classify_entity_detailed`], for an entity that is known here only as a proxy, or
-    /// not at all.
+    /// As [`Self::classify_entity_detailed`], for an entity that may be known here only as a proxy,
+    /// or not at all.
     ///
     /// # Errors
     /// The contract's for `classifyEntity`.

@@ -97,7 +97,7 @@ pub(super) fn edges_among(
     let (mut left, mut truncated) = (limits.between_rows_max, false);
     let mut dense: HashSet<&[u8]> = HashSet::new();
     for direction in [Direction::Out, Direction::In] {
-        // From the targets, only the edges that the dense sources left out are searched.
+        // From the targets, edges are searched only if a dense source left some out.
         if direction == Direction::In && dense.is_empty() {
             break;
         }

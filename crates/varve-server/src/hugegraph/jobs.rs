@@ -47,8 +47,8 @@ impl ServerJobs {
         }
     }
 
-    /// Returns a check of whether the owner of a task may still run it, after waiting for it if the
-    /// server starts. `None` without an owner or without users.
+    /// Returns a check of whether the owner of a task may still run it. Waits for the check while
+    /// the server starts. `None` without an owner or without users.
     fn owner_check(
         &self,
         graph: &Arc<Graph>,

@@ -105,7 +105,7 @@ impl Batches {
 mod tests {
     use super::*;
 
-    /// Adds an element whose period starts at the end of its name.
+    /// Adds an element. The rest of its name, after the first letter, is the start of its period.
     fn add(batches: &mut Batches, name: &str, identity: Option<u64>, action: Action) {
         let from = Some(name[1..].to_owned());
         let element = Element {

@@ -91,6 +91,7 @@ pub(crate) struct Chart {
     pub(crate) marks: Vec<Mark>,
     /// The names on an axis with [`Scale::Names`].
     pub(crate) names: Vec<String>,
+    /// The height of each name.
     pub(crate) line: f64,
 }
 

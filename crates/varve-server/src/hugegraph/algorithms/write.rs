@@ -68,8 +68,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns an error unless the labels of all vertices have the property, and none uses it for
-    /// its id or its time to live.
+    /// Returns an error unless the labels of all vertices have the property, or it is an OLAP
+    /// property, and none uses it for its id or its time to live.
     fn check_labels(
         &self,
         graph: &Projection,
