@@ -17,7 +17,7 @@ use crate::process;
 /// How a graph is addressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Paths {
-    /// By what `GET /versions` says: graph spaces from core 1.7.0 on
+    /// As `GET /versions` requires: graph spaces from core 1.7.0 on
     #[default]
     Auto,
     /// `/graphs/{graph}`
