@@ -520,7 +520,7 @@ impl Space for CassandraSpace {
             ),
             statistic(
                 "cluster_read_waits_total",
-                "Waits of reads for the cluster, each for the requests that it sent together, for all graphs.",
+                "Times that reads waited for the cluster, for all graphs; requests that are sent together count once.",
                 count(&cluster.waits),
             ),
             statistic(
@@ -530,27 +530,27 @@ impl Space for CassandraSpace {
             ),
             statistic(
                 "cluster_in_flight",
-                "Calls that are waiting for the cluster, for all graphs.",
+                "Calls to the cluster in flight, for all graphs.",
                 cluster.in_flight() as f64,
             ),
             statistic(
                 "cluster_silent_nodes",
-                "Nodes that have stopped answering, so that others are asked, for all graphs.",
+                "Nodes that do not answer and are avoided, for all graphs.",
                 cluster.silent_nodes() as f64,
             ),
             statistic(
                 "cluster_known_rows",
-                "Keys of rows that are kept in memory, so that inserts need not ask whether a row is there.",
+                "Row keys in memory, which save inserts a read to find whether a row exists.",
                 self.core.known.rows() as f64,
             ),
             statistic(
                 "cluster_known_bytes",
-                "Memory that these keys take.",
+                "Bytes of memory that these keys use.",
                 self.core.known.bytes() as f64,
             ),
             statistic(
                 "lease_left_seconds",
-                "How long this server may go on writing without renewing its lease.",
+                "Seconds for which this server may write without a renewal of its lease.",
                 self.core.lease.left().as_secs_f64(),
             ),
         ]
