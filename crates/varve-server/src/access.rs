@@ -185,7 +185,7 @@ fn check_open(state: &AppState, route: &Route) -> Result<(), ApiError> {
         return Ok(());
     }
     Err(ApiError::unavailable(
-        "The graphs are not open yet: the server waits for its store, and serves once it is there",
+        "The graphs are not open yet: the server waits until it can reach its store",
         state.config().retry_after_seconds,
     ))
 }

@@ -300,7 +300,7 @@ impl Tls {
             Err(error) => {
                 // Logged once while a file is missing.
                 if seen.take().is_some() {
-                    tracing::error!(%error, "a file of TLS cannot be read; what was read before stays in use");
+                    tracing::error!(%error, "a TLS file cannot be read; the previous files stay in use");
                 }
                 return;
             }
@@ -308,10 +308,10 @@ impl Tls {
         match files.serving(&self.config) {
             Ok(serving) => {
                 self.serving.store(Arc::new(serving));
-                tracing::info!("the new files of TLS are in use");
+                tracing::info!("the new TLS files are in use");
             }
             Err(error) => {
-                tracing::error!(%error, "the new files of TLS cannot be used; what was read before stays in use");
+                tracing::error!(%error, "the new TLS files cannot be used; the previous files stay in use");
             }
         }
         *seen = Some(files);

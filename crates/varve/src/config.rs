@@ -453,8 +453,8 @@ impl Config {
         }
         if self.server.host.is_unspecified() {
             let text = format!(
-                "server.host is {}, which is no address that other servers could reach this one by: \
-                 storage.cassandra.advertise must name one, host:port",
+                "server.host is {}, an address at which other servers cannot reach this one: \
+                 set storage.cassandra.advertise to host:port",
                 self.server.host
             );
             return Err(ConfigError::new(text));
@@ -471,8 +471,8 @@ impl Config {
             return None;
         }
         Some(format!(
-            "other servers on this cluster are told to reach this one at {address}, which is an address of each machine's own: \
-             where there are several, set storage.cassandra.advertise or server.host to one that they reach"
+            "this server announces {address} to the other servers on this cluster, but that is a loopback address: \
+             if they are on other machines, set storage.cassandra.advertise or server.host to an address that they reach"
         ))
     }
 

@@ -159,7 +159,7 @@ impl Core {
             let Some((_, failure)) = failed.first() else {
                 break;
             };
-            tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not wholly carried out yet");
+            tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not completely applied yet");
             if let Some(detail) = refused(plan, &failed) {
                 return Err(NotStored::Refused(detail));
             }
@@ -189,7 +189,7 @@ impl Core {
                     return Err(NotStored::Refused(failure.text().to_owned()));
                 }
                 Err(failure) => {
-                    tracing::warn!(space = %self.name, failure = failure.text(), "the lease's term is read again");
+                    tracing::warn!(space = %self.name, failure = failure.text(), "reading the term of the lease failed; it is retried");
                     self.wait_again(&mut backoff).await?;
                 }
             }
@@ -200,10 +200,10 @@ impl Core {
     /// carries that batch out first, with the batch's own timestamp. A later write of this opening
     /// could wrongly lose to it.
     fn give_up(&self, refused: &str) {
-        tracing::error!(space = %self.name, refused, "a batch that was begun is refused: no writes until the space is opened anew");
+        tracing::error!(space = %self.name, refused, "the cluster refused part of a batch: writes are refused until the space is reopened");
         self.given_up.store(true, Ordering::Release);
         self.lease
-            .lost(format!("a write that was begun and is refused ({refused})"));
+            .lost(format!("a batch that the cluster refused in part ({refused})"));
     }
 
     /// Waits before a request is repeated. Fails if the engine is closing or the lease is lost.
@@ -246,7 +246,7 @@ impl Core {
                     if refused {
                         return Err(NotStored::Refused(failure.text().to_owned()));
                     }
-                    tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
+                    tracing::warn!(space = %self.name, failure = failure.text(), "a write failed; it is retried");
                     match self.wait_again(&mut backoff).await {
                         // A request that has not been carried out never will be, as no process
                         // repeats it.
@@ -275,7 +275,7 @@ impl Core {
         let now = self.lease_table.read(&self.cluster).await?;
         if now.term != row.term {
             let holder = holder(&now);
-            tracing::error!(space = %self.name, holder, "another server has opened the space: no writes any more");
+            tracing::error!(space = %self.name, holder, "another server has opened the space: this server refuses writes to it");
             self.lease.lost(holder);
         } else {
             // An earlier renewal whose answer was lost has succeeded, with a clock that was ahead
@@ -362,9 +362,9 @@ impl Core {
         match tokio::time::timeout(RELEASE_WAIT, released).await {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => {
-                tracing::warn!(space = %self.name, failure = failure.text(), "the lease is left to run out");
+                tracing::warn!(space = %self.name, failure = failure.text(), "the lease was not released; it expires");
             }
-            Err(_) => tracing::warn!(space = %self.name, "the lease is left to run out"),
+            Err(_) => tracing::warn!(space = %self.name, "the lease was not released; it expires"),
         }
     }
 }

@@ -350,7 +350,7 @@ impl Shared {
         KvError::Io {
             space: self.config.name.clone(),
             detail: format!(
-                "an earlier write failed, so nothing is written until the space is opened again: {reason}"
+                "an earlier write failed; writes are refused until the space is reopened: {reason}"
             ),
         }
     }

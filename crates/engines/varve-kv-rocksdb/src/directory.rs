@@ -165,7 +165,7 @@ impl DataDir {
             };
             if let Err(error) = removed {
                 let path = path.display();
-                tracing::warn!(%path, %error, "not removed; remove it by hand if nobody needs it");
+                tracing::warn!(%path, %error, "the folder was not removed; remove it by hand if it is not needed");
             }
         }
         Ok(())

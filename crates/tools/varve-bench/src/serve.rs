@@ -121,11 +121,11 @@ impl KeptData {
         let is_empty = entries.next().is_none();
         ensure!(
             self.again || is_empty,
-            "{path} is not empty: --continue goes on with what an earlier run left there"
+            "{path} is not empty: use --continue to continue the earlier run there"
         );
         ensure!(
             !(self.again && is_empty),
-            "{path} is empty: there is nothing to go on with"
+            "{path} is empty: there is no run to continue"
         );
         Ok(self.folder)
     }

@@ -455,7 +455,7 @@ impl Shared {
                 message,
             },
             KvError::OutcomeUnknown { .. } => {
-                let reason = format!("Writes are refused until the graph is opened anew: {error}");
+                let reason = format!("Writes are refused until the graph is reopened: {error}");
                 self.take_no_more(ErrorKind::Busy, reason);
                 CommitFailure {
                     kind: ErrorKind::OutcomeUnknown,

@@ -114,7 +114,7 @@ impl Promise {
                 storing.under_way = true;
                 if !self.begin(bound) {
                     storing.under_way = false;
-                    return Err(GraphError::new(ErrorKind::Busy, "No thread is to be had"));
+                    return Err(GraphError::new(ErrorKind::Busy, "No thread is available"));
                 }
             }
             if !deadline::wait(&kept.stored, &mut storing) {

@@ -52,7 +52,7 @@ impl Ordered {
             }),
             Waited::Undecided => Err(KvError::Busy {
                 space: space(),
-                detail: "how much of an earlier write is stored is unknown until the graph is opened anew".to_owned(),
+                detail: "it is unknown how much of an earlier write is stored, until the graph is reopened".to_owned(),
             }),
             Waited::Failed => Err(KvError::Io {
                 space: space(),

@@ -443,7 +443,7 @@ fn says_another_is_at_it(error: &GraphError) -> bool {
 
 fn two_of(name: &str) -> GraphError {
     let message = format!(
-        "The graph '{name}' has two spaces with content, and it cannot be told which one is meant"
+        "The graph '{name}' has two spaces with content; which one is current is unknown"
     );
     GraphError::new(ErrorKind::Storage, message)
 }

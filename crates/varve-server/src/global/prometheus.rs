@@ -19,7 +19,10 @@ macro_rules! line {
 }
 
 fn info(out: &mut String) {
-    line!(out, "# HELP hugegraph_info The API version that this server implements.");
+    line!(
+        out,
+        "# HELP hugegraph_info The API version that this server implements."
+    );
     line!(out, "# TYPE hugegraph_info untyped");
     line!(out, "hugegraph_info{{version=\"{API_VERSION}\",}} 1.0");
 }

@@ -147,7 +147,7 @@ impl Suite {
             ),
         };
         let Some(home) = home else {
-            bail!("the repository does not tell the id of its metadata collection");
+            bail!("the repository's answer has no id of its metadata collection");
         };
         let Some(first) = plan.entities.first() else {
             bail!("the suite needs a type");
