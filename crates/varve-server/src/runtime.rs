@@ -95,7 +95,7 @@ impl Listeners {
             source,
         })?;
         let address = sockets[0].local_addr().map_err(|source| SetupError::Io {
-            what: "ask for the bound address".to_owned(),
+            what: "get the bound address".to_owned(),
             source,
         })?;
         Ok(Self { address, sockets })

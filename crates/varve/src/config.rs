@@ -147,8 +147,8 @@ section! {
         /// with the name `hugegraph`.
         create: Vec<String> = vec!["hugegraph".to_owned()],
         /// How long the server keeps, for `GET …/changes`, what each commit changed: `off`, `all`,
-        /// or a time such as `7d` or `12h`. Each commit then writes one more row. After `off`, the
-        /// changes start anew.
+        /// or a time such as `7d` or `12h`. Each commit then writes one more row. If it is switched
+        /// off and on again, the record begins anew.
         changes: String = "off".to_owned(),
     }
 }

@@ -103,7 +103,7 @@ impl Core {
             Err(detail) => return Err(KvError::TooLarge { space, detail }),
         };
         let Some(_room) = self.cluster.enter().await else {
-            let detail = "too many requests are under way".to_owned();
+            let detail = "too many requests are in flight".to_owned();
             return Err(KvError::Busy { space, detail });
         };
         if let Some(to) = self.lease.lost_to() {
@@ -115,7 +115,7 @@ impl Core {
             false => None,
         };
         let Some(stamp) = stamp else {
-            let detail = "this server could not renew its claim to it in time".to_owned();
+            let detail = "this server could not renew its lease in time".to_owned();
             return Err(KvError::Away { space, detail });
         };
         fail_point::CLUSTER_STAMPED.pass();
@@ -482,7 +482,7 @@ impl Space for CassandraSpace {
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
         Err(KvError::Io {
             space: self.core.name.to_string(),
-            detail: "a cluster keeps no files here; copy it with the cluster's own snapshots"
+            detail: "the data is in a cluster; copy it with the cluster's own snapshots"
                 .to_owned(),
         })
     }

@@ -160,7 +160,7 @@ impl DataDir {
             };
             let removed = match is_removed_space(&path, trash) {
                 Ok(true) => fs::remove_dir_all(&path),
-                Ok(false) => Err(io::Error::other("this engine did not make it")),
+                Ok(false) => Err(io::Error::other("this engine did not create it")),
                 Err(error) => Err(error),
             };
             if let Err(error) = removed {

@@ -153,7 +153,7 @@ pub(crate) fn address(url: &str) -> Result<SocketAddr> {
     };
     with_port
         .to_socket_addrs()
-        .with_context(|| format!("{url}: the name is not known"))?
+        .with_context(|| format!("{url}: the name cannot be resolved"))?
         .next()
         .with_context(|| format!("{url}: the name has no address"))
 }

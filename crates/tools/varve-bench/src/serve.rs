@@ -287,7 +287,7 @@ pub(crate) fn listening(
     // Later output must be read, or the server would block on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     let program = Path::new(command.get_program()).display();
-    let url = url.with_context(|| format!("{program} ended before it said where it serves"))?;
+    let url = url.with_context(|| format!("{program} ended before it printed its address"))?;
     Ok((process, url))
 }
 

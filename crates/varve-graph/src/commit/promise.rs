@@ -99,7 +99,7 @@ impl Promise {
         while !is_covered() {
             if storing.failures != failures {
                 let why = &storing.failure;
-                let message = format!("It cannot be stored now that this time is past: {why}");
+                let message = format!("That this time has passed cannot be stored: {why}");
                 return Err(GraphError::new(ErrorKind::Busy, message));
             }
             if !storing.under_way {

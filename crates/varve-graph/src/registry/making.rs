@@ -431,7 +431,7 @@ pub(super) fn is_unavailable(error: &GraphError) -> bool {
 }
 
 fn another_is_at_it(name: &str) -> GraphError {
-    let message = format!("The graph '{name}' is being made, cleared or removed by another server");
+    let message = format!("Another server is creating, clearing or removing the graph '{name}'");
     GraphError::new(ErrorKind::Busy, message)
 }
 

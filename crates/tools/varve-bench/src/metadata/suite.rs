@@ -503,7 +503,7 @@ impl Suite {
         if found <= page {
             return Ok(timed);
         }
-        let problem = format!("{found} instances where a page of {page} was asked for");
+        let problem = format!("{found} instances for a requested page of {page}");
         let mut failure = Failure::new(FailureKind::Failed, "page too long", &problem);
         failure.request = path.to_owned();
         Err(failure)
