@@ -56,7 +56,7 @@ impl Ordered {
             }),
             Waited::Failed => Err(KvError::Io {
                 space: space(),
-                detail: "an earlier write failed, and how much of it is stored is unknown until the server is started again"
+                detail: "an earlier write failed, and how much of it is stored is unknown until the server is restarted"
                     .to_owned(),
             }),
         }
