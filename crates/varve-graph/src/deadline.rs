@@ -36,7 +36,7 @@ pub(crate) fn wait<T>(changed: &Condvar, state: &mut MutexGuard<'_, T>) -> bool 
 
 /// The message when the deadline has passed.
 pub(crate) const TOO_LATE: &str =
-    "The request's time was over before a write that it has to wait for was stored";
+    "The deadline of the request passed before a write that it must wait for was stored";
 
 /// The error with [`TOO_LATE`].
 pub(crate) fn too_late() -> GraphError {

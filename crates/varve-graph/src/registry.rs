@@ -402,7 +402,7 @@ impl Registry {
         if !self.is_closed() {
             return Ok(());
         }
-        let message = format!("The graph '{name}' is not made: the server stops");
+        let message = format!("The graph '{name}' is not created: the server stops");
         Err(GraphError::new(ErrorKind::Busy, message))
     }
 

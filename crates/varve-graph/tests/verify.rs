@@ -323,13 +323,13 @@ fn wrong_heads_are_found() {
     };
     head("not marked as overlaid", |header| header.overlaid = false);
     head("but not at", |header| header.until = Instant::FOREVER);
-    head("nothing waits for the end", |header| {
+    head("is not pending", |header| {
         header.until = header.until.plus_micros(-1)
     });
     head("newer than the last commit", |header| {
         header.version.0 += 1 << 40
     });
-    head("longer than its period", |header| {
+    head("beyond the end of its period", |header| {
         header.to = START.plus_micros(2_000)
     });
     damaged("does not decode", |graph, batch| {
@@ -361,7 +361,7 @@ fn an_event_in_two_places_and_a_lost_row_are_found() {
 
 #[test]
 fn a_boundary_that_nobody_waits_for_is_found() {
-    damaged("nothing waits for the end", |graph, batch| {
+    damaged("is not pending", |graph, batch| {
         let (partition, clustering, _) = &rows(graph, PENDING)[0];
         batch.delete(PENDING, partition, clustering);
     });

@@ -40,7 +40,7 @@ pub enum KvError {
     },
     /// The engine cannot keep up, and the request's wait timed out. Nothing of the batch was
     /// stored; the call may be retried.
-    #[error("'{space}' takes no more requests for the moment: {detail}")]
+    #[error("'{space}' is busy: {detail}")]
     Busy {
         /// The space.
         space: String,
@@ -58,7 +58,7 @@ pub enum KvError {
     },
     /// A read met so many tombstones that the store gave it up. Such reads fail until the store has
     /// removed the tombstones; other reads continue.
-    #[error("too many removed rows lie where '{space}' is read: {detail}")]
+    #[error("a read of '{space}' met too many tombstones: {detail}")]
     Tombstones {
         /// The space.
         space: String,
@@ -86,7 +86,7 @@ pub enum KvError {
     /// Whether the batch is stored is unknown. The next process that opens the space, perhaps this
     /// one, decides it: the batch is then stored wholly or not at all. Until then no write is
     /// acknowledged.
-    #[error("whether a write to '{space}' is stored is not known yet: {detail}")]
+    #[error("it is not known yet whether a write to '{space}' is stored: {detail}")]
     OutcomeUnknown {
         /// The space.
         space: String,

@@ -97,7 +97,7 @@ impl Repository {
             Some(deadline) => self.kept_types.try_read_until(deadline),
         };
         let _unchanged = unchanged.ok_or_else(|| {
-            let words = "the request's time was over while the types changed";
+            let words = "the deadline passed while another request changed the types";
             OmrsError::new(Message::StoreBusy, &[words])
         })?;
         let types = self.types();

@@ -173,7 +173,7 @@ fn check_door(state: &AppState, door: Door, route: &Route, parts: &Parts) -> Res
              it a listener of its own, as in server.admin_listen=127.0.0.1:8081",
         )),
         Door::Main => Err(ApiError::forbidden(
-            "The server listens on an address that others reach: /admin needs a listener of its own, as in \
+            "The server listens on a non-loopback address: /admin needs a separate listener, as in \
              server.admin_listen=127.0.0.1:8081",
         )),
     }
@@ -185,7 +185,7 @@ fn check_open(state: &AppState, route: &Route) -> Result<(), ApiError> {
         return Ok(());
     }
     Err(ApiError::unavailable(
-        "The graphs are not open yet: the server waits for its store, and serves once it is there",
+        "The graphs are not open yet: the server waits until it can reach its store",
         state.config().retry_after_seconds,
     ))
 }

@@ -22,115 +22,123 @@ section! {
     pub struct ServerConfig {
         /// Address to listen on.
         host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
-        /// Port to listen on; 0 takes a free one.
+        /// Port to listen on; 0 takes a free port.
         port: u16 = 8080,
-        /// Whether a server that listens beyond loopback may do without authentication. Otherwise
-        /// it does not start then: whoever reaches it could read and change everything.
+        /// Whether the server may listen beyond loopback without authentication. If false, it then
+        /// refuses to start, since everyone who reaches it could read and change everything.
         allow_anonymous: bool = false,
-        /// Host names under which clients reach this server, without port, beside `localhost` and
-        /// IP addresses. A request whose `Host` is another name is answered 421. Pages from these
-        /// names may change things; pages of other sites are answered 403. Where several servers
-        /// serve one cluster, each has the same names.
+        /// Host names by which clients reach this server, without port. `localhost` and IP
+        /// addresses are always accepted. A request with another name in `Host` is answered 421.
+        /// Pages from these names may change data; pages of other sites are answered 403. If
+        /// several servers serve one cluster, give all of them the same names.
         public_names: Vec<String> = Vec::new(),
         /// Proxies whose header with the client's address is trusted: addresses and networks, as in
-        /// `10.0.0.7` or `10.1.0.0/16`. That address is used for the throttle of failed logins, the
-        /// white list, the audit trail and the followers of a client without a name. The header of
-        /// other clients is ignored. Where several servers serve one cluster, each names the others
-        /// here: it believes what they say of the clients whose requests they forward.
+        /// `10.0.0.7` or `10.1.0.0/16`. The server uses the address for the throttle of failed
+        /// logins, the white list, the audit trail and the limit on the followers of a client
+        /// without a name. It ignores the header of other clients. If several servers serve one
+        /// cluster, each must list the others here: it then trusts the client addresses in the
+        /// requests that they forward.
         trusted_proxies: Vec<String> = Vec::new(),
         /// The header to which these proxies append the client's address: `x-forwarded-for` or
-        /// `forwarded` (RFC 7239). The other one is ignored.
+        /// `forwarded` (RFC 7239). The other header is ignored.
         forwarded_header: ForwardedHeader = ForwardedHeader::XForwardedFor,
         /// Serving threads, each with its own listener and runtime; 0 means one for each core.
         threads: usize = 0,
-        /// Connections that may wait to be accepted, per thread. The kernel caps it at
+        /// Connections that may wait to be accepted, per thread. The kernel limits it to
         /// `net.core.somaxconn`.
         backlog: i32 = 4096,
-        /// Connections open at once. One more is answered 503 and closed.
+        /// Connections open at once. Further ones are answered 503 and closed.
         max_connections: usize = 18_000,
-        /// Connections open at once from one address (of IPv6: from one /64 network). One more is
-        /// answered 503 and closed. 0 is no limit; this machine's own addresses have none. Raise it
-        /// where all clients come through one proxy.
+        /// Connections open at once from one address (of IPv6: from one /64 network). Further ones
+        /// are answered 503 and closed. 0 is no limit; this machine's own addresses have none.
+        /// Raise it if all clients come through one proxy.
         max_connections_per_address: usize = 4_096,
         /// Bytes of a request's head (request line and headers). Over it: 431. At least 8192.
         max_header_bytes: usize = 64 * 1024,
         /// Number of headers of one request. Over it: 431.
         max_headers: usize = 100,
-        /// Bytes of a request body, as sent and after decompression. Over it: 413. At most 1 GiB.
+        /// Bytes of a request body, both as sent and after decompression. Over it: 413. At most 1
+        /// GiB.
         max_body_bytes: usize = 10 * MIB,
-        /// The same for the batch resources, whose bodies may be larger.
+        /// The same for the batch resources, which accept larger bodies.
         max_batch_body_bytes: usize = 64 * MIB,
         /// Vertices that one batch request may carry, at most 100,000. Over it: 400.
         max_vertices_per_batch: usize = 2_500,
         /// Edges that one batch request may carry, at most 100,000. Over it: 400.
         max_edges_per_batch: usize = 2_500,
-        /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
+        /// Bytes of a listing's answer. Over it: 400; the client must then request smaller pages.
         max_answer_bytes: usize = 64 * MIB,
-        /// Rows that one traversal may look at. Over it: 400.
+        /// Rows that one traversal may read. Over it: 400.
         max_traversal_rows: u64 = 50_000_000,
-        /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
+        /// Memory in bytes that one traversal may use, without its answer. Over it: 400.
         max_traversal_bytes: usize = 128 * MIB,
-        /// Bytes that all traversals and Gremlin requests hold together, at least
-        /// `max_traversal_bytes`. One that finds no room is answered 503.
+        /// Memory in bytes that all traversals and Gremlin requests may use together, at least
+        /// `max_traversal_bytes`. A request for which no memory is left is answered 503.
         max_traversals_held_bytes: usize = 256 * MIB,
-        /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of
-        /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time.
-        /// Over it the task fails.
+        /// Memory in bytes that one graph algorithm (`jobs/algorithm/…`) may use: its arrays and
+        /// its copy of the graph, in which an edge takes 4 bytes for each direction. Each graph
+        /// runs one algorithm at a time. Over the limit the task fails.
         max_algorithm_bytes: usize = 512 * MIB,
-        /// Bytes that all jobs hold together, graph algorithms and Gremlin scripts of all graphs;
-        /// at least `max_algorithm_bytes`. One that finds no room fails.
+        /// Memory in bytes that all jobs may use together: graph algorithms and Gremlin scripts of
+        /// all graphs. At least `max_algorithm_bytes`. A job for which no memory is left fails.
         max_jobs_held_bytes: usize = 512 * MIB,
-        /// Bytes of answers held at once, from when they are written until clients have taken them,
-        /// those of other servers that are handed through included. Over it: 503 for reads; what
-        /// writes are answered is counted and not refused. At least `max_answer_bytes`. Searches of
-        /// the metadata repository hold as much again at most, all together.
+        /// Bytes of answers that the server may hold at once, from when they are written until
+        /// clients have received them. Forwarded answers of other servers count too. Over it reads
+        /// are answered 503; answers to writes count, but are never refused. At least
+        /// `max_answer_bytes`. Searches of the metadata repository have a second budget of this
+        /// size, all together.
         max_held_answer_bytes: usize = 256 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 100,
-        /// Time from the first byte of a request to the end of its head. Over it the connection is
-        /// cut.
+        /// Time from the first byte of a request to the end of its head. After it the connection is
+        /// closed.
         header_read_timeout_ms: u64 = 10_000,
-        /// Grace for a body's arrival; `min_body_bytes_per_second` extends it. Over it: 408 and the
-        /// connection is cut.
+        /// Time in which a body must arrive; `min_body_bytes_per_second` extends it. After it the
+        /// answer is 408 and the connection is closed.
         body_read_timeout_ms: u64 = 10_000,
-        /// A body that arrives at least at this rate is never cut.
+        /// A body that arrives at this rate or faster never times out.
         min_body_bytes_per_second: u64 = 4096,
-        /// Time that an answer may wait for the client to take any byte of it, on each stream of
-        /// HTTP/2 too. Over it the connection is cut.
+        /// Time that an answer may wait until the client takes any byte of it; for HTTP/2, on each
+        /// stream. After it the connection is closed.
         write_timeout_ms: u64 = 30_000,
-        /// An answer that the client takes at least at this rate is never cut; a slower one when it
-        /// falls behind by more than `write_timeout_ms`. Answers of HTTP/1 up to 16 KiB are exempt.
+        /// An answer that the client takes at this rate or faster never times out. A slower one
+        /// does when it is more than `write_timeout_ms` behind this rate. Answers of HTTP/1 up to
+        /// 16 KiB are exempt.
         min_answer_bytes_per_second: u64 = 64 * 1024,
         /// Time that a connection may stay open without a request.
         idle_timeout_ms: u64 = 60_000,
-        /// Time that a handler may take. Over it: 503; work that has not begun by then is not done,
-        /// and a write that has is answered `VRV-OUTCOME-UNKNOWN`.
+        /// Time that a handler may take. After it the answer is 503. Work that has not begun by
+        /// then is not done; a write that has begun is answered `VRV-OUTCOME-UNKNOWN`.
         request_timeout_ms: u64 = 30_000,
-        /// The same for creating, clearing and dropping a graph, which on a cluster means making or
-        /// removing all its tables. What was begun goes on to its end after a 503
-        /// `VRV-OUTCOME-UNKNOWN`; a clear that is asked for once more meanwhile waits for it. Also
-        /// for changing types of open metadata, which may make entries at all instances.
+        /// The same for creating, clearing and dropping a graph, which on a cluster create or
+        /// remove all tables of the graph. Also for changing types of open metadata, which may add
+        /// index entries to all instances. What has begun is completed even after a 503
+        /// `VRV-OUTCOME-UNKNOWN`. A second request to clear the graph meanwhile waits for the
+        /// first.
         graph_change_timeout_ms: u64 = 300_000,
-        /// Time for requests in work to end after a stop was asked for.
+        /// Time that running requests have to finish after the server was told to stop.
         shutdown_timeout_ms: u64 = 8_000,
-        /// Waiting reads (those that do not run in place) that may be in work at once.
+        /// Reads that may be in progress at once, without those that run in place on a serving
+        /// thread.
         max_reads_in_flight: usize = 512,
-        /// Writes that may be in work at once. Writes mostly wait for the group commit.
+        /// Writes that may be in progress at once. Most of their time they wait for the group
+        /// commit.
         max_writes_in_flight: usize = 4096,
-        /// Bytes of read requests' bodies held at once, and as many again for what is made of them
-        /// while they are worked on: inflated bodies and their values.
+        /// Bytes of the bodies of read requests that the server may hold at once. Inflated bodies
+        /// and parsed values have a second budget of this size.
         max_read_request_bytes: usize = 64 * MIB,
         /// The same for write requests.
         max_write_request_bytes: usize = 192 * MIB,
-        /// Requests of each kind that may wait for their turn; one more is answered 503 at once.
+        /// Reads that may wait for admission, and as many writes; further ones are answered 503 at
+        /// once.
         max_waiting_requests: usize = 16_384,
-        /// Time that a request waits for its turn before it is answered 503.
+        /// Time that a request waits for admission before it is answered 503.
         admission_wait_ms: u64 = 5_000,
-        /// Seconds that a 503 names in `Retry-After`.
+        /// Seconds in the header `Retry-After` of a 503.
         retry_after_seconds: u32 = 1,
-        /// Threads for long reads (scans, queries), and as many for long writes (large batches); 0
-        /// means twice the cores, at least 4. With a storage engine that is reached over a network
-        /// all work on graphs is done there, and 0 means 64.
+        /// Threads for long reads (scans, queries), and as many for long writes (large batches). 0
+        /// means twice the cores, at least 4. If the storage engine is reached over a network,
+        /// these threads do all work on graphs, and 0 means 64.
         blocking_threads: usize = 0,
         /// Long reads that may wait for a thread, and as many long writes.
         blocking_queue: usize = 1024,
@@ -138,17 +146,17 @@ section! {
         gzip_min_bytes: usize = 1024,
         /// Compression level of gzip answers, 1 (fast) to 9 (small).
         gzip_level: u32 = 1,
-        /// Requests slower than this are logged with their path; 0 logs none.
+        /// Requests that take longer than this are logged with their path; 0 logs none.
         slow_request_ms: u64 = 1000,
-        /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time.
+        /// Whether errors contain a trace. `PUT /exception/trace` changes it until the next start.
         allow_trace: bool = false,
-        /// Address and port of a listener of its own for `/admin` (backup, verification), which
-        /// then answers nowhere else; `/health`, `/metrics` and `/versions` are there, too. Port 0
-        /// takes a free one. Empty: `/admin` answers at the main address if that is a loopback
-        /// address, and nowhere if others reach it.
+        /// Address and port of a separate listener for `/admin` (backup, verification), which is
+        /// then served only there. That listener also serves `/health`, `/metrics` and `/versions`.
+        /// Port 0 takes a free port. Empty: `/admin` is served at the main address if that is a
+        /// loopback address, and not at all otherwise.
         admin_listen: String = String::new(),
-        /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in
-        /// the data folder. On the file system of the data a backup shares files with the data.
+        /// The folder in which `POST /admin/backup` creates backups; empty means `backups` in the
+        /// data folder. If both are on one file system, a backup shares files with the data.
         backup_root: PathBuf = PathBuf::new(),
         %
         /// The section `gremlin`.
@@ -171,32 +179,35 @@ section! {
 section! {
     /// The options of `/gremlin`. Durations are in milliseconds.
     pub struct GremlinConfig {
-        /// Address and port of a listener of its own for TinkerPop's drivers, as in
-        /// `127.0.0.1:8182`. HTTP answers there as TinkerPop's server does; WebSockets are served
-        /// at the main address, too. Port 0 takes a free one. Empty: there is none.
+        /// Address and port of a separate listener for TinkerPop's drivers, as in `127.0.0.1:8182`.
+        /// Over HTTP it answers as TinkerPop's server does. WebSockets are also served at the main
+        /// address. Port 0 takes a free port. Empty: there is no such listener.
         listen: String = String::new(),
-        /// Further names of traversal sources, each with its graph, as in `gmodern=modern`. A graph
-        /// goes by its own names, too; one that is called as a source here is meant by its name.
+        /// Additional names of traversal sources, each with its graph, as in `gmodern=modern`. A
+        /// graph keeps its own names. If a graph has the same name as a source here, the name means
+        /// that graph.
         sources: Vec<String> = Vec::new(),
-        /// Sessions open at once, over all connections. One more is refused with the code 596.
+        /// Sessions open at once, over all connections. Further ones are refused with the code 596.
         sessions_max: usize = 1_000,
-        /// Time that a session may be without a request. Then it ends, and its variables are gone.
+        /// Time that a session may be without a request. After it the session ends, and its
+        /// variables are lost.
         session_idle_ms: u64 = 600_000,
-        /// Time that the transaction of a session may be open. Then it is rolled back: it keeps old
-        /// states of its graph in memory.
+        /// Time that the transaction of a session may be open. After it the transaction is rolled
+        /// back, since it keeps old states of its graph in memory.
         transaction_ms: u64 = 60_000,
-        /// Elements that one transaction may change, those that go with a vertex included. Over it
-        /// the script fails, and nothing of the transaction is written.
-        /// `g.with('commit_every', n)` commits before that.
+        /// Elements that one transaction may change, including the edges that are deleted with a
+        /// vertex. Over it the script fails, and nothing of the transaction is written.
+        /// `g.with('commit_every', n)` commits earlier.
         transaction_elements_max: usize = 100_000,
-        /// Bytes that the changes of one transaction may hold, about. Over it the script fails, and
-        /// nothing of the transaction is written.
+        /// Approximate memory in bytes that the changes of one transaction may use. Over it the
+        /// script fails, and nothing of the transaction is written.
         transaction_bytes_max: usize = 64 * MIB,
-        /// Bytes that the changes of all open transactions and the variables of all sessions may
-        /// hold together, about. Over it: 503, or the code 596. Jobs hold as much again at most.
+        /// Approximate memory in bytes that the changes of all open transactions and the variables
+        /// of all sessions may use together. Over it: 503, or the code 596. Jobs have a second
+        /// budget of this size.
         held_bytes_max: usize = 256 * MIB,
-        /// Labels and property keys of an open graph. Over it a script that uses another one for
-        /// the first time fails, and nothing is written.
+        /// Labels and property keys that an open graph may have. A script that would create a
+        /// further one fails, and nothing is written.
         open_schema_max: usize = 10_000,
     }
 }
@@ -204,43 +215,46 @@ section! {
 section! {
     /// The options of authentication.
     pub struct AuthConfig {
-        /// Whether clients must say who they are. Then only `/`, `/versions`, `/apis`, `/health`,
-        /// `/openapi.json` and logins answer without. The users are kept with the data; the first
-        /// one is made by `varve user password admin`, or by the variable `VARVE_ADMIN_PASSWORD`.
+        /// Whether clients must authenticate. If true, only `/`, `/versions`, `/apis`, `/health`,
+        /// `/openapi.json` and logins are answered without authentication. The users are stored
+        /// with the data. To create the first one, use `varve user password admin` or the variable
+        /// `VARVE_ADMIN_PASSWORD`.
         enabled: bool = false,
-        /// Seconds that a token counts after a login, at most.
+        /// Seconds for which a token is valid after a login, at most.
         token_expire_seconds: u32 = 86_400,
-        /// Characters that a new password must have.
+        /// Least number of characters of a new password.
         password_min_length: usize = 8,
-        /// Passwords checked at once, each with 19 MiB and on a thread of low priority. 0: half as
-        /// many as there are cores, and at least one.
+        /// Passwords that are checked at once; each check takes 19 MiB and a thread of low
+        /// priority. 0 means half the number of cores, at least 1.
         logins_at_once: usize = 0,
-        /// Logins that may wait for that. One more is answered 429 at once.
+        /// Logins that may wait for their check. Further ones are answered 429 at once.
         logins_waiting_max: usize = 64,
-        /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes
-        /// of users, rights, schemas and whole graphs), `writes` (every other change, and every
-        /// script), or `all`.
+        /// Which requests the audit trail records: `off` (none), `security` (refusals, logins,
+        /// changes of users, rights, schemas and whole graphs), `writes` (also every other change
+        /// and every script), or `all`.
         audit: AuditLevel = AuditLevel::Security,
-        /// The file of the audit trail, a line of JSON a request. Empty: there is none.
+        /// The file of the audit trail, one line of JSON for each request. Empty: there is no audit
+        /// trail.
         audit_file: PathBuf = PathBuf::new(),
-        /// Requests that one user may have in work at once. One more is answered 429. 0 is no
-        /// limit.
+        /// Requests that one user may have in progress at once. Further ones are answered 429. 0 is
+        /// no limit.
         user_requests_in_flight: u32 = 0,
-        /// Requests that one user may make in a second; as many may come at once. One more is
-        /// answered 429. 0 is no limit.
+        /// Requests that one user may make in a second; a burst of as many is accepted. Further
+        /// ones are answered 429. 0 is no limit.
         user_requests_per_second: u32 = 0,
-        /// Bytes that the traversals and Gremlin requests of one user may hold together while they
-        /// run. A query that finds no room is answered 503. 0 is no limit.
+        /// Memory in bytes that the running traversals and Gremlin requests of one user may use
+        /// together. A query for which no memory is left is answered 503. 0 is no limit.
         user_query_bytes_max: usize = 0,
-        /// Users that may act for others: the user that a call of the metadata repository names in
-        /// its path may be another one then.
+        /// Users that may act for other users: in their calls of the metadata repository, the path
+        /// may name another user.
         act_for: Vec<String> = Vec::new(),
-        /// A file with the key that all servers on one Cassandra cluster share, at least 32 bytes,
-        /// with which they ask each other for the users. Must be given there; counts nowhere else.
+        /// A file with the key, at least 32 bytes, that all servers on one Cassandra cluster share.
+        /// With it they authenticate when they request the users from each other. Required there,
+        /// ignored elsewhere.
         cluster_key_file: PathBuf = PathBuf::new(),
-        /// Seconds that a server on a Cassandra cluster knows the users after it has last heard
-        /// from the one that leads them. Then clients are answered 503. At least
-        /// `storage.cassandra.lease_seconds` and 15 more, so that another server can take over.
+        /// Seconds for which a server on a Cassandra cluster uses its copy of the users after its
+        /// last contact with the server that leads them. After that, clients are answered 503. At
+        /// least `storage.cassandra.lease_seconds` plus 15, so that another server can take over.
         users_copy_seconds: u32 = 60,
     }
 }

@@ -191,7 +191,7 @@ impl ApiError {
     #[track_caller]
     pub(crate) fn not_there_yet(part: &str) -> Self {
         Self::resource_not_found(format!(
-            "Not supported yet: {part}. GET /apis lists the resources that are there"
+            "Not supported yet: {part}. GET /apis lists the supported resources"
         ))
     }
 

@@ -21,7 +21,7 @@ const LOG_INTERVAL: Duration = Duration::from_secs(1);
 /// A kind of server error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The store takes no writes: 507.
+    /// The store refuses writes: 507.
     Unwritable,
     /// Requests failed: 500.
     Failed,
@@ -67,7 +67,7 @@ impl Trouble {
     const fn words(self) -> &'static str {
         match self {
             Self::Unwritable => {
-                "the store takes no writes (507): the disk is full or cannot be written; reads go on"
+                "the store refuses writes (507): the disk is full or cannot be written; reads continue"
             }
             Self::Failed => "requests failed (500): see the server's log",
             Self::OutcomeUnknown => {

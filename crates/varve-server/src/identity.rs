@@ -293,7 +293,7 @@ pub(crate) async fn settle_changes(state: &AppState, auth: &Arc<Auth>) {
         }
         let auth = Arc::clone(auth);
         if let Ok(Err(error)) = state.run_blocking(move || auth.settle()).await {
-            tracing::warn!(%error, "it is unknown whether a change of the users is stored");
+            tracing::warn!(%error, "the outcome of a change of the users is unknown");
         }
     }
 }
@@ -310,7 +310,7 @@ pub(crate) async fn store_uses(state: &AppState, auth: &Arc<Auth>) {
         let stored = state.run_blocking(move || auth.store_uses(now)).await;
         match stored {
             Ok(Ok(())) | Err(_) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the last uses of tokens are not stored"),
+            Ok(Err(error)) => tracing::warn!(%error, "the last uses of tokens could not be stored"),
         }
     }
 }

@@ -35,15 +35,15 @@ pub struct Metrics {
     pub forwarded: AtomicU64,
     /// Connections accepted.
     pub connections_accepted: AtomicU64,
-    /// Connections refused since too many were open.
+    /// Connections refused because too many were open.
     pub connections_refused: AtomicU64,
-    /// Connections that were closed before their TLS handshake was done.
+    /// Connections closed before their TLS handshake was complete.
     pub tls_handshakes_failed: AtomicU64,
-    /// Connections cut for being slow or idle, or since their client was gone.
+    /// Connections closed because they were slow or idle, or because their client was gone.
     pub connections_cut: AtomicU64,
     /// Reads whose clients were gone before the answer was ready.
     pub reads_abandoned: AtomicU64,
-    /// Failures to accept, such as being out of file descriptors.
+    /// Failed attempts to accept a connection, for example without free file descriptors.
     pub accept_errors: AtomicU64,
     sources: RwLock<Vec<Source>>,
 }

@@ -377,7 +377,7 @@ mod tests {
             ("/graphs/g/jobs/computer/lpa", "computer jobs"),
         ] {
             let message = format!(
-                "404 Not supported yet: {part}. GET /apis lists the resources that are there"
+                "404 Not supported yet: {part}. GET /apis lists the supported resources"
             );
             check(Method::GET, path, &message);
             check(Method::POST, path, &message);

@@ -95,7 +95,7 @@ impl Listeners {
             source,
         })?;
         let address = sockets[0].local_addr().map_err(|source| SetupError::Io {
-            what: "ask for the bound address".to_owned(),
+            what: "get the bound address".to_owned(),
             source,
         })?;
         Ok(Self { address, sockets })
@@ -349,7 +349,7 @@ impl Worker {
                     if logged.is_none_or(|at| at.elapsed() > ACCEPT_LOG_INTERVAL) {
                         logged = Some(Instant::now());
                         let open = self.shared.state.open_connections();
-                        tracing::error!(%error, open, "cannot accept connections; open ones are served on");
+                        tracing::error!(%error, open, "cannot accept connections; open ones are still served");
                     }
                     if !is_passing(&error) {
                         tokio::time::sleep(ACCEPT_BACK_OFF).await;
@@ -418,7 +418,7 @@ impl Worker {
 
     /// Subtracts from the counts a lost connection that the thread `index` was to serve.
     fn lose(&self, index: usize, error: &io::Error) {
-        tracing::warn!(%error, "a connection was lost between two threads");
+        tracing::warn!(%error, "a connection could not be passed to its serving thread");
         self.shared.open[index].fetch_sub(1, Ordering::Relaxed);
         let open = &self.shared.state.open_connections;
         open.fetch_sub(1, Ordering::Relaxed);
@@ -483,7 +483,7 @@ impl Worker {
             tracing::warn!(
                 left,
                 thread = self.index,
-                "connections cut: their requests took too long"
+                "connections closed: their requests took too long"
             );
         }
     }

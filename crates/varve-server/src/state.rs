@@ -311,7 +311,7 @@ impl AppState {
     #[track_caller]
     pub(crate) fn too_many_answers(&self) -> ApiError {
         let message = format!(
-            "The server holds {} bytes of answers that clients are taking, and has no room for one more",
+            "The server holds {} bytes of answers that clients have not received yet, and has no memory for one more",
             self.answers.bytes()
         );
         ApiError::unavailable(message, self.config.retry_after_seconds)

@@ -31,37 +31,38 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 section! {
     /// The options of TLS on the server's own listeners.
     pub struct TlsConfig {
-        /// A PEM file with the server's certificate, and after it those of the authorities between
-        /// it and one that clients trust. With it all listeners speak TLS 1.2 or 1.3, and only so.
-        /// Empty: they speak HTTP without TLS.
+        /// A PEM file with the server's certificate, followed by those of the intermediate
+        /// authorities. If it is given, all listeners accept only TLS 1.2 and 1.3. Empty: they use
+        /// HTTP without TLS.
         certificate_file: PathBuf = PathBuf::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         key_file: PathBuf = PathBuf::new(),
-        /// A PEM file with the authorities that sign certificates of clients. Where authentication
-        /// is on, a client with such a certificate is the user that the certificate names. Empty:
-        /// clients are not asked for certificates.
+        /// A PEM file with the authorities that sign certificates of clients. With authentication,
+        /// a client with such a certificate is the user that the certificate names. Empty: clients
+        /// are not asked for certificates.
         client_ca_file: PathBuf = PathBuf::new(),
-        /// A PEM file with the revocation lists of these authorities, one of each that signs
-        /// certificates. Empty: no certificate is revoked.
+        /// A PEM file with the revocation lists of these authorities, one for each authority that
+        /// signs certificates. Empty: no certificate is revoked.
         client_crl_file: PathBuf = PathBuf::new(),
-        /// Where a client's certificate has the user's name: `common_name`, or the alternative name
-        /// `dns`, `email` or `uri`. A certificate with none or several of these has no user.
+        /// Which field of a client's certificate contains the user's name: `common_name`, or the
+        /// alternative name `dns`, `email` or `uri`. A certificate that has none or several of
+        /// these has no user.
         client_name: ClientName = ClientName::CommonName,
         /// A PEM file with the authorities that sign the certificates of the other servers on one
-        /// Cassandra cluster, to which this one forwards requests. Must be given there with
-        /// `tls.certificate_file`. A certificate must have the host that its server announces to
-        /// the others.
+        /// Cassandra cluster, to which this one forwards requests. Required there with
+        /// `tls.certificate_file`. A server's certificate must name the host that the server
+        /// announces to the others.
         peer_ca_file: PathBuf = PathBuf::new(),
-        /// Whether the handshake of a client without a certificate fails.
+        /// Whether the TLS handshake fails for a client without a certificate.
         client_certificate_required: bool = false,
-        /// Milliseconds between two looks at these files; SIGHUP looks at once. A pair that has
-        /// changed serves the connections that begin then. One that cannot be used is logged, and
-        /// the one before stays.
+        /// Milliseconds between two checks of these files for changes; SIGHUP checks at once. A
+        /// changed certificate and key serve new connections. If they cannot be used, the server
+        /// logs the error and keeps the previous ones.
         reload_ms: u64 = 10_000,
-        /// Time that a handshake may take, in milliseconds. Over it the connection is closed.
+        /// Time that a handshake may take, in milliseconds. After it the connection is closed.
         handshake_timeout_ms: u64 = 10_000,
-        /// Handshakes in work at once, of which one address may have a quarter. A connection beyond
-        /// it is closed.
+        /// Handshakes in progress at once. One address may have a quarter of them. Further
+        /// connections are closed.
         max_handshakes: usize = 1_024,
     }
 }
@@ -299,7 +300,7 @@ impl Tls {
             Err(error) => {
                 // Logged once while a file is missing.
                 if seen.take().is_some() {
-                    tracing::error!(%error, "a file of TLS cannot be read; what was read before stays in use");
+                    tracing::error!(%error, "a TLS file cannot be read; the previous files stay in use");
                 }
                 return;
             }
@@ -307,10 +308,10 @@ impl Tls {
         match files.serving(&self.config) {
             Ok(serving) => {
                 self.serving.store(Arc::new(serving));
-                tracing::info!("the new files of TLS are in use");
+                tracing::info!("the new TLS files are in use");
             }
             Err(error) => {
-                tracing::error!(%error, "the new files of TLS cannot be used; what was read before stays in use");
+                tracing::error!(%error, "the new TLS files cannot be used; the previous files stay in use");
             }
         }
         *seen = Some(files);

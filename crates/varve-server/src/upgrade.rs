@@ -43,7 +43,7 @@ impl Upgrade {
     pub(crate) async fn serve(self, connection: Arc<ConnectionState>) {
         match self.on.await {
             Ok(upgraded) => (self.handler)(upgraded, self.context, connection).await,
-            Err(error) => tracing::debug!(%error, "a connection became no WebSocket"),
+            Err(error) => tracing::debug!(%error, "the upgrade to a WebSocket failed"),
         }
     }
 }

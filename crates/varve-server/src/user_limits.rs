@@ -92,7 +92,7 @@ impl UserLimits {
         if self.in_flight_max != 0 && before >= self.in_flight_max {
             return Err(ApiError::too_many_requests(
                 format!(
-                    "The user has {} requests in work (auth.user_requests_in_flight)",
+                    "The user has {} requests in progress (auth.user_requests_in_flight)",
                     self.in_flight_max
                 ),
                 1,
@@ -137,7 +137,7 @@ impl UserLimits {
         match taken {
             Ok(_) => Ok(()),
             Err(_) => Err(ApiError::too_many_requests(
-                "The user makes more requests in a second than it may (auth.user_requests_per_second)",
+                "The user exceeds its requests per second (auth.user_requests_per_second)",
                 1,
             )),
         }

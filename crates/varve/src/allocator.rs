@@ -57,7 +57,7 @@ pub(crate) fn give_back_while_idle() {
         }
     });
     if let Err(error) = spawned {
-        tracing::warn!(%error, "freed memory of idle threads is not given back");
+        tracing::warn!(%error, "freed memory of idle threads is not returned to the system");
     }
 }
 

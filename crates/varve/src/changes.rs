@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
         let path = path(arguments, cursor.as_ref(), until);
         let text = match client.send_patiently("GET", &client.of_graph(&path), "") {
             Err(error) if arguments.follow && is_away(&error) => {
-                eprintln!("varve: {error}; asking again");
+                eprintln!("varve: {error}; retrying");
                 std::thread::sleep(AWAY_PAUSE);
                 continue;
             }

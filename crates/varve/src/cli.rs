@@ -31,27 +31,27 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Load CSV or JSON Lines files, or a dump, into a graph of a running server
     Load(LoadArguments),
-    /// Load a small graph to look around in, with six years of moves, corrections and a plan
+    /// Load a small example graph: six years of moves, with corrections and a plan
     Sample(SampleArguments),
-    /// Write a graph as JSON Lines that `varve load` reads back: of a running server, or with
-    /// --data-dir of a folder that no server uses
+    /// Write a graph as JSON Lines, which `varve load` can read: a graph of a running server or,
+    /// with --data-dir, of a data folder that no server uses
     Dump(DumpArguments),
-    /// Print what commits change in a graph of a running server, a line of JSON each
+    /// Print the changes of commits to a graph of a running server, one line of JSON for each
     Changes(ChangesArguments),
     /// Check every row of the data against the invariants
     Verify(VerifyArguments),
-    /// Make users, and give them passwords, in a data folder that no server uses
+    /// Manage users and their passwords in a data folder that no server uses
     User(UserArguments),
-    /// Make graphs with a damaged log start again: keep the records before the damage, set the log
+    /// Recover graphs with a damaged log: store the records before the damage, and move the log
     /// aside
     RecoverLog(RecoverLogArguments),
     /// Copy all graphs of a running server or of a data folder
     Backup(BackupArguments),
-    /// Put a backup into a new data folder, or check it
+    /// Restore a backup to a new data folder, or check it
     Restore(RestoreArguments),
-    /// Change the consistency level of all servers on a Cassandra cluster, while none runs
+    /// Change the consistency level of all servers on a Cassandra cluster, while none of them runs
     ChangeConsistency(ChangeConsistencyArguments),
-    /// Measure a server: load tests, and Varve against what is possible
+    /// Measure a server: load tests, and comparisons with the limits of engine and machine
     Bench(varve_bench::BenchArguments),
     /// Print every option with its meaning, unit and value as a TOML file
     Config(ConfigArguments),
@@ -95,12 +95,12 @@ pub(crate) struct ServeArguments {
 /// The authorities that a tool trusts, and its own certificate and key.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Trust {
-    /// With an address of https: a PEM file with the certificates of the authorities that are
-    /// trusted, in place of those that the system trusts
+    /// For https: a PEM file with the certificates of the trusted authorities, instead of those
+    /// that the system trusts
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// With an address of https: a PEM file with the client's certificate, followed by those of
-    /// the authorities between it and one that the server trusts
+    /// For https: a PEM file with the client's certificate, followed by those of the intermediate
+    /// authorities
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(crate) client_cert: Option<PathBuf>,
     /// A PEM file with the key of that certificate, not encrypted
@@ -124,8 +124,8 @@ pub(crate) struct Target {
 /// `varve load`
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
-    /// A mapping (a .toml file that says what the columns of the input files are), or a dump of
-    /// `varve dump`
+    /// A mapping (a .toml file that describes the columns of the input files), or a dump of `varve
+    /// dump`
     #[arg(required_unless_present = "infer")]
     input: Option<PathBuf>,
     /// Guess a mapping and a schema from the first rows of these files, and write them as
@@ -137,26 +137,25 @@ pub(crate) struct LoadArguments {
     /// JSON file of schema elements to create first, in the form of `GET …/schema`
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
-    /// Elements of one request
+    /// Elements per request
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub(crate) batch: usize,
-    /// Requests in work at once
+    /// Requests in flight at once
     #[arg(long, default_value_t = 4, value_name = "N")]
     pub(crate) threads: usize,
-    /// End when more rows than this are refused
+    /// Stop when more than this number of rows are refused
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub(crate) max_errors: u64,
     /// File for the refused rows and the reasons [default: the input's name and .bad]
     #[arg(long, value_name = "FILE")]
     pub(crate) bad: Option<PathBuf>,
-    /// Do not look whether the vertices of edges exist
+    /// Do not check whether the vertices of edges exist
     #[arg(long)]
     pub(crate) skip_vertex_check: bool,
-    /// Forget that an earlier load of these files was interrupted
+    /// Start from the beginning, even if an earlier load of these files was interrupted
     #[arg(long)]
     pub(crate) restart: bool,
-    /// Read all rows and check them against the schema, and send nothing; the server is asked for
-    /// its schema only
+    /// Read all rows and check them against the server's schema, but write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -174,7 +173,7 @@ pub(crate) struct SampleArguments {
 /// What `varve sample` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SampleAction {
-    /// Load it, unless it is there already
+    /// Load the example graph, unless it is loaded already
     Load,
 }
 
@@ -188,7 +187,7 @@ pub(crate) struct DumpArguments {
     /// Write all versions of each element, also of deleted ones, with their valid times
     #[arg(long)]
     pub(crate) history: bool,
-    /// Elements of one request
+    /// Elements per request
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub(crate) batch: usize,
     #[command(flatten)]
@@ -198,8 +197,8 @@ pub(crate) struct DumpArguments {
 /// `varve changes`
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArguments {
-    /// Wait for further changes, also while the server is not reachable. Without it, changes up to
-    /// the newest commit at the start are printed
+    /// Wait for further changes, even while the server is unreachable. Without this option, the
+    /// command prints the changes up to the commit that is the newest at its start
     #[arg(long)]
     pub(crate) follow: bool,
     /// File with the cursor: read at the start, replaced after each page is printed
@@ -208,16 +207,16 @@ pub(crate) struct ChangesArguments {
     /// Where to start without a cursor: a commit version, an instant, `earliest` or `now`
     #[arg(long, default_value = "earliest", value_name = "WHEN")]
     pub(crate) since: String,
-    /// Only changes of these labels, with commas between
+    /// Only changes of these labels, separated by commas
     #[arg(long, value_name = "LABELS")]
     pub(crate) labels: Option<String>,
-    /// Only these: vertex, edge or schema, with commas between
+    /// Only changes of these types: vertex, edge or schema, separated by commas
     #[arg(long, value_name = "TYPES")]
     pub(crate) types: Option<String>,
     /// Also print the state before each change
     #[arg(long)]
     pub(crate) before: bool,
-    /// Also print when planned states begin or end
+    /// Also print the instants at which planned states begin or end
     #[arg(long)]
     pub(crate) effective: bool,
     /// Changes per request
@@ -230,8 +229,8 @@ pub(crate) struct ChangesArguments {
 /// `varve verify`
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// Address of a running server to check; without it, the data folder, which no server may be
-    /// using
+    /// Address of a running server to check. Without it, the data folder is checked; no server may
+    /// be using it
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
@@ -269,9 +268,9 @@ pub(crate) struct UserArguments {
 /// What `varve user` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum UserAction {
-    /// Make a user; the password is the first line of standard input
+    /// Create a user; the password is the first line of standard input
     Add,
-    /// Give a user another password, which is the first line of standard input; also makes `admin`
+    /// Change the password of a user to the first line of standard input; also creates `admin`
     Password,
     /// Remove a user
     Remove,
@@ -282,10 +281,10 @@ pub(crate) enum UserAction {
 /// `varve backup`
 #[derive(Debug, Args)]
 pub(crate) struct BackupArguments {
-    /// New folder for the backup; with --server a name below the server's backup folder
+    /// New folder for the backup; with --server, its name in the server's backup folder
     pub(crate) target: PathBuf,
-    /// Address of a running server to back up; without it, the data folder, which no server may be
-    /// using
+    /// Address of a running server to back up. Without it, the data folder is backed up; no server
+    /// may be using it
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
     #[command(flatten)]

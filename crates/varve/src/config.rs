@@ -30,28 +30,28 @@ use layers::{environment_key, file_error, merge, set};
 section! {
     /// Where and how the data is kept.
     pub(crate) struct StorageConfig {
-        /// The storage engine: `rocksdb` keeps the data on disk, `memory` forgets it when the
-        /// server stops, `cassandra` (experimental) keeps it in an Apache Cassandra cluster, see
+        /// The storage engine. `rocksdb` keeps the data on disk; `memory` loses it when the server
+        /// stops; `cassandra` (experimental) keeps it in an Apache Cassandra cluster, see
         /// `[storage.cassandra]`.
         engine: String = "rocksdb".to_owned(),
-        /// The folder of the data; it is created if it is missing. One server at a time may use it.
+        /// The data folder; it is created if it is missing. Only one server at a time may use it.
         data_dir: PathBuf = PathBuf::from("data"),
         /// When a write is acknowledged. `sync`: when it is on disk, which survives power loss.
         /// `interval:<ms>`: at once; a crash of the process loses nothing, power loss at most the
-        /// last so many milliseconds. `none`: at once, and the operating system decides when it
-        /// reaches the disk.
+        /// writes of the last so many milliseconds. `none`: at once, and the operating system
+        /// decides when the write reaches the disk.
         durability: String = "sync".to_owned(),
         /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a
-        /// quarter of the machine's. At least 256. With Cassandra a quarter of it, for the keys of
-        /// rows.
+        /// quarter of the machine's memory. At least 256. With Cassandra only a quarter of it is
+        /// used, for the keys of rows.
         memory_mib: u64 = 1920,
-        /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to
-        /// the sorted files. At least 16 KiB, and at most an eighth of the memory. May be changed
-        /// at any start.
+        /// Size in bytes at which a graph's front table, the table in memory that takes its writes,
+        /// is flushed to sorted files. At least 16 KiB, and at most an eighth of the memory. It may
+        /// change at any start.
         front_table_bytes: usize = 160 << 20,
-        /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the
-        /// server opens it. A graph further ahead is not opened, since the clock is wrong now or
-        /// was wrong then; 0 opens it whatever the clock shows. `time.md` says more.
+        /// Seconds by which the newest commit of a graph may be ahead of this machine's clock when
+        /// the server opens the graph. Otherwise the graph is not opened, since the clock is wrong
+        /// now or was wrong at that commit. 0 opens it whatever the clock shows. See `time.md`.
         clock_ahead_max_seconds: u64 = 3_600,
         @
         /// The cluster, for the engine `cassandra`.
@@ -70,117 +70,121 @@ impl StorageConfig {
 section! {
     /// The Cassandra cluster that keeps the data.
     pub(crate) struct CassandraOptions {
-        /// Nodes to begin with, each `host:port`; the others are found through them.
+        /// Nodes to which the server connects first, each `host:port`. It finds the others through
+        /// them.
         contact_points: Vec<String> = vec!["127.0.0.1:9042".to_owned()],
-        /// The datacenter whose nodes are asked. Cassandra calls its first one `datacenter1`.
+        /// The datacenter whose nodes this server uses. Cassandra calls its first one
+        /// `datacenter1`.
         datacenter: String = "datacenter1".to_owned(),
-        /// Nodes of that datacenter that keep each row of a graph that is created, 1 to 9. With
-        /// fewer nodes than that, creating one is refused.
+        /// Replicas of each row in that datacenter, 1 to 9, for graphs that are created from now
+        /// on. If the datacenter has fewer nodes, creating a graph is refused.
         replication: u8 = 3,
-        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_`, the
-        /// graph's name and digits of their own. 1 to 16 lower-case letters, digits and `_`, the
-        /// first a letter.
+        /// Name of the keyspace that lists the graphs: 1 to 16 lower-case letters, digits and `_`,
+        /// the first a letter. The keyspace of a graph is named with this, `_`, the graph's name
+        /// and digits.
         keyspace: String = "varve".to_owned(),
-        /// Further datacenters of which `replication` nodes keep each row of a graph that is
-        /// created, too.
+        /// Other datacenters in which `replication` nodes also keep each row, for graphs that are
+        /// created from now on.
         further_datacenters: Vec<String> = Vec::new(),
-        /// How many of the nodes that keep a row must have answered, for reads and writes alike.
-        /// `local_quorum`: most of those of `datacenter`, which must be the same for all servers.
-        /// `quorum`: most of all, as servers in several datacenters need. All servers on these
-        /// keyspaces must have the same, and one with another does not start;
-        /// `varve change-consistency` changes it while none runs. Fewer nodes are refused, as reads
-        /// would miss what was just written.
+        /// How many replicas of a row must have answered, for reads and writes alike.
+        /// `local_quorum`: most of those in `datacenter`, which must be the same for all servers.
+        /// `quorum`: most of all, which servers in several datacenters need. All servers on these
+        /// keyspaces must have the same level: a server with another one does not start.
+        /// `varve change-consistency` changes it while no server runs. Lower levels are refused,
+        /// since reads could miss writes that were just acknowledged.
         consistency: String = "local_quorum".to_owned(),
-        /// The role, for clusters that ask for one; empty for none.
+        /// The role with which to log in, for clusters that require one; empty for none.
         user: String = String::new(),
-        /// Its password. Better set by the environment than in a file that others may read;
-        /// `varve config` does not print it.
+        /// The password of that role. Set it in the environment rather than in a file that others
+        /// may read. `varve config` does not print it.
         password: String = String::new(),
-        /// A PEM file with the certificates that those of the nodes must be signed by; with it the
-        /// cluster is spoken to over TLS, and only so.
+        /// A PEM file with the certificates of the authorities that sign the nodes' certificates.
+        /// If it is given, the server uses only TLS to reach the cluster.
         tls_trusted_file: String = String::new(),
-        /// For clusters that ask their clients for a certificate: a PEM file with that of this
-        /// server.
+        /// A PEM file with this server's certificate, for clusters that require one of their
+        /// clients.
         tls_certificate_file: String = String::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         tls_key_file: String = String::new(),
-        /// Whether a node's certificate must name the IP address that the node is reached by.
-        /// Without it whoever has any certificate that the same authority signed can pass for a
+        /// Whether a node's certificate must name the IP address by which this server reaches the
+        /// node. If false, everyone who has a certificate of the same authority can impersonate a
         /// node.
         tls_verify_host: bool = true,
         /// Connections to each node.
         connections_per_node: usize = 2,
-        /// Calls to the cluster that may be under way at once. One more waits `room_wait_ms` and is
-        /// then answered 503.
+        /// Calls to the cluster in flight at once. A further one waits for `room_wait_ms`, then it
+        /// is answered 503.
         in_flight_max: usize = 1024,
-        /// Milliseconds that a call waits for room among them.
+        /// Milliseconds that a call waits when `in_flight_max` is reached.
         room_wait_ms: u64 = 2_000,
-        /// Milliseconds that one request to the cluster may take. Should be longer than the
-        /// cluster's own limits.
+        /// Milliseconds that one request to the cluster may take. It should be longer than the
+        /// cluster's own timeouts.
         request_timeout_ms: u64 = 12_000,
-        /// Seconds that this server keeps its graphs without renewing its claim, 10 to 3600: so
-        /// long another has to wait after a crash. Writes are refused when the cluster has been
-        /// away for 4 seconds less, as the nodes' clocks may differ by 3.
+        /// Seconds for which this server's leases of its graphs are valid without a renewal, 10
+        /// to 3600. After a crash, other servers wait that long before they take the graphs over.
+        /// The server refuses writes when it has not reached the cluster for 4 seconds less than
+        /// this, as the nodes' clocks may differ by 3.
         lease_seconds: u64 = 15,
-        /// Size in MiB, 1 to 1024, about which a partition of the cluster is full: the further
-        /// edges of a vertex with very many, and the further entries of an index, go to more
-        /// partitions. Counted is what is written, before compression. Cassandra wants no partition
-        /// over 100. What is stored may be read with any value.
+        /// Approximate size in MiB, 1 to 1024, at which a partition of the cluster counts as full.
+        /// Further edges of a vertex with very many edges, and further entries of an index, then go
+        /// to additional partitions. The size is that of the written data before compression.
+        /// Cassandra recommends at most 100 MiB for a partition. The value may change: data that is
+        /// already stored can be read with any value.
         partition_mib: u64 = 48,
-        /// Threads that speak with the cluster.
+        /// Threads that communicate with the cluster.
         io_threads: usize = 2,
-        /// Where the other servers on these keyspaces reach this one, `host:port`: they hand on to
-        /// it what concerns the graphs that it leads. Empty takes `server.host` and `server.port`,
-        /// which must not be an address that stands for all then.
+        /// The address, `host:port`, at which the other servers on these keyspaces reach this one,
+        /// to forward requests for the graphs that it leads. Empty takes `server.host` and
+        /// `server.port`; the host must then not be an unspecified address such as `0.0.0.0`.
         advertise: String = String::new(),
     }
 }
 
 section! {
-    /// Which graphs are there.
+    /// Which graphs are created at start, and how long changes are kept.
     pub(crate) struct GraphConfig {
         /// Graphs that are created at start if they are missing. HugeGraph's clients expect one
-        /// called `hugegraph`.
+        /// with the name `hugegraph`.
         create: Vec<String> = vec!["hugegraph".to_owned()],
-        /// How long it is kept what each commit changed, for `GET …/changes`: `off`, `all`, or a
-        /// time such as `7d` or `12h`. Each commit takes a row more. Switched off and on again,
-        /// keeping begins anew.
+        /// How long the server keeps, for `GET …/changes`, what each commit changed: `off`, `all`,
+        /// or a time such as `7d` or `12h`. Each commit then writes one more row. If it is switched
+        /// off and on again, the record begins anew.
         changes: String = "off".to_owned(),
     }
 }
 
 section! {
-    /// Bounds on what one request to a graph, or all that wait, may take.
+    /// Limits on the number of graphs, on deletions and on waiting commits.
     pub(crate) struct LimitsConfig {
-        /// Graphs of the server. Creating one more is answered 400; those that are there are
-        /// opened, however many.
+        /// Graphs that the server may have. Creating one more is answered 400. Graphs that exist
+        /// already are opened, whatever their number.
         graphs_max: usize = 256,
-        /// Edges that the deletion of one vertex may take with it in one commit. With more, its
-        /// edges go before it in steps.
+        /// Edges that are deleted with a vertex in one commit. If the vertex has more, its edges
+        /// are deleted before it, in several commits.
         vertex_delete_edges_max: usize = 200_000,
-        /// Bytes of the keys and contents of the edges that the deletion of all vertices of one
-        /// commit may take with it, at most 1 GiB. With more, a single vertex's edges go before it
-        /// in steps; where that cannot be (several vertices, a period is given, a purge), the
-        /// answer is 400.
+        /// Bytes of the keys and contents of all edges that are deleted with vertices in one
+        /// commit, at most 1 GiB. If a single vertex has more, its edges are deleted before it, in
+        /// several commits. If that is not possible (several vertices, a given period, a purge),
+        /// the answer is 400.
         vertex_delete_bytes_max: usize = 256 << 20,
-        /// Bytes of waiting commits that are put into one write of the storage engine.
+        /// Bytes of waiting commits that are merged into one write of the storage engine.
         commit_group_bytes_max: usize = 4 << 20,
-        /// Bytes of commits of one graph that may wait to be written. Over it writes are
-        /// answered 503.
+        /// Bytes of commits of one graph that may wait to be written. Over it, writes are answered
+        /// 503.
         commit_queue_bytes_max: usize = 64 << 20,
     }
 }
 
 section! {
-    /// Upkeep that runs beside the requests.
+    /// Background maintenance.
     pub(crate) struct MaintenanceConfig {
-        /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000.
-        /// Reads are right without it; it keeps the present small.
+        /// Milliseconds between two checks for valid times that have begun or ended, 10 to 3600000.
+        /// The checks keep the tables of current rows small; reads are correct without them.
         tidy_interval_ms: u64 = 1_000,
-        /// Seconds between two sweeps that forget history past its label's retention and tasks past
-        /// theirs, 1 to 604800.
+        /// Seconds between two runs that delete history older than the retention of its label, and
+        /// tasks older than `task_retention_hours`; 1 to 604800.
         retention_interval_seconds: u64 = 3_600,
-        /// Hours that a task is kept after it has ended; 0 keeps it for ever. (HugeGraph keeps
+        /// Hours for which a task is kept after it has ended; 0 keeps it for ever. (HugeGraph keeps
         /// tasks until they are deleted.)
         task_retention_hours: u64 = 168,
     }
@@ -191,8 +195,8 @@ section! {
     pub(crate) struct LogConfig {
         /// The least severe level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
         level: String = "info".to_owned(),
-        /// How a line is written: `text` for people, `json` for programs (one object a line:
-        /// `timestamp`, `level`, `target`, `message` and the values that belong to it).
+        /// The form of a line: `text` for people, `json` for programs (one object a line:
+        /// `timestamp`, `level`, `target`, `message` and the fields of the event).
         format: LogFormat = LogFormat::Text,
     }
 }
@@ -264,12 +268,12 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "graph",
-        about: "Which graphs are there",
+        about: "Which graphs are created at start, and how long changes are kept",
         options: GraphConfig::DOCS,
     },
     Section {
         name: "limits",
-        about: "Bounds on the graphs, and on what one request to a graph, or all that wait, may take",
+        about: "Limits on the number of graphs, on deletions and on waiting commits",
         options: LimitsConfig::DOCS,
     },
     Section {
@@ -284,22 +288,22 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "gremlin",
-        about: "Gremlin: a listener for drivers, and bounds, see [gremlin.md](gremlin.md)",
+        about: "Gremlin: a listener for drivers, and limits, see [gremlin.md](gremlin.md)",
         options: GremlinConfig::DOCS,
     },
     Section {
         name: "explore",
-        about: "Bounds on what the explorer asks for, see [explorer-api.md](explorer-api.md)",
+        about: "Limits on the explorer's requests, see [explorer-api.md](explorer-api.md)",
         options: ExploreConfig::DOCS,
     },
     Section {
         name: "changes",
-        about: "Readers that follow what commits change, see [changes.md](changes.md)",
+        about: "Limits on readers that follow the changes of commits, see [changes.md](changes.md)",
         options: ChangesConfig::DOCS,
     },
     Section {
         name: "maintenance",
-        about: "Upkeep that runs beside the requests",
+        about: "Background maintenance",
         options: MaintenanceConfig::DOCS,
     },
     Section {
@@ -449,8 +453,8 @@ impl Config {
         }
         if self.server.host.is_unspecified() {
             let text = format!(
-                "server.host is {}, which is no address that other servers could reach this one by: \
-                 storage.cassandra.advertise must name one, host:port",
+                "server.host is {}, an address at which other servers cannot reach this one: \
+                 set storage.cassandra.advertise to host:port",
                 self.server.host
             );
             return Err(ConfigError::new(text));
@@ -467,8 +471,8 @@ impl Config {
             return None;
         }
         Some(format!(
-            "other servers on this cluster are told to reach this one at {address}, which is an address of each machine's own: \
-             where there are several, set storage.cassandra.advertise or server.host to one that they reach"
+            "this server announces {address} to the other servers on this cluster, but that is a loopback address: \
+             if they are on other machines, set storage.cassandra.advertise or server.host to an address that they reach"
         ))
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError
         "memory" => {
             return Err(Box::new(KvError::Missing {
                 store: "the engine memory".to_owned(),
-                detail: "it keeps nothing when its process ends".to_owned(),
+                detail: "it loses its data when its process ends".to_owned(),
             }));
         }
         "cassandra" => engines::cassandra(config, None, Absent::Refuse)?,
@@ -80,7 +80,7 @@ fn keep_private(data_dir: &std::path::Path) {
         let private = std::fs::Permissions::from_mode(mode & !OTHERS);
         if let Err(error) = std::fs::set_permissions(data_dir, private) {
             // The folder belongs to another user, such as the one that mounted it for a container.
-            tracing::debug!(folder = %data_dir.display(), %error, "the rights of the data folder stay as they are");
+            tracing::debug!(folder = %data_dir.display(), %error, "the permissions of the data folder could not be changed");
         }
     }
 }

@@ -227,7 +227,7 @@ fn load(
     if tally.refused > 0 {
         if !arguments.dry_run {
             // The journal stays: it lists the rows that need not be sent again.
-            println!("start the same command again to try the refused rows again");
+            println!("repeat the command to retry the refused rows");
         }
         return Ok(ExitCode::from(SOME_REFUSED));
     }
@@ -264,7 +264,7 @@ fn prepare<'a>(
     let _ = std::fs::remove_file(&bad_path);
     let stored: u64 = done.iter().map(|piece| piece.stored).sum();
     if !done.is_empty() {
-        println!("going on with an interrupted load ({stored} elements are stored)");
+        println!("continuing an interrupted load ({stored} elements are stored)");
     }
     let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
     let names = plan.inputs.iter();

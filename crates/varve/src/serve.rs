@@ -93,7 +93,7 @@ fn maintain(graphs: &Arc<Registry>, config: &Config) -> Result<Maintenance, Comm
         config.maintenance.options(),
         |finding| match finding {
             Finding::Failed { graph, error } => {
-                tracing::warn!(graph, %error, "upkeep failed and is tried again");
+                tracing::warn!(graph, %error, "maintenance failed; it is retried");
             }
             Finding::AheadOfClock { graph, detail } => {
                 tracing::warn!(graph, detail, "the graph is ahead of the clock");
@@ -236,13 +236,13 @@ fn log_changes(graphs: &Registry) {
         Change::Leads { term } => tracing::info!(graph, term, "this server leads the graph now"),
         Change::Lost => tracing::warn!(
             graph,
-            "this server leads the graph no more: another has taken it, or it has to be opened anew"
+            "this server no longer leads the graph: another server has taken it over, or it must be reopened"
         ),
         Change::NotRemoved { detail } => {
             tracing::warn!(
                 graph,
                 detail,
-                "what was dropped or cleared is still there; removing it is tried again"
+                "a dropped or cleared graph's space could not be removed; it is retried"
             );
         }
     });
@@ -279,13 +279,13 @@ fn check_reach(config: &Config) -> Result<(), CommandError> {
         } else if server.allow_anonymous {
             tracing::warn!(
                 option, %address,
-                "the server listens on a non-loopback address without authentication: whoever reaches it can read and \
-                 change everything"
+                "the server listens on a non-loopback address without authentication: everyone who reaches it can \
+                 read and change everything"
             );
         } else {
             return Err(format!(
                 "{option} is {address}, which others reach, and authentication is off: set auth.enabled=true, or \
-                 server.allow_anonymous=true if whoever reaches it may read and change everything"
+                 server.allow_anonymous=true if everyone who reaches it may read and change everything"
             )
             .into());
         }
@@ -302,7 +302,7 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
         return Ok(None);
     }
     let tending = Tending::start(Arc::clone(graphs), TEND_EVERY, |graph, error| {
-        tracing::warn!(graph, %error, "the leader is unknown, or the graph cannot be taken; tried again");
+        tracing::warn!(graph, %error, "the leader is unknown, or the graph cannot be taken over; it is retried");
     })?;
     Ok(Some(tending))
 }
@@ -321,7 +321,7 @@ fn announce(config: &Config, address: &str, graphs: &Registry) {
     let memory_mib = data::memory_bytes(config) >> 20;
     let embedded = !matches!(&*config.storage.engine, "memory" | "cassandra");
     let folder = match config.storage.engine.as_str() {
-        "memory" => "nowhere: gone when the server stops".to_owned(),
+        "memory" => "in memory: lost when the server stops".to_owned(),
         "cassandra" => {
             let cluster = &config.storage.cassandra;
             let nodes = cluster.contact_points.join(", ");
@@ -343,7 +343,7 @@ fn announce(config: &Config, address: &str, graphs: &Registry) {
     println!("  engine      {}", config.storage.engine);
     println!("  data        {folder}");
     match config.storage.engine.as_str() {
-        "cassandra" => println!("  durability  most replicas have it, as the cluster syncs them"),
+        "cassandra" => println!("  durability  a quorum of replicas, as the cluster syncs them"),
         _ => println!("  durability  {}", config.storage.durability),
     }
     if embedded {

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &UserArguments) -> Result<ExitCode, CommandError> {
                     directory.change_user(&id, patch, author())
                 }
             })?;
-            println!("user {name} has a new password; its tokens count no more");
+            println!("user {name} has a new password; its tokens are no longer valid");
         }
         UserAction::Remove => {
             auth.change(|directory| directory.remove_user(&id))?;
@@ -104,6 +104,6 @@ fn read_password() -> Result<String, CommandError> {
         eprintln!("Password (it is shown as you type):");
     }
     let line = input.lines().next();
-    let line = line.ok_or("standard input has no password: it is read from there")??;
+    let line = line.ok_or("no password on standard input")??;
     Ok(line.trim_end_matches('\r').to_owned())
 }

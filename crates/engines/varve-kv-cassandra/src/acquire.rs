@@ -275,7 +275,7 @@ impl Opening<'_> {
                     if !lease.holds() {
                         return Err(KvError::Away {
                             space: self.space.to_owned(),
-                            detail: "the lease could not be renewed while what was begun was carried out".into(),
+                            detail: "the lease could not be renewed while batches of the log were applied".into(),
                         });
                     }
                     self.carry_out(store, stamp, &batch).await?;
@@ -293,14 +293,14 @@ impl Opening<'_> {
         let plan = plan.map_err(|detail| self.damaged(detail))?;
         let failed = send::send_all(self.cluster, store, &plan, stamp, None).await;
         if let Some(detail) = send::refused(&plan, &failed) {
-            let begun = format!("a write that was begun cannot be finished: {detail}");
+            let begun = format!("a batch of the log cannot be applied: {detail}");
             return Err(Failure::Refused(begun).opening(self.space));
         }
         if let Some((_, failure)) = failed.into_iter().next() {
             return Err(failure.opening(self.space));
         }
         let space = self.space;
-        tracing::info!(space, stamp, "a batch was carried out from the log");
+        tracing::info!(space, stamp, "applied a batch of the log");
         Ok(())
     }
 
@@ -318,7 +318,7 @@ impl Opening<'_> {
                 tracing::debug!(
                     space = self.space,
                     failure = failure.text(),
-                    "a slice of the log stays"
+                    "a slice of the log could not be removed"
                 );
                 return;
             }

@@ -185,7 +185,7 @@ impl Attempt {
                 return lease.release(cluster, &ours).await;
             }
         }
-        let goes_on = format!("the lease of '{space}' goes on being changed");
+        let goes_on = format!("another process keeps changing the lease of '{space}'");
         Err(Failure::InUse(goes_on))
     }
 

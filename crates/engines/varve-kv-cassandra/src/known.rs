@@ -310,7 +310,7 @@ impl Known {
             return segment.add(hash);
         }
         drop(segments);
-        tracing::warn!(space = %self.space, "there is no memory left for the keys of rows; inserts ask for theirs");
+        tracing::warn!(space = %self.space, "no memory is left for row keys: each insert reads whether its rows exist");
         self.give_up();
     }
 

@@ -56,7 +56,7 @@ impl Core {
                     let rows = this.known.rows();
                     this.known.learnt();
                     if this.known.is_whole() {
-                        tracing::info!(space = %this.name, rows, "the keys of all rows are known");
+                        tracing::info!(space = %this.name, rows, "the row keys are in memory");
                     }
                     return;
                 }
@@ -68,7 +68,7 @@ impl Core {
                     failures += 1;
                     if failures >= TRIES || failure.for_good() {
                         let failure = failure.text();
-                        tracing::warn!(space = %this.name, failure, "the keys of rows are not read; inserts ask for theirs");
+                        tracing::warn!(space = %this.name, failure, "the row keys could not be read: each insert reads whether its rows exist");
                         return this.known.give_up();
                     }
                     AGAIN

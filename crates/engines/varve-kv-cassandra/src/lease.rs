@@ -393,7 +393,7 @@ impl Lease {
 
 /// The message about a lost lease.
 pub(crate) fn lost(to: &str) -> String {
-    format!("this server has lost it to {to}, until it is opened anew")
+    format!("this server has lost its lease to {to}; the space must be reopened")
 }
 
 /// The interval of renewals: a third of the time for which the lease can be relied on.

@@ -116,7 +116,7 @@ async fn ask(nodes: Arc<Nodes>, session: Arc<Session>, node: Arc<Node>, doubt: I
             // It has answered another request.
             return;
         }
-        tracing::warn!(node = %node.address, "a node has stopped answering; others are asked");
+        tracing::warn!(node = %node.address, "the node does not answer; requests go to other nodes");
         answer.await;
         tracing::info!(node = %node.address, "the node answers again");
     }

@@ -30,7 +30,7 @@ pub(crate) fn error(core: &Core, failure: Failure) -> KvError {
 fn busy(core: &Core) -> KvError {
     KvError::Busy {
         space: core.name.to_string(),
-        detail: "too many requests are under way".to_owned(),
+        detail: "too many requests are in flight".to_owned(),
     }
 }
 

@@ -147,7 +147,7 @@ impl Agreed {
 
 /// The error if another process's change is found.
 pub(crate) fn overtaken() -> Failure {
-    Failure::InUse("another process changes it, too".to_owned())
+    Failure::InUse("another process changes it at the same time".to_owned())
 }
 
 /// Returns the statement that creates the table.

@@ -103,7 +103,7 @@ impl Core {
             Err(detail) => return Err(KvError::TooLarge { space, detail }),
         };
         let Some(_room) = self.cluster.enter().await else {
-            let detail = "too many requests are under way".to_owned();
+            let detail = "too many requests are in flight".to_owned();
             return Err(KvError::Busy { space, detail });
         };
         if let Some(to) = self.lease.lost_to() {
@@ -115,7 +115,7 @@ impl Core {
             false => None,
         };
         let Some(stamp) = stamp else {
-            let detail = "this server could not renew its claim to it in time".to_owned();
+            let detail = "this server could not renew its lease in time".to_owned();
             return Err(KvError::Away { space, detail });
         };
         fail_point::CLUSTER_STAMPED.pass();
@@ -159,7 +159,7 @@ impl Core {
             let Some((_, failure)) = failed.first() else {
                 break;
             };
-            tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not wholly carried out yet");
+            tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not completely applied yet");
             if let Some(detail) = refused(plan, &failed) {
                 return Err(NotStored::Refused(detail));
             }
@@ -189,7 +189,7 @@ impl Core {
                     return Err(NotStored::Refused(failure.text().to_owned()));
                 }
                 Err(failure) => {
-                    tracing::warn!(space = %self.name, failure = failure.text(), "the lease's term is read again");
+                    tracing::warn!(space = %self.name, failure = failure.text(), "reading the term of the lease failed; it is retried");
                     self.wait_again(&mut backoff).await?;
                 }
             }
@@ -200,10 +200,10 @@ impl Core {
     /// carries that batch out first, with the batch's own timestamp. A later write of this opening
     /// could wrongly lose to it.
     fn give_up(&self, refused: &str) {
-        tracing::error!(space = %self.name, refused, "a batch that was begun is refused: no writes until the space is opened anew");
+        tracing::error!(space = %self.name, refused, "the cluster refused part of a batch: writes are refused until the space is reopened");
         self.given_up.store(true, Ordering::Release);
         self.lease
-            .lost(format!("a write that was begun and is refused ({refused})"));
+            .lost(format!("a batch that the cluster refused in part ({refused})"));
     }
 
     /// Waits before a request is repeated. Fails if the engine is closing or the lease is lost.
@@ -246,7 +246,7 @@ impl Core {
                     if refused {
                         return Err(NotStored::Refused(failure.text().to_owned()));
                     }
-                    tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
+                    tracing::warn!(space = %self.name, failure = failure.text(), "a write failed; it is retried");
                     match self.wait_again(&mut backoff).await {
                         // A request that certainly was not carried out never will be, as no process
                         // repeats it.
@@ -275,7 +275,7 @@ impl Core {
         let now = self.lease_table.read(&self.cluster).await?;
         if now.term != row.term {
             let holder = holder(&now);
-            tracing::error!(space = %self.name, holder, "another server has opened the space: no writes any more");
+            tracing::error!(space = %self.name, holder, "another server has opened the space: this server refuses writes to it");
             self.lease.lost(holder);
         } else {
             // An earlier renewal whose answer was lost has succeeded, with a clock that was ahead
@@ -362,9 +362,9 @@ impl Core {
         match tokio::time::timeout(RELEASE_WAIT, released).await {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => {
-                tracing::warn!(space = %self.name, failure = failure.text(), "the lease is left to run out");
+                tracing::warn!(space = %self.name, failure = failure.text(), "the lease was not released; it expires");
             }
-            Err(_) => tracing::warn!(space = %self.name, "the lease is left to run out"),
+            Err(_) => tracing::warn!(space = %self.name, "the lease was not released; it expires"),
         }
     }
 }
@@ -482,7 +482,7 @@ impl Space for CassandraSpace {
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
         Err(KvError::Io {
             space: self.core.name.to_string(),
-            detail: "a cluster keeps no files here; copy it with the cluster's own snapshots"
+            detail: "the data is in a cluster; copy it with the cluster's own snapshots"
                 .to_owned(),
         })
     }
@@ -520,7 +520,7 @@ impl Space for CassandraSpace {
             ),
             statistic(
                 "cluster_read_waits_total",
-                "Waits of reads for the cluster, each for the requests that it sent together, for all graphs.",
+                "Times that reads waited for the cluster, for all graphs; requests that are sent together count once.",
                 count(&cluster.waits),
             ),
             statistic(
@@ -530,27 +530,27 @@ impl Space for CassandraSpace {
             ),
             statistic(
                 "cluster_in_flight",
-                "Calls that are waiting for the cluster, for all graphs.",
+                "Calls to the cluster in flight, for all graphs.",
                 cluster.in_flight() as f64,
             ),
             statistic(
                 "cluster_silent_nodes",
-                "Nodes that have stopped answering, so that others are asked, for all graphs.",
+                "Nodes that do not answer and are avoided, for all graphs.",
                 cluster.silent_nodes() as f64,
             ),
             statistic(
                 "cluster_known_rows",
-                "Keys of rows that are kept in memory, so that inserts need not ask whether a row is there.",
+                "Row keys in memory, which save inserts a read to find whether a row exists.",
                 self.core.known.rows() as f64,
             ),
             statistic(
                 "cluster_known_bytes",
-                "Memory that these keys take.",
+                "Bytes of memory that these keys use.",
                 self.core.known.bytes() as f64,
             ),
             statistic(
                 "lease_left_seconds",
-                "How long this server may go on writing without renewing its lease.",
+                "Seconds for which this server may write without a renewal of its lease.",
                 self.core.lease.left().as_secs_f64(),
             ),
         ]

@@ -65,7 +65,7 @@ impl Bounds {
         if self.until.is_none_or(|until| ends < until) {
             return Ok(());
         }
-        let late = "the request's time was over before all was read in small pieces";
+        let late = "the deadline passed before all was read in small pieces";
         let failure = match self.failures_of_all {
             // The cluster is slow, or what the request did before: another time it may be done.
             0 => Failure::NotDone(late.to_owned()),
@@ -228,7 +228,7 @@ mod tests {
         bounds.failed(minute, failure()).expect("it is the third");
         let over = bounds.in_time("s").unwrap_err();
         assert!(matches!(over, KvError::Tombstones { .. }), "{over}");
-        for part in ["request's time", "3 were", "gc_grace_seconds"] {
+        for part in ["deadline passed", "3 were", "gc_grace_seconds"] {
             assert!(over.to_string().contains(part), "{over}");
         }
         assert_eq!(bounds.shortest(), Some(minute));

@@ -210,7 +210,7 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
     let refused = engine.open("s", TABLES, false).err();
     println!("{refused:?}");
     assert!(
-        matches!(&refused, Some(KvError::Unavailable { detail, .. }) if detail.contains("cannot be finished")),
+        matches!(&refused, Some(KvError::Unavailable { detail, .. }) if detail.contains("cannot be applied")),
         "{refused:?}"
     );
     first.says(&format!("GRANT MODIFY ON TABLE {table} TO graphs"));

@@ -284,7 +284,7 @@ impl Shared {
             Err(error) => {
                 state.failed = Some(KvError::Busy {
                     space: self.config.name.clone(),
-                    detail: format!("no thread to flush tables: {error}"),
+                    detail: format!("the thread that flushes tables did not start: {error}"),
                 });
             }
         }

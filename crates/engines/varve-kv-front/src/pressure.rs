@@ -136,62 +136,62 @@ impl Shared {
         vec![
             statistic(
                 "front_bytes",
-                "Tables in memory of this space, the frozen ones included.",
+                "Bytes of the front tables of this space, including frozen ones.",
                 bytes as f64,
             ),
             statistic(
                 "front_limit_bytes",
-                "Bytes that the tables in memory of all spaces may have before they are flushed early.",
+                "Bytes that the front tables of all spaces may use together before they are flushed early.",
                 self.config.budget.limit() as f64,
             ),
             statistic(
                 "front_frozen_tables",
-                "Tables that wait to be flushed.",
+                "Front tables that wait to be flushed.",
                 view.frozen.len() as f64,
             ),
             statistic(
                 "front_log_bytes",
-                "Log that a restart would replay.",
+                "Bytes of the write-ahead log that a restart would replay.",
                 log_bytes as f64,
             ),
             statistic(
                 "front_flushes_total",
-                "Tables flushed since the space was opened.",
+                "Front tables flushed since the space was opened.",
                 state.flushed() as f64,
             ),
             statistic(
                 "front_flush_failures_total",
-                "Tries to flush a table that failed; for want of room or of file descriptors it is tried again each second.",
+                "Failed flushes of front tables. If the disk is full or no file descriptor is free, a flush is retried every second.",
                 state.failures() as f64,
             ),
             statistic(
                 "front_flushed_bytes_total",
-                "Memory of the tables flushed since the space was opened.",
+                "Bytes of the front tables flushed since the space was opened.",
                 state.flushed_bytes as f64,
             ),
             statistic(
                 "front_flush_rate_bytes_per_second",
-                "How fast tables were flushed lately.",
+                "Rate of recent flushes, in bytes per second.",
                 state.bytes_per_second,
             ),
             statistic(
                 "front_held_back_seconds_total",
-                "How long writers were held back since the space was opened, so that flushing and merging keep up.",
+                "Seconds by which writers were delayed since the space was opened, so that flushes and compactions keep up.",
                 state.held_back.as_secs_f64(),
             ),
             statistic(
                 "front_known_rows",
-                "Keys in the filter that tells of rows that they are not there, about.",
+                "Approximate number of keys in the filter that recognizes absent rows.",
                 self.presence.keys() as f64,
             ),
             statistic(
                 "front_known_bytes",
-                "Memory of that filter.",
+                "Bytes of memory that this filter uses.",
                 self.presence.bytes() as f64,
             ),
             statistic(
                 "front_known_whole",
-                "Whether that filter knows all rows (1), or says nothing yet (0).",
+                "1 if this filter contains all rows; 0 if it cannot yet recognize absent rows.",
                 f64::from(u8::from(self.presence.is_whole())),
             ),
         ]

@@ -71,7 +71,7 @@ impl<'a> RecordReader<'a> {
                 Ok(None)
             }
             [RECORD_VERSION, RECORD_BATCH, ..] => self.read_batch(record.into()).map(Some),
-            [RECORD_VERSION, ..] | [] | [_] => Err(self.damaged("a record of no known kind")),
+            [RECORD_VERSION, ..] | [] | [_] => Err(self.damaged("a record of an unknown kind")),
             [version, ..] => Err(self.newer(&format!("its log has records of version {version}"))),
         }
     }
@@ -106,7 +106,7 @@ impl<'a> RecordReader<'a> {
         let mut at = RECORD_HEAD;
         while at < record.len() {
             let op = RawOp::read(&record, at)
-                .ok_or_else(|| self.damaged("a batch with an operation that makes no sense"))?;
+                .ok_or_else(|| self.damaged("a batch with an invalid operation"))?;
             let (end, table) = (op.end, usize::from(op.table.0));
             record[RawOp::table_at(at)] = *numbers
                 .get(table)

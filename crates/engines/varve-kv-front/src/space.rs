@@ -131,7 +131,7 @@ impl FrontSpace {
         });
         let watched = watch.add(&shared).map_err(|error| KvError::Io {
             space: shared.config.name.clone(),
-            detail: format!("no thread to look after tables: {error}"),
+            detail: format!("the thread that watches tables did not start: {error}"),
         })?;
         Ok(Arc::new(Self {
             shared,
@@ -277,7 +277,7 @@ impl Shared {
         if u32::try_from(batch.byte_len() + record::RECORD_HEAD).is_err() {
             return Err(KvError::Busy {
                 space: self.config.name.clone(),
-                detail: "a batch of 4 GiB or more has to be written in parts".to_owned(),
+                detail: "a batch of 4 GiB or more must be written in parts".to_owned(),
             });
         }
         let mut writer = self.writer.lock();
@@ -350,7 +350,7 @@ impl Shared {
         KvError::Io {
             space: self.config.name.clone(),
             detail: format!(
-                "an earlier write failed, so nothing is written until the space is opened again: {reason}"
+                "an earlier write failed; writes are refused until the space is reopened: {reason}"
             ),
         }
     }
@@ -398,7 +398,7 @@ impl Space for FrontSpace {
         if self.shared.taken_in_partly.load(Ordering::Relaxed) {
             return Err(KvError::Busy {
                 space: self.shared.config.name.clone(),
-                detail: "a table was stored in part, and the rest is tried again: copy it later"
+                detail: "a table was stored in part, and the rest is retried: copy it later"
                     .to_owned(),
             });
         }

@@ -293,12 +293,12 @@ impl SpaceLayer for PartedSpace {
         statistics.extend([
             Statistic {
                 name: "parted_partitions",
-                help: "Partitions that had so many rows that they are continued in others.",
+                help: "Partitions that are full and continued in further ones.",
                 value: partitions as f64,
             },
             Statistic {
                 name: "parted_partition_parts",
-                help: "Partitions of the cluster that these consist of.",
+                help: "Partitions of the cluster in which full partitions are stored.",
                 value: parts as f64,
             },
         ]);

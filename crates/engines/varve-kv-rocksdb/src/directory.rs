@@ -160,12 +160,12 @@ impl DataDir {
             };
             let removed = match is_removed_space(&path, trash) {
                 Ok(true) => fs::remove_dir_all(&path),
-                Ok(false) => Err(io::Error::other("this engine did not make it")),
+                Ok(false) => Err(io::Error::other("this engine did not create it")),
                 Err(error) => Err(error),
             };
             if let Err(error) = removed {
                 let path = path.display();
-                tracing::warn!(%path, %error, "not removed; remove it by hand if nobody needs it");
+                tracing::warn!(%path, %error, "the folder was not removed; remove it by hand if it is not needed");
             }
         }
         Ok(())

@@ -99,7 +99,7 @@ pub(crate) fn passing(error: KvError) -> KvError {
         KvError::Io { space, detail } if detail.contains(NO_DESCRIPTORS) => KvError::Busy {
             space,
             detail: format!(
-                "the process has no file descriptors left, and flushing is tried again: {detail}"
+                "the process has no file descriptors left; flushing is retried: {detail}"
             ),
         },
         other => other,

@@ -234,7 +234,7 @@ impl Base for RocksSpace {
             None => Ok(()),
             Some(detail) => Err(KvError::Io {
                 space: self.name().to_owned(),
-                detail: format!("files are not merged any more: {detail}"),
+                detail: format!("compaction has stopped: {detail}"),
             }),
         }
     }

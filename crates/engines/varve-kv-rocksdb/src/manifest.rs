@@ -82,7 +82,7 @@ fn recorded(space: &str, dir: &Path) -> Option<(String, u64)> {
     let noted = read.ok().and_then(|bytes| parse(&bytes));
     if noted.is_none() {
         let path = path.display();
-        tracing::warn!(space, %path, "damaged; whether the manifest was cut short is not checked");
+        tracing::warn!(space, %path, "the file is damaged; the check for a truncated manifest is skipped");
     }
     noted
 }

@@ -45,7 +45,7 @@ fn memory(db: &Db, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
     vec![
         statistic(
             "block_cache_bytes",
-            "Blocks, indexes, filters and charged memtables in the cache that all spaces share.",
+            "Bytes in the block cache, which all spaces share: blocks, indexes, filters and charged memtables.",
             shared.cache.get_usage() as f64,
         ),
         statistic(
@@ -55,22 +55,22 @@ fn memory(db: &Db, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
         ),
         statistic(
             "memory_limit_bytes",
-            "The configured memory for the cache and the memtables of all spaces.",
+            "The configured memory for the block cache and the memtables of all spaces.",
             shared.memory_bytes as f64,
         ),
         statistic(
             "all_memtables_bytes",
-            "Memtables of all spaces.",
+            "Bytes of the memtables of all spaces.",
             shared.memtable_bytes() as f64,
         ),
         statistic(
             "memtable_bytes",
-            "Memtables of this space.",
+            "Bytes of the memtables of this space.",
             memtable_bytes(db, tables) as f64,
         ),
         statistic(
             "table_reader_bytes",
-            "Memory of open sorted files outside the cache.",
+            "Bytes of memory for open sorted files, outside the block cache.",
             of_tables(db, tables, property::ESTIMATE_TABLE_READERS_MEM),
         ),
     ]
@@ -85,32 +85,32 @@ fn files(db: &Db, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
     vec![
         statistic(
             "estimated_rows",
-            "Rows, estimated: overwritten and deleted ones may be counted until they are compacted.",
+            "Estimated number of rows; overwritten and deleted ones may count until they are compacted.",
             of_tables(db, tables, property::ESTIMATE_NUM_KEYS),
         ),
         statistic(
             "sst_bytes",
-            "Sorted files in use.",
+            "Bytes of the sorted files in use.",
             of_tables(db, tables, property::LIVE_SST_FILES_SIZE),
         ),
         statistic(
             "wal_bytes",
-            "Logs that a restart would replay.",
+            "Bytes of the engine's logs that a restart would replay.",
             wal_bytes as f64,
         ),
         statistic(
             "pending_compaction_bytes",
-            "Bytes that compactions still have to rewrite, estimated.",
+            "Estimated bytes that compactions still have to rewrite.",
             of_tables(db, tables, property::ESTIMATE_PENDING_COMPACTION_BYTES),
         ),
         statistic(
             "sorted_runs",
-            "Sorted runs of files that a read may have to look through, of the table that has the most.",
+            "Sorted runs that a read may have to search, in the table that has the most.",
             tiers::most(db, tables) as f64,
         ),
         statistic(
             "file_looks_total",
-            "Rows that were looked for in the files, and four for each scan of them.",
+            "Rows searched in the sorted files; each scan of the files counts as four.",
             looks.all() as f64,
         ),
     ]
@@ -121,32 +121,32 @@ fn work(db: &Db, events: &Events) -> Vec<Statistic> {
     vec![
         statistic(
             "running_compactions",
-            "Compactions that run now.",
+            "Running compactions.",
             of_space(db, property::NUM_RUNNING_COMPACTIONS),
         ),
         statistic(
             "running_flushes",
-            "Flushes that run now.",
+            "Running flushes.",
             of_space(db, property::NUM_RUNNING_FLUSHES),
         ),
         statistic(
             "write_stopped",
-            "1 while writers are held back completely.",
+            "1 while writers are stopped, otherwise 0.",
             of_space(db, property::IS_WRITE_STOPPED),
         ),
         statistic(
             "delayed_write_rate_bytes_per_second",
-            "The rate writers are slowed down to; 0 when they are not.",
+            "The rate to which writers are slowed down; 0 if they are not.",
             of_space(db, property::ACTUAL_DELAYED_WRITE_RATE),
         ),
         statistic(
             "write_slow_downs_total",
-            "How often a table began to slow its writers down.",
+            "How often a table began to slow down its writers.",
             events.slow_downs() as f64,
         ),
         statistic(
             "write_stops_total",
-            "How often a table began to hold its writers.",
+            "How often a table began to stop its writers.",
             events.stops() as f64,
         ),
         statistic(
@@ -156,7 +156,7 @@ fn work(db: &Db, events: &Events) -> Vec<Statistic> {
         ),
         statistic(
             "open_snapshots",
-            "Snapshots held now.",
+            "Open snapshots.",
             of_space(db, property::NUM_SNAPSHOTS),
         ),
     ]

@@ -474,7 +474,7 @@ fn child_with_limited_files() {
     assert!(matches!(first, Err(KvError::Io { .. })), "{first:?}");
     for durability in [Durability::Sync, Durability::Buffered] {
         let later = space.write(&batch(batches), durability).unwrap_err();
-        assert!(later.to_string().contains("opened again"), "{later}");
+        assert!(later.to_string().contains("reopened"), "{later}");
     }
     assert!(space.sync().is_err() && space.compact().is_err());
     assert_eq!(whole_batches(&*space), batches, "reads go on");

@@ -10,7 +10,7 @@ use crate::environment::{Data, Environment};
 /// The server, and what a run leaves.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
-    /// Address of the server; `metadata` keeps its path
+    /// Address of the server; `metadata` also uses its path
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) url: String,
     #[command(flatten)]
@@ -21,10 +21,10 @@ pub(crate) struct Common {
     /// With --serve: set an option of the server; may be repeated
     #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
     pub(crate) serve_set: Vec<String>,
-    /// The server's process on this machine [default: who listens on the port]
+    /// The server's process on this machine [default: the process that listens on the port]
     #[arg(long, value_name = "PID")]
     pub(crate) server_pid: Option<u32>,
-    /// Seed of contents and choices
+    /// Seed of random contents and choices
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
     /// Write the results to this file
@@ -33,10 +33,10 @@ pub(crate) struct Common {
     /// Title of the results
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// What to call this machine
+    /// Name of this machine in the results
     #[arg(long, value_name = "TEXT")]
     pub(crate) machine: Option<String>,
-    /// No progress
+    /// Print no progress
     #[arg(long)]
     pub(crate) quiet: bool,
 }

@@ -106,7 +106,7 @@ impl Connection {
             }
             ensure!(
                 !is_over,
-                "the connection was closed before the answer was whole"
+                "the connection was closed before the answer was complete"
             );
         }
     }

@@ -32,7 +32,8 @@ enum Command {
         #[command(flatten)]
         wait: Wait,
     },
-    /// Run Gremlin queries on a social graph that it loads: server CPU beside the limits
+    /// Load a social graph and run Gremlin queries on it: the server's CPU time, compared with the
+    /// limits
     Gremlin {
         #[command(flatten)]
         arguments: Box<ApiArguments>,
@@ -51,7 +52,7 @@ enum Command {
         /// JSON file that a run wrote
         file: PathBuf,
     },
-    /// Write the report of result files: one HTML page that needs nothing else
+    /// Write a report of result files: one self-contained HTML page
     Report {
         /// JSON files that runs wrote
         #[arg(required = true)]
@@ -66,12 +67,12 @@ enum Command {
     /// Print the ratios between two servers of the files, or between two files of one server, as
     /// Markdown
     Compare {
-        /// JSON files that runs wrote; repeats may lie in further files
+        /// JSON files that runs wrote; repetitions may be in further files
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Run every scenario on the server, on the engine alone and on a bare HTTP server: how far
-    /// from what is possible
+    /// Run every scenario on the server, on the engine alone and on a bare HTTP server, and compare
+    /// the results
     #[cfg(feature = "rocksdb")]
     Limits {
         /// The server's binary [default: this one]
@@ -80,13 +81,13 @@ enum Command {
         /// When a write is acknowledged: sync, interval:<ms> or none
         #[arg(long, default_value = "none", value_name = "MODE")]
         durability: String,
-        /// Requests a scenario, in percent of the usual number
+        /// Requests of each scenario, in percent of the usual number
         #[arg(long, default_value_t = 100)]
         percent: u64,
-        /// Threads that feed the engines; with durability sync as many as a scenario has users
+        /// Threads that call the engines; with durability sync, as many as the scenario has users
         #[arg(long, default_value_t = 1, value_name = "N")]
         engine_threads: usize,
-        /// Verify the server's store in the end (`varve verify`); a problem fails the run
+        /// Verify the server's store at the end (`varve verify`); a problem fails the run
         #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
         verify_store: VerifyStore,
         /// Write the results to this file
@@ -96,7 +97,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         markdown: Option<PathBuf>,
     },
-    /// Read the present on a store with one version of everything and on one with several
+    /// Read the present from a store with one version of each element, and from one with several
     #[cfg(feature = "rocksdb")]
     History {
         /// Vertices; each has ten edges
@@ -106,8 +107,8 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         versions: u32,
     },
-    /// Copy a stored graph into memory and run algorithms on it: CPU time and memory beside the
-    /// limits
+    /// Copy a stored graph into memory and run algorithms on it: CPU time and memory, compared with
+    /// the limits
     #[cfg(feature = "rocksdb")]
     Algorithms {
         /// Vertices of the graph
@@ -117,7 +118,7 @@ enum Command {
         #[arg(long, default_value_t = 10_000_000)]
         edges: u64,
     },
-    /// Load much through the REST API: rate, memory, restart
+    /// Load many elements through the REST API: rate, memory, restart
     #[cfg(feature = "rocksdb")]
     Volume {
         /// The server's binary [default: this one]
@@ -132,7 +133,7 @@ enum Command {
         /// Edges to load
         #[arg(long, default_value_t = 10_000_000)]
         edges: u64,
-        /// Verify the server's store in the end (`varve verify`); a problem fails the run
+        /// Verify the server's store at the end (`varve verify`); a problem fails the run
         #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
         verify_store: VerifyStore,
     },
@@ -147,13 +148,13 @@ enum Command {
         #[arg(long)]
         body: PathBuf,
     },
-    /// A program that ends when the one that started it is gone
+    /// Run a program that ends when the process that started it has ended
     #[command(hide = true)]
     Tethered {
         /// The process that starts it
         #[arg(long)]
         parent: u32,
-        /// It is told to stop, not killed
+        /// Stop the program in order instead of killing it
         #[arg(long)]
         stop: bool,
         /// The program and its arguments

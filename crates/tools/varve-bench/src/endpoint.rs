@@ -23,12 +23,11 @@ const PASSWORD: &str = "VARVE_PASSWORD";
 /// The authorities that a client trusts, and its own certificate and key.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Trust {
-    /// With an address of https: a PEM file with the certificates of the authorities that are
-    /// trusted
+    /// For https: a PEM file with the certificates of the trusted authorities
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// With an address of https: a PEM file with the client's certificate, followed by those of
-    /// the authorities between it and one that the server trusts
+    /// For https: a PEM file with the client's certificate, followed by those of the intermediate
+    /// authorities
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(crate) client_cert: Option<PathBuf>,
     /// A PEM file with the key of that certificate, not encrypted
@@ -154,7 +153,7 @@ pub(crate) fn address(url: &str) -> Result<SocketAddr> {
     };
     with_port
         .to_socket_addrs()
-        .with_context(|| format!("{url}: the name is not known"))?
+        .with_context(|| format!("{url}: the name cannot be resolved"))?
         .next()
         .with_context(|| format!("{url}: the name has no address"))
 }

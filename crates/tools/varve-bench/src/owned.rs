@@ -186,7 +186,7 @@ fn watch(owned: &mut Owned) -> Result<()> {
             obey(number);
         }
         let repeated = repeated(at, next);
-        tell("ended at once; a server that has not stopped goes on with that");
+        tell("ended at once; a server that has not stopped yet continues to stop");
         exit(repeated);
     };
     std::thread::Builder::new()
@@ -404,7 +404,7 @@ pub(crate) fn become_tethered(parent: u32, ending: Ending, command: &[OsString])
         .context("asking to end with the parent")?;
     let is_there = |pid: Pid| pid.as_raw_nonzero().get().unsigned_abs() == parent;
     let is_there = getppid().is_some_and(is_there);
-    ensure!(is_there, "the process that wanted this one is gone");
+    ensure!(is_there, "the process that started this one has ended");
     let error = Command::new(program).args(arguments).exec();
     Err(error).with_context(|| format!("starting {}", Path::new(program).display()))
 }
@@ -513,6 +513,6 @@ mod tests {
             error.to_string()
         });
         let error = thread.join().expect("no panic");
-        assert!(error.contains("is gone"), "{error}");
+        assert!(error.contains("has ended"), "{error}");
     }
 }

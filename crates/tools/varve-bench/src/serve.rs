@@ -121,11 +121,11 @@ impl KeptData {
         let is_empty = entries.next().is_none();
         ensure!(
             self.again || is_empty,
-            "{path} is not empty: --continue goes on with what an earlier run left there"
+            "{path} is not empty: use --continue to continue the earlier run there"
         );
         ensure!(
             !(self.again && is_empty),
-            "{path} is empty: there is nothing to go on with"
+            "{path} is empty: there is no run to continue"
         );
         Ok(self.folder)
     }
@@ -287,7 +287,7 @@ pub(crate) fn listening(
     // Later output must be read, or the server would block on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     let program = Path::new(command.get_program()).display();
-    let url = url.with_context(|| format!("{program} ended before it said where it serves"))?;
+    let url = url.with_context(|| format!("{program} ended before it printed its address"))?;
     Ok((process, url))
 }
 

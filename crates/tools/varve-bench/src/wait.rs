@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How long to wait.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Wait {
-    /// Wait so long, in seconds, for the server to take connections
+    /// Wait this number of seconds for the server to accept connections
     #[arg(long = "wait", value_name = "SECONDS", conflicts_with = "serve")]
     seconds: Option<u64>,
 }

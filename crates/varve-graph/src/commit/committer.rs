@@ -314,7 +314,7 @@ impl Shared {
     }
 
     fn give_up(&self) {
-        let message = "Writes are refused until the server is started again: the committer failed";
+        let message = "Writes are refused until the server is restarted: the committer failed";
         let failed = CommitFailure {
             kind: ErrorKind::Storage,
             message: message.into(),
@@ -455,7 +455,7 @@ impl Shared {
                 message,
             },
             KvError::OutcomeUnknown { .. } => {
-                let reason = format!("Writes are refused until the graph is opened anew: {error}");
+                let reason = format!("Writes are refused until the graph is reopened: {error}");
                 self.take_no_more(ErrorKind::Busy, reason);
                 CommitFailure {
                     kind: ErrorKind::OutcomeUnknown,
@@ -463,8 +463,7 @@ impl Shared {
                 }
             }
             _ => {
-                let reason =
-                    format!("Writes are refused until the server is started again: {error}");
+                let reason = format!("Writes are refused until the server is restarted: {error}");
                 self.take_no_more(ErrorKind::Storage, reason);
                 CommitFailure {
                     kind: ErrorKind::Storage,

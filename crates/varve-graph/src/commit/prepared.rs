@@ -181,7 +181,7 @@ impl EndOf {
             ),
             Self::State => (
                 ErrorKind::Busy,
-                "Another state began while the write waited to be stored; nothing is changed",
+                "Another state began while the write waited to be stored; nothing was changed",
             ),
         };
         let message = message.into();

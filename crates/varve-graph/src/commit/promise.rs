@@ -99,7 +99,7 @@ impl Promise {
         while !is_covered() {
             if storing.failures != failures {
                 let why = &storing.failure;
-                let message = format!("It cannot be stored now that this time is past: {why}");
+                let message = format!("That this time has passed cannot be stored: {why}");
                 return Err(GraphError::new(ErrorKind::Busy, message));
             }
             if !storing.under_way {
@@ -114,7 +114,7 @@ impl Promise {
                 storing.under_way = true;
                 if !self.begin(bound) {
                     storing.under_way = false;
-                    return Err(GraphError::new(ErrorKind::Busy, "No thread is to be had"));
+                    return Err(GraphError::new(ErrorKind::Busy, "No thread is available"));
                 }
             }
             if !deadline::wait(&kept.stored, &mut storing) {

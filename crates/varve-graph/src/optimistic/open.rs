@@ -36,8 +36,8 @@ impl OptimisticTransaction {
         if self.base().access().is_some() && !has_all(self.schema.current(), used) {
             return Err(GraphError::new(
                 ErrorKind::Denied,
-                "Permission denied: new labels and property keys are made by who may write every \
-                 element",
+                "Permission denied: only users who may write every element can create \
+                 new labels and property keys",
             ));
         }
         let schema = self.graph.catalogue().ensure(used)?;

@@ -163,7 +163,7 @@ impl OptimisticTransaction {
         if edge.id.is_some() {
             return Err(GraphError::new(
                 ErrorKind::NotSupported,
-                "The id of an edge is made of its ends, its label and its sort keys",
+                "The id of an edge consists of its ends, its label and its sort keys",
             )
             .into());
         }
@@ -341,7 +341,7 @@ impl OptimisticTransaction {
 fn no_meta() -> GraphError {
     GraphError::new(
         ErrorKind::NotSupported,
-        "Properties of properties are not there in a graph with a declared schema",
+        "A graph with a declared schema has no properties of properties",
     )
 }
 

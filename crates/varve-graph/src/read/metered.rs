@@ -73,7 +73,7 @@ impl Resolver for Metered<'_> {
             true => Ok(()),
             false => Err(GraphError::new(
                 ErrorKind::Busy,
-                "The query may read no more",
+                "The query has reached its limit",
             )),
         }
     }

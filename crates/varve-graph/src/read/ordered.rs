@@ -52,11 +52,11 @@ impl Ordered {
             }),
             Waited::Undecided => Err(KvError::Busy {
                 space: space(),
-                detail: "how much of an earlier write is stored is unknown until the graph is opened anew".to_owned(),
+                detail: "it is unknown how much of an earlier write is stored, until the graph is reopened".to_owned(),
             }),
             Waited::Failed => Err(KvError::Io {
                 space: space(),
-                detail: "an earlier write failed, and how much of it is stored is unknown until the server is started again"
+                detail: "an earlier write failed, and how much of it is stored is unknown until the server is restarted"
                     .to_owned(),
             }),
         }

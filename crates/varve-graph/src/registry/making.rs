@@ -431,7 +431,7 @@ pub(super) fn is_unavailable(error: &GraphError) -> bool {
 }
 
 fn another_is_at_it(name: &str) -> GraphError {
-    let message = format!("The graph '{name}' is being made, cleared or removed by another server");
+    let message = format!("Another server is creating, clearing or removing the graph '{name}'");
     GraphError::new(ErrorKind::Busy, message)
 }
 
@@ -443,7 +443,7 @@ fn says_another_is_at_it(error: &GraphError) -> bool {
 
 fn two_of(name: &str) -> GraphError {
     let message = format!(
-        "The graph '{name}' has two spaces with content, and it cannot be told which one is meant"
+        "The graph '{name}' has two spaces with content; which one is current is unknown"
     );
     GraphError::new(ErrorKind::Storage, message)
 }

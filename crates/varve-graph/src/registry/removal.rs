@@ -88,7 +88,7 @@ impl Registry {
             }
         });
         failure.map_or(Ok(()), |error| {
-            let part = "The graph's data is gone, but its files cannot be removed yet";
+            let part = "The graph's data is deleted, but its files cannot be removed yet";
             Err(GraphError::from(error).after_part(part))
         })
     }

@@ -154,12 +154,12 @@ impl Check<'_> {
             self.problem(|| format!("{id}: its current row is a deletion"));
         }
         if header.until > header.to {
-            self.problem(|| format!("{id}: its row decides for longer than its period"));
+            self.problem(|| format!("{id}: its row decides beyond the end of its period"));
         }
         if header.until < Instant::FOREVER && !self.waited_for(header.until, id) {
             self.problem(|| {
                 format!(
-                    "{id}: nothing waits for the end of its row at {}",
+                    "{id}: the end of its row at {} is not pending",
                     header.until.0
                 )
             });

@@ -50,7 +50,7 @@ impl Room {
         }
         if bytes > self.bytes {
             let message = format!(
-                "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows at once: \
+                "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows for one commit: \
                  delete edges of vertex '{vertex}' first"
             );
             return Err(GraphError::new(ErrorKind::LimitExceeded, message));

@@ -257,7 +257,7 @@ impl<'g> Transaction<'g> {
 
     fn check_not_future(&self, from: Option<Instant>) -> Result<(), GraphError> {
         if from.is_some_and(|from| from > self.now) {
-            let message = "A transaction writes what is or was, not what will be";
+            let message = "A transaction cannot write states of the future";
             return Err(GraphError::invalid(message));
         }
         Ok(())

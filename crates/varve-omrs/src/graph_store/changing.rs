@@ -227,7 +227,7 @@ impl GraphStore {
     pub(super) fn was_ever(&self, state: &TypesInGraph, of: TypeIndex) -> Result<bool, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         let (index, firsts) = plan::listing_of(state, of).ok_or_else(|| {
-            let words = "the store was asked for a type that it does not know";
+            let words = "the store does not know the requested type";
             OmrsError::new(Message::LogicError, &[words])
         })?;
         for first in &firsts {

@@ -129,7 +129,7 @@ impl TypesInGraph {
         walker: Walker<'_>,
     ) -> Result<(), OmrsError> {
         let Some(parts) = plan(self, walk, at) else {
-            let words = "a walk was asked for that no index serves";
+            let words = "no index serves the requested walk";
             return Err(OmrsError::new(Message::LogicError, &[words]));
         };
         let (mut failed, mut is_over) = (None, false);

@@ -34,7 +34,7 @@ pub(super) fn compile(node: &Node) -> Result<Compiled, Fault> {
             Err(regex::Error::CompiledTooBig(_)) if bytes < BYTES_MAX => bytes *= 2,
             Err(regex::Error::CompiledTooBig(_)) => return Err(not_supported("it is too large")),
             Err(_) => {
-                let what = "a class or property of characters in it is not known here";
+                let what = "it has an unknown class or property of characters";
                 return Err(not_supported(what));
             }
         }

@@ -64,7 +64,7 @@ fn one_after_another<P>(
     for (number, part) in parts.into_iter().enumerate() {
         keep(part).map_err(|error| match error.message {
             Message::StoreBusy | Message::StoreLimit if number > 0 => {
-                let words = format!("the first copies of the call are kept, then: {error}");
+                let words = format!("the first copies of the call are stored, then: {error}");
                 OmrsError::new(Message::OutcomeUnknown, &[&words])
             }
             _ => error,

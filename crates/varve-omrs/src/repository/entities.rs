@@ -403,7 +403,7 @@ impl<'a> Time<'a> {
         let is_over = || deadline::current().is_some_and(|end| Instant::now() >= end);
         if self.passed.is_multiple_of(CLOCK_EVERY) && is_over() {
             let entity = self.entity;
-            let words = format!("the request's time was over within the relationships of {entity}");
+            let words = format!("the deadline passed within the relationships of {entity}");
             return Err(OmrsError::new(Message::StoreBusy, &[&words]));
         }
         Ok(())

@@ -123,7 +123,7 @@ fn change_note(number: usize) -> String {
 }
 
 fn fault(words: &str) -> OmrsError {
-    let words = format!("the types that were kept cannot be read: {words}");
+    let words = format!("the stored types cannot be read: {words}");
     OmrsError::new(Message::LogicError, &[&words])
 }
 

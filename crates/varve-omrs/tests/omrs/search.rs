@@ -287,7 +287,7 @@ fn more_than_may_be_held_is_refused_and_pages_are_not() {
             let error = searcher.find(&read, &types, &query, None).unwrap_err();
             assert_eq!(error.message, Message::TooMuchHeld, "{order:?}");
             assert_eq!(error.exception, Exception::RepositoryError);
-            assert!(error.to_string().ends_with("ask for pages"), "{error}");
+            assert!(error.to_string().ends_with("request pages"), "{error}");
             query.page = Page {
                 offset: 20,
                 size: Some(20),

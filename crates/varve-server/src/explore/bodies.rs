@@ -40,7 +40,7 @@ pub(super) fn at_most(what: &str, count: usize, max: usize, option: &str) -> Res
     match count <= max {
         true => Ok(()),
         false => Err(ApiError::limit_exceeded(format!(
-            "{count} {what}, but at most {max} may be asked for at once (explore.{option})"
+            "{count} {what}, but a request may have at most {max} (explore.{option})"
         ))),
     }
 }

@@ -144,7 +144,7 @@ async fn end_at(deadline: Instant, waiting: Weak<Mutex<Option<Box<Export>>>>) {
 }
 
 fn cut(error: &ViewError) -> Cut {
-    tracing::warn!(%error, "an export was cut");
+    tracing::warn!(%error, "an export ended early");
     Cut(error.to_string())
 }
 

@@ -173,32 +173,32 @@ fn admission_gauges(state: &AppState) -> [Counted; 6] {
     [
         (
             "varve_reads_in_flight",
-            "Waiting reads in work.",
+            "Reads in progress, without those that run in place.",
             reads.in_flight(),
         ),
         (
             "varve_writes_in_flight",
-            "Writes in work.",
+            "Writes in progress.",
             writes.in_flight(),
         ),
         (
             "varve_reads_waiting",
-            "Reads waiting for their turn.",
+            "Reads waiting for admission.",
             reads.waiting(),
         ),
         (
             "varve_writes_waiting",
-            "Writes waiting for their turn.",
+            "Writes waiting for admission.",
             writes.waiting(),
         ),
         (
             "varve_read_body_bytes",
-            "Bytes of read requests' bodies held.",
+            "Bytes of the bodies of read requests in memory.",
             reads.bytes_held(),
         ),
         (
             "varve_write_body_bytes",
-            "Bytes of write requests' bodies held.",
+            "Bytes of the bodies of write requests in memory.",
             writes.bytes_held(),
         ),
     ]
@@ -213,12 +213,12 @@ fn work_gauges(state: &AppState) -> [Counted; 5] {
         ),
         (
             "varve_pool_work",
-            "Pieces of long work queued or running.",
+            "Long reads and writes queued or running on the pool.",
             state.pool().in_work(),
         ),
         (
             "varve_changes_followers",
-            "Readers that follow changes now: streams of events, and calls that wait.",
+            "Followers of changes: streams of events, and calls that wait.",
             state.followers().count(),
         ),
         (
@@ -228,7 +228,7 @@ fn work_gauges(state: &AppState) -> [Counted; 5] {
         ),
         (
             "varve_gremlin_held_bytes",
-            "Bytes of open Gremlin transactions and of sessions' variables.",
+            "Bytes in memory of open Gremlin transactions and of the variables of sessions.",
             state.gremlin_held_bytes(),
         ),
     ]
@@ -247,7 +247,7 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
         ),
         (
             "varve_requests_forwarded_total",
-            "Requests handed on to the servers that lead their graphs.",
+            "Requests forwarded to the servers that lead their graphs.",
             value(&metrics.forwarded),
         ),
         (
@@ -257,47 +257,47 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
         ),
         (
             "varve_connections_refused_total",
-            "Connections refused since too many were open.",
+            "Connections refused because too many were open.",
             value(&metrics.connections_refused),
         ),
         (
             "varve_tls_handshakes_failed_total",
-            "Connections closed before their TLS handshake was done.",
+            "Connections closed before their TLS handshake was complete.",
             value(&metrics.tls_handshakes_failed),
         ),
         (
             "varve_connections_cut_total",
-            "Connections cut for being slow or idle, or since their client was gone.",
+            "Connections closed because they were slow or idle, or because their client was gone.",
             value(&metrics.connections_cut),
         ),
         (
             "varve_reads_abandoned_total",
-            "Reads whose clients were gone before the answer was there.",
+            "Reads whose client was gone before the answer was ready.",
             value(&metrics.reads_abandoned),
         ),
         (
             "varve_accept_errors_total",
-            "Failures to accept.",
+            "Failed attempts to accept a connection.",
             value(&metrics.accept_errors),
         ),
         (
             "varve_reads_waited_total",
-            "Reads that had to wait.",
+            "Reads that had to wait for admission.",
             reads.waited(),
         ),
         (
             "varve_writes_waited_total",
-            "Writes that had to wait.",
+            "Writes that had to wait for admission.",
             writes.waited(),
         ),
         (
             "varve_reads_refused_total",
-            "Reads refused since too many waited too long.",
+            "Reads refused because too many were waiting, or because they waited too long.",
             reads.refused(),
         ),
         (
             "varve_writes_refused_total",
-            "Writes refused since too many waited too long.",
+            "Writes refused because too many were waiting, or because they waited too long.",
             writes.refused(),
         ),
     ]

@@ -19,7 +19,10 @@ macro_rules! line {
 }
 
 fn info(out: &mut String) {
-    line!(out, "# HELP hugegraph_info The API version that is spoken.");
+    line!(
+        out,
+        "# HELP hugegraph_info The API version that this server implements."
+    );
     line!(out, "# TYPE hugegraph_info untyped");
     line!(out, "hugegraph_info{{version=\"{API_VERSION}\",}} 1.0");
 }
@@ -30,7 +33,7 @@ pub(super) fn text(state: &AppState) -> String {
     info(&mut out);
     line!(
         out,
-        "# HELP varve_storage_info Which engine keeps the data, and when a write is acknowledged."
+        "# HELP varve_storage_info The storage engine, and the durability at which a write is acknowledged."
     );
     line!(out, "# TYPE varve_storage_info gauge");
     line!(
@@ -77,7 +80,7 @@ pub(super) fn text(state: &AppState) -> String {
 fn troubles(state: &AppState, out: &mut String) {
     line!(
         out,
-        "# HELP varve_degraded Whether /health names this reason, by its code."
+        "# HELP varve_degraded 1 if /health reports this reason, by its code; otherwise 0."
     );
     line!(out, "# TYPE varve_degraded gauge");
     let writes = state.writes_done();
@@ -117,7 +120,7 @@ fn kind_of(name: &str) -> &'static str {
 fn graphs(state: &AppState, out: &mut String) {
     line!(
         out,
-        "# HELP varve_graph_open 1 while the graph is open here, 0 if it cannot be opened.\n# TYPE varve_graph_open gauge"
+        "# HELP varve_graph_open 1 if the graph is open on this server, 0 if it cannot be opened.\n# TYPE varve_graph_open gauge"
     );
     let open = state.graphs().open_names().into_iter();
     let unopened = state.graphs().unopened().into_iter();

@@ -45,29 +45,29 @@ pub(super) fn process() -> Vec<Gauge> {
     vec![
         gauge(
             "process_cpu_seconds_total",
-            "Processor time of this process, of the user and of the system.",
+            "User and system CPU time of this process, in seconds.",
             processor_seconds(),
         ),
         gauge("process_open_fds", "Open file descriptors.", open as f64),
         gauge(
             "process_max_fds",
-            "File descriptors that may be open.",
+            "The limit of open file descriptors.",
             limit.map_or(f64::INFINITY, |limit| limit as f64),
         ),
         gauge("process_threads", "Threads of this process.", field(20)),
         gauge(
             "process_virtual_memory_bytes",
-            "Address space of this process.",
+            "Virtual memory of this process, in bytes.",
             field(23),
         ),
         gauge(
             "process_resident_memory_bytes",
-            "Memory of this process.",
+            "Resident memory of this process, in bytes.",
             field(24) * rustix::param::page_size() as f64,
         ),
         gauge(
             "process_start_time_seconds",
-            "When this process started, in seconds since 1970.",
+            "Start time of this process, in seconds since 1970.",
             booted() + field(22) / ticks,
         ),
     ]

@@ -367,7 +367,7 @@ fn changed(
     id: &varve_auth::Id,
 ) -> HandlerResult {
     let shown = call.shown(&call.auth.directory(), kind, id);
-    let shown = shown.ok_or_else(|| ApiError::internal("The record has gone meanwhile"))?;
+    let shown = shown.ok_or_else(|| ApiError::internal("The record was removed meanwhile"))?;
     Ok(Response::of(status, &shown))
 }
 

@@ -8,33 +8,35 @@ use crate::section;
 section! {
     /// The open-metadata repository (Egeria OMRS), see `metadata-rest.md`.
     pub struct OmrsConfig {
-        /// Whether the server is a metadata repository. Then it keeps a graph for it, which is made
-        /// at the first start and which the other resources can read, not change.
+        /// Whether the server is a metadata repository. If true, the server creates a graph for the
+        /// repository at the first start. The other resources can read that graph, but not change
+        /// it.
         enabled: bool = false,
-        /// The graph that keeps the repository.
+        /// The name of the repository's graph.
         graph: String = "metadata".to_owned(),
-        /// Whether graphs that keep a metadata repository can be changed through the other
-        /// resources while this server is not that repository. Nothing is checked then: what is
-        /// written may be no instance, and what is deleted leaves no trace for the repository.
+        /// Whether the other resources can change the graph of a metadata repository while this
+        /// server is not that repository. Nothing is then checked: new elements may be no valid
+        /// instances, and the repository does not learn of deletions.
         unlock_graphs: bool = false,
-        /// The names that may stand for the server in `/servers/{serverName}/…`. None: any name.
+        /// The names that are accepted as server name in `/servers/{serverName}/…`. An empty list
+        /// accepts any name.
         server_names: Vec<String> = vec!["varve".to_owned()],
-        /// The identity of the metadata collection. Empty: one is made at the first start. It is
-        /// kept with the data and cannot be changed afterwards: another one here keeps the server
-        /// from starting.
+        /// The identity of the metadata collection. Empty: one is created at the first start. It is
+        /// stored with the data and cannot be changed afterwards: with another value here the
+        /// server does not start.
         metadata_collection_id: String = String::new(),
-        /// The name of the metadata collection, by which instances and messages call it.
+        /// The name of the metadata collection in instances and messages.
         metadata_collection_name: String = "varve".to_owned(),
-        /// What the URLs of instances (`instanceURL`) begin with, as others reach it, with the
-        /// server's name. Empty: `http://<host>:<port>/servers/<first of server_names>` of this
-        /// configuration.
+        /// The prefix of the URLs of instances (`instanceURL`), as other servers reach this one,
+        /// with the server's name. Empty: `http://<host>:<port>/servers/<first of server_names>` of
+        /// this configuration.
         base_url: String = String::new(),
-        /// How deep objects and lists of a body may nest, 8 to 1024. Deeper:
+        /// Levels to which objects and lists of a body may be nested, 8 to 1024. Deeper:
         /// `InvalidParameterException`.
         max_json_depth: usize = 128,
-        /// Values that a body may hold, of every kind and at every depth.
+        /// Values that a body may contain, of every kind and at every level.
         max_json_values: usize = 1_000_000,
-        /// Bytes that one text of a body may have.
+        /// Bytes of one text in a body.
         max_text_bytes: usize = 4 * 1024 * 1024,
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn raise_descriptor_limit() {
     if now < COMFORTABLE_DESCRIPTORS {
         tracing::warn!(
             open_files = now,
-            "many connections will not fit: raise the hard limit (ulimit -Hn)"
+            "too low for many connections: raise the hard limit (ulimit -Hn)"
         );
     }
 }

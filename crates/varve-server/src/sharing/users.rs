@@ -243,10 +243,10 @@ pub(super) async fn keep_up_since(worker: &WorkerHandle, since: Instant) {
     }
     if let Err(error) = kept {
         match auth.is_current() {
-            true => tracing::debug!(error, "the users of the cluster are asked for again"),
+            true => tracing::debug!(error, "the users of the cluster are requested again"),
             false => tracing::warn!(
                 error,
-                "the users of the cluster are not known: requests are answered 503"
+                "the copy of the cluster's users has expired: requests are answered 503"
             ),
         }
     }

@@ -91,7 +91,7 @@ fn a_part_that_is_not_there_yet_says_so() {
     let server = TestServer::with_defaults();
     let says = |part: &str| {
         format!(
-            r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the resources that are there","cause":""}}"#
+            r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the supported resources","cause":""}}"#
         )
     };
     let cypher = server.get("/graphs/hugegraph/cypher?cypher=x");

@@ -198,15 +198,15 @@ fn consistency_refused(name: &str) -> Option<String> {
     let why = match name {
         "local_quorum" | "quorum" => return None,
         "any" | "one" | "two" | "three" | "local_one" => {
-            "writes too rest on reads, and with fewer than most nodes those miss what was just written"
+            "writes depend on reads, and reads of fewer than most replicas can miss acknowledged writes"
         }
         "each_quorum" => {
-            "a server in one datacenter could miss what another had begun to finish, and half of a batch stay; quorum has no \
-             such gap"
+            "a server in one datacenter could miss a batch that another was applying, and half of it would remain; quorum \
+             prevents that"
         }
-        "all" => "one node that is away would stop everything",
+        "all" => "one node that is down would stop all requests",
         "serial" | "local_serial" => {
-            "these are for conditional changes, which take what goes with the other two"
+            "these are for conditional changes, whose level follows from the other two"
         }
         _ => return Some("local_quorum or quorum".to_owned()),
     };

@@ -15,7 +15,7 @@ pub(crate) fn toml_text(config: &Config) -> String {
     let values = config.to_table();
     let mut text = String::from(
         "# Options of Varve. Each can also be set by the environment (VARVE_<SECTION>_<OPTION>) or by\n\
-         # `--set <section>.<option>=<value>`; flags win over the environment, the environment over this file.\n",
+         # `--set <section>.<option>=<value>`. Flags override the environment, which overrides this file.\n",
     );
     for section in SECTIONS {
         let _ = write!(text, "\n# {}\n[{}]\n", section.about, section.name);
@@ -44,11 +44,12 @@ pub(crate) fn markdown() -> String {
     let defaults = Config::default().to_table();
     let mut page = String::from(
         "# Configuration\n\n\
-         Options come from, in growing order of weight: the defaults below, a TOML file (`--config FILE`), the environment\n\
-         (`VARVE_<SECTION>_<OPTION>`, for example `VARVE_SERVER_PORT=9000`), and flags (`--listen`, `--data-dir`, `--engine`,\n\
-         `--durability`, and `--set <section>.<option>=<value>` for every option; the dot of a section within another is `_` in the\n\
-         environment). An unknown option is an error that names\n\
-         file, line and key. `varve config` prints all options as a TOML file to start from.\n\n\
+         Options have four sources; each overrides those before it:\n\n\
+         1. the defaults below;\n\
+         2. a TOML file (`--config FILE`);\n\
+         3. the environment: `VARVE_<SECTION>_<OPTION>`, for example `VARVE_SERVER_PORT=9000`. A dot in the name of a section is `_` here;\n\
+         4. flags: `--listen`, `--data-dir`, `--engine`, `--durability`, and `--set <section>.<option>=<value>` for every option.\n\n\
+         An unknown option is an error that names file, line and key. `varve config` prints all options as a TOML file to start from.\n\n\
          This page is printed by `varve config --markdown`; a test compares the two.\n",
     );
     for section in SECTIONS {

@@ -42,7 +42,7 @@ pub(crate) fn recover_log(arguments: &RecoverLogArguments) -> Result<ExitCode, C
                     format!(", up to byte {byte} of {}", file.display())
                 });
                 println!(
-                    "{space}: {} records of its log were stored{until}; what came after them is not in the graph. \
+                    "{space}: {} records of its log were stored{until}; later records are not in the graph. \
                      The log is kept in {}",
                     salvaged.payloads,
                     aside.display()

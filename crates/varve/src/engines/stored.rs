@@ -135,7 +135,7 @@ pub(crate) fn change_consistency(config: &Config) -> Result<String, CommandError
     let now = changed.now;
     let (said, when) = match changed.before == now {
         true => (
-            format!("the servers have consistency {now}, as they had"),
+            format!("the servers already have consistency {now}"),
             "If it was another before, and not all was repaired since: before",
         ),
         false => (

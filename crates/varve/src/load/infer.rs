@@ -270,7 +270,7 @@ pub(super) fn run(files: &[PathBuf]) -> Result<(), String> {
     }
     write_new(MAPPING, &mapping)?;
     write_new(SCHEMA, &schema)?;
-    println!("{MAPPING} and {SCHEMA} are written: look through them, then");
+    println!("wrote {MAPPING} and {SCHEMA}: check them, then run");
     println!("  varve load {MAPPING} --schema {SCHEMA} --dry-run");
     Ok(())
 }

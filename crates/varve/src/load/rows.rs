@@ -253,7 +253,7 @@ fn quoting_fault(record: &[u8], delimiter: u8) -> Option<String> {
             (At::Quoted, _) | (At::Start | At::Closed, b'"') => At::Quoted,
             (_, byte) if byte == delimiter || matches!(byte, b'\r' | b'\n') => At::Start,
             (At::Closed, _) => {
-                let fault = "a cell goes on behind its closing quotation mark; marks within a cell are doubled";
+                let fault = "text follows the closing quotation mark of a cell; double the marks within a cell";
                 return Some(fault.to_owned());
             }
             (At::Start | At::Plain, _) => At::Plain,
@@ -422,7 +422,7 @@ mod tests {
     fn a_quotation_mark_too_many_spoils_a_row_and_says_so() {
         const OPEN: &str = "a quotation mark is not closed";
         const BEHIND: &str =
-            "a cell goes on behind its closing quotation mark; marks within a cell are doubled";
+            "text follows the closing quotation mark of a cell; double the marks within a cell";
         assert_eq!(starts("id,n\n1,a\n2,\"b\n3,c\n"), ["1", OPEN]);
         assert_eq!(starts("id,n\n1,a\n2,\""), ["1", OPEN]);
         assert_eq!(starts("id,n\n1,\"b\n2,\"c\n3,d\n"), [BEHIND, "3"]);

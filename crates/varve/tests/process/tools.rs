@@ -133,7 +133,7 @@ fn an_interrupted_load_goes_on() {
     assert!(dir.path().join("map.toml.journal").exists(), "{text}");
     let (code, text) = load(&server, dir.path(), &["--batch", "50"]);
     assert_eq!(code, 3, "{text}");
-    assert!(text.contains("going on with an interrupted load"), "{text}");
+    assert!(text.contains("continuing an interrupted load"), "{text}");
     assert!(
         text.contains("1002 elements stored, 5 rows refused"),
         "{text}"

@@ -28,7 +28,7 @@ pub(crate) fn not_created(space: &str, doing: &str, error: &io::Error) -> KvErro
     match Errno::from_io_error(error) {
         Some(Errno::MFILE | Errno::NFILE) => KvError::Busy {
             space: space.to_owned(),
-            detail: format!("{doing}, which is tried again: no file descriptors are left: {error}"),
+            detail: format!("{doing}: no file descriptors are left; it is retried: {error}"),
         },
         _ => file_error(space, doing, error),
     }

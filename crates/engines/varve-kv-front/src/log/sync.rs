@@ -149,7 +149,7 @@ impl Progress {
         Err(KvError::Io {
             space: self.space.clone(),
             detail: format!(
-                "an earlier write failed, so nothing is written until the space is opened again: {}",
+                "an earlier write failed; writes are refused until the space is reopened: {}",
                 self.reason.lock()
             ),
         })

@@ -30,8 +30,8 @@ pub(crate) const BATCH_EDGES: u32 = 500;
 pub struct ApiArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// With --serve: when a write is acknowledged [default: none]; else what to call the server's
-    /// durability
+    /// With --serve: when a write is acknowledged [default: none]. Otherwise: the server's
+    /// durability, for the results
     #[arg(long, value_name = "MODE")]
     pub(crate) durability: Option<String>,
     /// With --serve: verify the store after the run (`varve verify`); a problem fails the run
@@ -40,10 +40,10 @@ pub struct ApiArguments {
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
-    /// How the graph is addressed
+    /// The form of the graph's paths
     #[arg(long, value_enum, default_value_t)]
     pub(crate) paths: Paths,
-    /// What to call the server in tables and files [default: its own name]
+    /// Name of the server in tables and files [default: its own name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
@@ -53,48 +53,48 @@ pub struct ApiArguments {
     /// Run the rows of a published page
     #[arg(long, value_enum, value_name = "PAGE", conflicts_with_all = ["scenario", "preset"])]
     pub(crate) published: Option<Page>,
-    /// With --published: every row, not only the best one without an error of each scenario
+    /// With --published: run every row, not only the best one without errors of each scenario
     #[arg(long, requires = "published")]
     pub(crate) all_rows: bool,
     /// With --published: multiply the users
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     pub(crate) scale: f64,
-    /// Run a list of rows
+    /// Run a predefined list of rows
     #[arg(long, value_enum, value_name = "LIST", conflicts_with = "scenario")]
     pub(crate) preset: Option<Preset>,
 
     /// How requests are sent
     #[arg(long, value_enum, default_value_t)]
     pub(crate) model: Model,
-    /// Users, one row each [default: 1000 paced, 32 closed]
+    /// Numbers of users, one row for each [default: 1000 paced, 32 closed]
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub(crate) users: Vec<u32>,
-    /// Open: requests a second, one row each
+    /// Open: requests per second, one row for each
     #[arg(long, value_delimiter = ',', value_name = "R,…")]
     pub(crate) rate: Vec<f64>,
     /// Open: random gaps between requests (a Poisson process) instead of even ones
     #[arg(long)]
     pub(crate) poisson: bool,
-    /// Open: requests in flight at most, shared out among the threads; arrivals over it are counted
-    /// as not sent
+    /// Open: the most requests in flight, divided among the threads; further ones are counted as
+    /// not sent
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     pub(crate) max_in_flight: u32,
     /// Paced: time between two requests of a user
     #[arg(long, default_value = "1s", value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) period: f64,
-    /// Time in which the users start, and in paced rows stop [default: 30s paced, 0 else]
+    /// Time over which the users start and, in paced rows, stop [default: 30s paced, 0 else]
     #[arg(long, value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) ramp: Option<f64>,
-    /// Time with all users [default: 300s paced, 10s else]
+    /// Time for which all users run [default: 300s paced, 10s else]
     #[arg(long, value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) hold: Option<f64>,
     /// Load before each row that is not measured [default: 0 paced, 1s else]
     #[arg(long, value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) warmup: Option<f64>,
-    /// Send at most so many requests a row
+    /// Send at most this number of requests for each row
     #[arg(long, value_name = "N")]
     pub(crate) requests: Option<u64>,
-    /// Run the whole list so often
+    /// Run the whole list this number of times
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) repeat: u32,
 
@@ -110,7 +110,7 @@ pub struct ApiArguments {
     /// Edges of a batch request [default: 500, or what the page of --published had]
     #[arg(long, value_name = "N")]
     pub(crate) edges_per_request: Option<u32>,
-    /// Schema elements created before the same ones are asked for again
+    /// Schema elements to create before the same ones are requested again
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub(crate) schema_elements: u64,
     /// How elements are chosen among the loaded ones
@@ -119,19 +119,19 @@ pub struct ApiArguments {
     /// Mixed: share of writes
     #[arg(long, default_value_t = 0.1, value_name = "SHARE")]
     pub(crate) write_ratio: f64,
-    /// Three characters that tell this run's elements from others' [default: by chance, none that
-    /// the graph has]
+    /// Three characters that distinguish the elements of this run [default: random ones, not yet
+    /// used in the graph]
     #[arg(long, value_name = "ABC", value_parser = parse_prefix)]
     pub(crate) run_prefix: Option<[u8; 3]>,
-    /// The server speaks Gremlin over HTTP and nothing else: --graph names its traversal source,
-    /// and it has what was loaded into another server
+    /// The server has Gremlin over HTTP and no other API: --graph names its traversal source, and
+    /// its store contains what was loaded into another server
     #[arg(long, requires = "loaded", conflicts_with = "serve")]
     pub(crate) gremlin_server: bool,
-    /// The store has what an earlier run with this --run-prefix loaded
+    /// The store contains what an earlier run with this --run-prefix loaded
     #[arg(long, requires = "run_prefix")]
     pub(crate) loaded: bool,
 
-    /// Threads that send [default: one for every two processors]
+    /// Threads that send requests [default: one for every two processors]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// Give up connecting after this time
@@ -140,17 +140,18 @@ pub struct ApiArguments {
     /// Give up waiting for an answer after this time
     #[arg(long, default_value = "60s", value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) timeout: f64,
-    /// Written elements read back after a row
+    /// Written elements to read back after a row
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     pub(crate) verify: u64,
 
-    /// Raise users, or the rate of an open load, until a row fails; then halve the gap
+    /// Raise the users, or the rate of an open load, until a row fails; then search the limit by
+    /// halving
     #[arg(long)]
     pub(crate) limit_search: bool,
-    /// Search: by how much each step is over the last
+    /// Search: factor between one step and the next
     #[arg(long, default_value_t = 1.5, value_name = "FACTOR")]
     pub(crate) limit_factor: f64,
-    /// Search: users or rate at most
+    /// Search: the most users, or the highest rate
     #[arg(long, default_value_t = 20_000.0, value_name = "N")]
     pub(crate) limit_max: f64,
     /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` and
@@ -161,7 +162,7 @@ pub struct ApiArguments {
     /// Write the table to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Write every sample to this file, in JMeter's form
+    /// Write every sample to this file, in JMeter's format
     #[arg(long, value_name = "FILE")]
     pub(crate) jtl: Option<PathBuf>,
 }

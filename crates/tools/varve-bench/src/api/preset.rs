@@ -76,7 +76,7 @@ impl Page {
 /// A list of rows of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// Batches, single writes and reads, closed, as fast as the server can
+    /// Batches, single writes and reads; closed, as fast as the server answers
     Speed,
     /// Reads at 14,000 users, writes at 11,500, paced
     Users,
@@ -84,7 +84,7 @@ pub(crate) enum Preset {
     Gremlin,
     /// Traversers on the social graph
     Traversers,
-    /// Every scenario for a moment, to see that all work
+    /// Every scenario briefly, to check that all work
     Smoke,
 }
 

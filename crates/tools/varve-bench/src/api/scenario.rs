@@ -11,7 +11,7 @@ use super::{queries, social};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Scenario {
-    /// Create property keys; after `--schema-elements` of them the same ones again
+    /// Create property keys; after `--schema-elements` of them, request the same ones again
     PropertyKeys,
     /// Create vertex labels, likewise
     VertexLabels,
@@ -35,13 +35,13 @@ pub(crate) enum Scenario {
     UpdateVertices,
     /// Set a property of each of `--vertices-per-request` vertices
     BatchUpdateVertices,
-    /// Ask for the ten vertices that have a value, by an index
+    /// Query the ten vertices that have a value, through an index
     IndexQuery,
-    /// The edges out of a vertex
+    /// Read the edges out of a vertex
     Adjacency,
-    /// The vertices two steps away, by the server's k-out
+    /// Read the vertices two steps away, by the server's k-out
     KOut,
-    /// Read vertices, and create one now and then (`--write-ratio`)
+    /// Read vertices, and sometimes create one (`--write-ratio`)
     Mixed,
     /// Read a vertex as of the end of the load (Varve)
     AsOf,
@@ -49,31 +49,31 @@ pub(crate) enum Scenario {
     SingleInsertWide,
     /// Create `--vertices-per-request` such vertices a request
     BatchInsertWide,
-    /// Write vertices anew that exist, history kept
+    /// Overwrite existing vertices of a label that keeps history
     Overwrite,
     /// The same with a label that keeps no history
     OverwriteNoHistory,
     /// Gremlin, on the social graph: a person
     GremlinVertex,
-    /// The names of those whom a person knows
+    /// The names of the persons whom a person knows
     GremlinOut,
-    /// How many are two steps away
+    /// The number of persons two steps away
     GremlinTwoHops,
-    /// How many are up to three steps away
+    /// The number of persons up to three steps away
     GremlinThreeHops,
     /// A person by name
     GremlinByName,
-    /// The ten oldest
+    /// The ten oldest persons
     GremlinTopAges,
-    /// How many of a city a person has known since a year
+    /// The number of persons of a city whom a person has known since a given year
     GremlinFiltered,
-    /// Where those two steps away either way live
+    /// The cities of the persons two steps away, in either direction
     GremlinNeighbourCities,
     /// A path between two persons
     GremlinPath,
-    /// Where everybody lives
+    /// The cities of all persons
     GremlinCities,
-    /// How many walks of two steps there are
+    /// The number of all walks of two steps
     GremlinAllTwoHops,
     /// Gremlin: change the person with a name by mergeV
     GremlinMerge,
@@ -92,7 +92,7 @@ pub(crate) enum Scenario {
     AllShortestPaths,
     /// Jaccard similarity of two persons
     Jaccard,
-    /// Neighbours that two persons share
+    /// Common neighbours of two persons
     SameNeighbors,
     /// Rings of up to three steps
     Rings,

@@ -17,7 +17,7 @@ use crate::process;
 /// How a graph is addressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Paths {
-    /// By what `GET /versions` says: graph spaces from core 1.7.0 on
+    /// As `GET /versions` requires: graph spaces from core 1.7.0 on
     #[default]
     Auto,
     /// `/graphs/{graph}`
@@ -163,7 +163,7 @@ impl Target {
         let graph = self.probe.ask("GET", &self.place.base, None)?;
         ensure!(
             graph.status == 200,
-            "graph {} is not there ({} {}): create it, or name another with --graph",
+            "graph {} does not exist ({} {}): create it, or name another with --graph",
             self.server.graph,
             graph.status,
             graph.text()
@@ -244,7 +244,7 @@ impl Target {
             200 => Ok(true),
             404 => Ok(false),
             status => bail!(
-                "GET {path}: {status} {}\nThe server does not tell whether the graph has elements of an earlier run",
+                "GET {path}: {status} {}\nWhether the graph has elements of an earlier run is unknown",
                 answer.text()
             ),
         }

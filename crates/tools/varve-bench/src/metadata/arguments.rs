@@ -28,10 +28,11 @@ pub struct MetadataArguments {
     /// Name of the server on the platform
     #[arg(long, default_value = "varve", value_name = "NAME")]
     pub(crate) server_name: String,
-    /// User that acts
+    /// User of the calls
     #[arg(long, default_value = "bench", value_name = "NAME")]
     pub(crate) user: String,
-    /// With --serve: when a write is acknowledged; else what to call the repository's durability
+    /// With --serve: when a write is acknowledged. Otherwise: the repository's durability, for the
+    /// results
     #[arg(
         long,
         value_name = "MODE",
@@ -42,20 +43,21 @@ pub struct MetadataArguments {
     #[arg(long, value_name = "FOLDER", requires = "serve")]
     pub(crate) data_dir: Option<PathBuf>,
 
-    /// Go on after the last profile that is over in the file of --json, with the repository as it
-    /// was left
+    /// Continue after the last completed profile in the file of --json, on the repository of that
+    /// run
     #[arg(long = "continue", requires = "json")]
     pub(crate) go_on: bool,
-    /// Begin no further profile after so many minutes, nor a type of the walks through the graph
+    /// After this number of minutes, begin no further profile, and no further type in the walks
+    /// through the graph
     #[arg(long, value_name = "N", value_parser = minutes)]
     pub(crate) minutes: Option<Duration>,
-    /// Within the walks through the graph, keep the results so far every so many seconds:
-    /// --continue goes on there
+    /// During the walks through the graph, save the results at this interval, in seconds:
+    /// --continue continues from there
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) keep_every: u64,
 
-    /// Instances of each type and page of searches, as the published columns are called; several
-    /// run one after another
+    /// Instances of each type and page size of searches, named as the published columns; several
+    /// volumes run one after another
     #[arg(
         long,
         value_delimiter = ',',
@@ -63,36 +65,37 @@ pub struct MetadataArguments {
         value_name = "INSTANCES-PAGE,…"
     )]
     pub(crate) volume: Vec<Volume>,
-    /// Run these profiles only, by name or number; what they work on must be there: with --continue
-    /// if it is reference copies (20 to 22, 31, 32), which have another home in each new run
+    /// Run only these profiles, by name or number. The instances that they use must exist. Profiles
+    /// of reference copies (20 to 22, 31, 32) need --continue: copies have another home in each new
+    /// run
     #[arg(long, value_delimiter = ',', value_name = "PROFILE,…", value_parser = profile)]
     pub(crate) profiles: Vec<Profile>,
     /// Leave out profiles (by name or number) or methods; without getRelatedEntities there is no
     /// getLinkingEntities, and without the deletion of entities or relationships no purge of them
     #[arg(long, value_delimiter = ',', value_name = "PROFILE|METHOD,…", value_parser = skipped)]
     pub(crate) skip: Vec<Skipped>,
-    /// Only the first so many types of each category
+    /// Use only the first N types of each category
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) types: Option<u32>,
-    /// Count searches that only find the instances of a test case nowhere, instead of in the rows
-    /// of the searches
+    /// Do not count searches that only find the instances of a test case; by default the rows of
+    /// the searches include them
     #[arg(long)]
     pub(crate) no_booking: bool,
 
-    /// Run nothing: report on these files, which earlier runs wrote
+    /// Run nothing; report on these files of earlier runs
     #[arg(long, value_delimiter = ',', value_name = "FILE,…", conflicts_with_all = ["serve", "evidence", "json"])]
     pub(crate) from: Vec<PathBuf>,
     /// Write the time of every call into this folder, in the published form: a folder for each
     /// volume
     #[arg(long, value_name = "FOLDER")]
     pub(crate) evidence: Option<PathBuf>,
-    /// Write the report: one HTML page that needs nothing else
+    /// Write the report: one self-contained HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Write the tables as Markdown to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// What to call the repository [default: varve]
+    /// Name of the repository in the results [default: varve]
     #[arg(long, default_value = "varve", value_name = "NAME")]
     pub(crate) name: String,
 }

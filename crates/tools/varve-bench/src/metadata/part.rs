@@ -55,7 +55,7 @@ impl Part {
             ),
             Some(_) if has_evidence => {}
             Some(_) if has_calls => bail!(
-                "the evidence of what is over of {name} was not written: go on without --evidence"
+                "the completed part of {name} has no evidence: continue without --evidence"
             ),
             Some(folder) => Evidence::check_new(&folder.join(name))?,
         }
@@ -76,7 +76,7 @@ impl Part {
         let run = &file.runs[at];
         let carried = run.carried.clone();
         let carried =
-            carried.with_context(|| format!("no profile of {name} is over: begin anew"))?;
+            carried.with_context(|| format!("no profile of {name} is complete: start anew"))?;
         let same = (carried.types, carried.seed, run.booking)
             == (
                 arguments.types,
@@ -115,10 +115,10 @@ impl Part {
         if let Some(begun) = begun {
             let name = begun.name();
             let from = match &carried.begun {
-                Some(begun) => format!("it goes on after {} types", begun.types),
-                None => "it is done from its beginning".to_owned(),
+                Some(begun) => format!("it continues after {} types", begun.types),
+                None => "it starts from the beginning".to_owned(),
             };
-            progress::warn(&format!("\"{name}\" may have been begun before; {from}"));
+            progress::warn(&format!("\"{name}\" may have run in part before; {from}"));
         }
         run.continued.push(Continuation {
             started: environment::now(),
@@ -184,7 +184,7 @@ impl Part {
         if let Some(Begun { run, .. }) = &self.carried.begun {
             ensure!(
                 first.is_none_or(|first| first.id() == run.id),
-                "the run ended within \"{}\": the next part is to begin with that (--profiles)",
+                "the run ended within \"{}\": the next part must begin with it (--profiles)",
                 run.name
             );
         }

@@ -275,7 +275,7 @@ impl MetadataFile {
         let is_in_use = Self::read(path).is_ok_and(|file| file.runs.iter().any(can_go_on));
         ensure!(
             !is_in_use,
-            "{} holds a run that can go on: --continue does, or name another file",
+            "{} has a run that can be continued: use --continue, or name another file",
             path.display()
         );
         Ok(())

@@ -147,7 +147,7 @@ impl Suite {
             ),
         };
         let Some(home) = home else {
-            bail!("the repository does not tell the id of its metadata collection");
+            bail!("the repository's answer has no id of its metadata collection");
         };
         let Some(first) = plan.entities.first() else {
             bail!("the suite needs a type");
@@ -503,7 +503,7 @@ impl Suite {
         if found <= page {
             return Ok(timed);
         }
-        let problem = format!("{found} instances where a page of {page} was asked for");
+        let problem = format!("{found} instances for a requested page of {page}");
         let mut failure = Failure::new(FailureKind::Failed, "page too long", &problem);
         failure.request = path.to_owned();
         Err(failure)

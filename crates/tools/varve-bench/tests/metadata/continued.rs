@@ -219,14 +219,14 @@ fn a_run_goes_on_with_its_evidence_or_without() {
     run(&words("a.json", &format!("--profiles 1 {evidence}"))).expect("run");
     let pieces = || read(&path("evidence/0005-02/profile-001.json"));
     let before = (read(&path("a.json")), pieces());
-    refused(&words("a.json", "--profiles 1"), "a run that can go on");
+    refused(&words("a.json", "--profiles 1"), "a run that can be continued");
     refused(&words("a.json", "--continue"), "began with --evidence");
     refused(&words("b.json", &evidence), "the evidence of another run");
     assert_eq!((read(&path("a.json")), pieces()), before);
     run(&words("b.json", "--profiles 1")).expect("run");
     refused(
         &words("b.json", &format!("--continue {evidence}")),
-        "go on without --evidence",
+        "continue without --evidence",
     );
     run(&words("b.json", "--continue --profiles 12")).expect("run");
     run(&words(

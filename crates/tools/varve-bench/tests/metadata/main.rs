@@ -151,7 +151,7 @@ fn a_page_that_is_longer_than_asked_is_a_failure() {
             for failure in failures {
                 assert_eq!(failure["profile"], profile);
                 let message = failure["message"].as_str().expect("a message");
-                let expected = format!("{} instances where a page of {size}", size + 1);
+                let expected = format!("{} instances for a requested page of {size}", size + 1);
                 assert!(message.starts_with(&expected), "{message}");
             }
         }

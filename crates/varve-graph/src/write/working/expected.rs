@@ -79,8 +79,8 @@ fn not_repeated(error: ViewError) -> GraphError {
         _ => ErrorKind::Busy,
     };
     let message = format!(
-        "What a merge did not find is looked for again before it is stored, and {error}: an index \
-         on what it looks for helps"
+        "A merge checks again that the element is absent before it stores it, and {error}: an index \
+         on the properties of the merge helps"
     );
     GraphError::new(kind, message)
 }

@@ -140,7 +140,7 @@ impl Followers {
             let own = counts.of_clients.entry(client.clone()).or_default();
             if self.per_client_max != 0 && *own >= self.per_client_max {
                 let message = format!(
-                    "The client has {} readers that follow changes already \
+                    "The client already has {} followers of changes \
                      (changes.followers_per_client_max)",
                     self.per_client_max
                 );

@@ -77,7 +77,7 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     let scope = time::scope(query)?;
     if scope.transaction.is_some() && !with_versions {
         return Err(ApiError::illegal_argument(
-            "The as_of_tx parameter belongs to versions=true: which ids have a history is told as of now",
+            "The as_of_tx parameter needs versions=true: without it, the answer lists the ids that have a history now",
         ));
     }
     let target = Target::of(context)?;

@@ -178,7 +178,7 @@ fn wait_and_write(
     let written = target.graph.write(request, Contention::Wait);
     let written = written
         .map_err(|error| refusal(context, error))?
-        .ok_or_else(|| ApiError::internal("A write that waits for others was told not to wait"))?;
+        .ok_or_else(|| ApiError::internal("A write that may wait returned without a result"))?;
     answered(target, request, written, answer)
 }
 

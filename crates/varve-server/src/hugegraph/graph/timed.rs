@@ -45,7 +45,7 @@ impl<'a> Timed<'a> {
     fn spend(&self, elements: usize) -> Result<(), GraphError> {
         self.effort.set(self.effort.get().saturating_sub(elements));
         if self.is_spent() {
-            return Err(GraphError::new(ErrorKind::Busy, "Too much to look at"));
+            return Err(GraphError::new(ErrorKind::Busy, "Too many elements read"));
         }
         Ok(())
     }

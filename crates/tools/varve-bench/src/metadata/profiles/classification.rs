@@ -182,7 +182,7 @@ pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
             let classification = answer::classification(entity, &of.name);
             let classification = classification.map_err(|error| Failure::empty(error.message()))?;
             let Some(classification) = &classification else {
-                return Err(Failure::empty("a carrier has not the classification"));
+                return Err(Failure::empty("an entity does not have the classification"));
             };
             let body = CopyRequest {
                 classification: Some(classification),
