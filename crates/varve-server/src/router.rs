@@ -376,9 +376,8 @@ mod tests {
             ("/graphs/g/jobs/cypher", "Cypher jobs"),
             ("/graphs/g/jobs/computer/lpa", "computer jobs"),
         ] {
-            let message = format!(
-                "404 Not supported yet: {part}. GET /apis lists the supported resources"
-            );
+            let message =
+                format!("404 Not supported yet: {part}. GET /apis lists the supported resources");
             check(Method::GET, path, &message);
             check(Method::POST, path, &message);
         }

@@ -202,8 +202,9 @@ impl Core {
     fn give_up(&self, refused: &str) {
         tracing::error!(space = %self.name, refused, "the cluster refused part of a batch: writes are refused until the space is reopened");
         self.given_up.store(true, Ordering::Release);
-        self.lease
-            .lost(format!("a batch that the cluster refused in part ({refused})"));
+        self.lease.lost(format!(
+            "a batch that the cluster refused in part ({refused})"
+        ));
     }
 
     /// Waits before a request is repeated. Fails if the engine is closing or the lease is lost.
@@ -482,8 +483,7 @@ impl Space for CassandraSpace {
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
         Err(KvError::Io {
             space: self.core.name.to_string(),
-            detail: "the data is in a cluster; copy it with the cluster's own snapshots"
-                .to_owned(),
+            detail: "the data is in a cluster; copy it with the cluster's own snapshots".to_owned(),
         })
     }
 

@@ -442,9 +442,8 @@ fn says_another_is_at_it(error: &GraphError) -> bool {
 }
 
 fn two_of(name: &str) -> GraphError {
-    let message = format!(
-        "The graph '{name}' has two spaces with content; which one is current is unknown"
-    );
+    let message =
+        format!("The graph '{name}' has two spaces with content; which one is current is unknown");
     GraphError::new(ErrorKind::Storage, message)
 }
 

@@ -347,7 +347,10 @@ fn search(cx: &mut Context<'_>, parameters: &CallParameters) -> Result<Vec<Value
             let is_edges = matches!(element, Value::Edge(..));
             if meta && !is_edges {
                 let own = property_values(cx, &property, &[]).into_iter();
-                found.extend(own.filter(|own| fits(own)));
+                for own in own.filter(|own| fits(own)) {
+                    cx.meter.hold(VERSION_BYTES)?;
+                    found.push(own);
+                }
             }
             if (is_edges || vertices) && fits(&property) {
                 cx.meter.hold(VERSION_BYTES)?;

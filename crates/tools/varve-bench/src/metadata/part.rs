@@ -54,9 +54,9 @@ impl Part {
                 "the run of {name} began with --evidence: all its parts need it"
             ),
             Some(_) if has_evidence => {}
-            Some(_) if has_calls => bail!(
-                "the completed part of {name} has no evidence: continue without --evidence"
-            ),
+            Some(_) if has_calls => {
+                bail!("the completed part of {name} has no evidence: continue without --evidence")
+            }
             Some(folder) => Evidence::check_new(&folder.join(name))?,
         }
         Ok(())

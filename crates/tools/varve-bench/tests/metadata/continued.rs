@@ -219,7 +219,10 @@ fn a_run_goes_on_with_its_evidence_or_without() {
     run(&words("a.json", &format!("--profiles 1 {evidence}"))).expect("run");
     let pieces = || read(&path("evidence/0005-02/profile-001.json"));
     let before = (read(&path("a.json")), pieces());
-    refused(&words("a.json", "--profiles 1"), "a run that can be continued");
+    refused(
+        &words("a.json", "--profiles 1"),
+        "a run that can be continued",
+    );
     refused(&words("a.json", "--continue"), "began with --evidence");
     refused(&words("b.json", &evidence), "the evidence of another run");
     assert_eq!((read(&path("a.json")), pieces()), before);
