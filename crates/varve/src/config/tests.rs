@@ -169,12 +169,12 @@ fn the_bytes_of_a_deletion_are_bounded_at_start() {
 
 #[test]
 fn no_batch_may_have_more_elements_than_readers_of_bodies_keep() {
-    for option in ["vertices", "edges"] {
-        let option = format!("server.max_{option}_per_batch");
+    for name in ["max_vertices_per_batch", "max_edges_per_batch"] {
+        let option = format!("server.{name}");
         load(None, &[], &[(&option, "100000")]).unwrap();
         assert_eq!(
             load(None, &[], &[(&option, "100001")]).unwrap_err(),
-            format!("{option} must be at most 100000, but is 100001")
+            format!("server option '{name}': must be at most 100000, but is 100001")
         );
     }
 }
