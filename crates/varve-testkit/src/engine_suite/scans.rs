@@ -1,4 +1,4 @@
-//! Scans: order, ranges, many partitions, whole tables.
+//! Scans: order, ranges, many partitions, whole tables. Quoted sentences are those of the contract.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, delete, keys, named, open, point, put, rows,
 };
 
-/// Clustering keys that are easily ordered wrongly, ascending.
+/// Clustering keys, in ascending order, that a wrong comparison easily misorders.
 const TRICKY: &[&[u8]] = &[
     b"",
     b"\0",
@@ -232,7 +232,7 @@ pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
     let asked: Vec<u64> = vec![19, 0, 5, 99, 5, 18, 1, 7];
     let partitions: Vec<Vec<u8>> = asked.iter().map(|n| point(*n)).collect();
     let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
-    // All ranges start at 1, except the last one, which is empty; the first one ends before 2.
+    // The last range is empty. All others start at 1, and the first one ends before 2.
     let open = |from: u8, to: Option<u8>| ClusteringRange {
         from: vec![from],
         to: to.map(|to| vec![to]),
