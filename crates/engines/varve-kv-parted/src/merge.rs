@@ -6,9 +6,9 @@
 //! grow with time, the oldest part has all the small keys. Then the scan reads further pages of
 //! that part only, and the pages of the other parts stay buffered.
 //!
-//! **A buffered row is as old as its page.** No page outlives the call, so every visited row existed
-//! at some moment of the call; with concurrent writes, a scan guarantees no more. If a caller reads
-//! rows in one call and events in the next, all rows are still read before all events.
+//! **A buffered row is as old as its page.** No page outlives the call, so every visited row
+//! existed at some moment of the call; with concurrent writes, a scan guarantees no more. If a
+//! caller reads rows in one call and events in the next, all rows are still read before all events.
 //!
 //! But rows of the same key must come from compatible moments
 //! ([`Moment`](crate::directory::Moment)). They do if no removal was completed between the reads of
@@ -197,7 +197,8 @@ pub(crate) fn scan(
 impl Merge<'_> {
     /// Reads a new page of every part that is due, so that each part has a next row. The pages are
     /// read in parallel. But if removals were completed since the last call, further ones are
-    /// likely, and the epochs are read in sequence. Then stale pages of older epochs are read again.
+    /// likely, and the epochs are read in sequence. Then stale pages of older epochs are read
+    /// again.
     fn read_on(&mut self) -> Result<(), KvError> {
         let removals = self.parted.removals();
         let is_quiet = removals == self.removals;

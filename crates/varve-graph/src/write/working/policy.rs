@@ -1,9 +1,9 @@
 //! Checks a request against the policy of its writer.
 //!
 //! The policy must cover every state of an element in the written period, before the write and
-//! after it. An element that the writer may not read is treated as absent: it can neither be updated or deleted
-//! nor be the end of an edge. All checks are made under the latches, before the commit is
-//! submitted, so a refused request has no effect.
+//! after it. An element that the writer may not read is treated as absent: it can neither be
+//! updated or deleted nor be the end of an edge. All checks are made under the latches, before the
+//! commit is submitted, so a refused request has no effect.
 
 use std::sync::Arc;
 
