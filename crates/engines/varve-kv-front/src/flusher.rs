@@ -119,7 +119,8 @@ impl FlushState {
         self.failed.as_ref()
     }
 
-    /// Whether flushes are not failing, or only until there is free space or descriptors again.
+    /// Whether flushes succeed, or fail only until there is disk space, a right to write or a file
+    /// descriptor again.
     pub(crate) fn may_recover(&self) -> bool {
         self.failed.as_ref().is_none_or(passes)
     }
