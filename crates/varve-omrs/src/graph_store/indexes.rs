@@ -66,7 +66,7 @@ impl IndexKind {
     }
 }
 
-/// Follows the level in the first value of a partition of instances in status DELETED.
+/// The number after the level in the first value of a partition of instances in status DELETED.
 pub(super) const DELETED: u32 = 0;
 
 /// The longest name that a first value contains unchanged. A longer name is replaced by its hash.
