@@ -24,19 +24,20 @@ section! {
         host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Port to listen on; 0 takes a free one.
         port: u16 = 8080,
-        /// Whether a server that listens beyond loopback may do without authentication. Otherwise
-        /// it does not start then: whoever reaches it could read and change everything.
+        /// Whether a server without authentication may listen on an address beyond loopback. If
+        /// not, such a server does not start, since everyone who reaches it could read and change
+        /// everything.
         allow_anonymous: bool = false,
         /// Host names under which clients reach this server, without port, beside `localhost` and
         /// IP addresses. A request whose `Host` is another name is answered 421. Pages from these
         /// names may change things; pages of other sites are answered 403. Where several servers
-        /// serve one cluster, each has the same names.
+        /// serve one cluster, each must have the same names.
         public_names: Vec<String> = Vec::new(),
         /// Proxies whose header with the client's address is trusted: addresses and networks, as in
         /// `10.0.0.7` or `10.1.0.0/16`. That address is used for the throttle of failed logins, the
         /// white list, the audit trail and the followers of a client without a name. The header of
-        /// other clients is ignored. Where several servers serve one cluster, each names the others
-        /// here: it believes what they say of the clients whose requests they forward.
+        /// other clients is ignored. Where several servers serve one cluster, each must list the
+        /// others here: it trusts the client addresses in the requests that they forward.
         trusted_proxies: Vec<String> = Vec::new(),
         /// The header to which these proxies append the client's address: `x-forwarded-for` or
         /// `forwarded` (RFC 7239). The other one is ignored.
@@ -64,9 +65,9 @@ section! {
         max_vertices_per_batch: usize = 2_500,
         /// Edges that one batch request may carry, at most 100,000. Over it: 400.
         max_edges_per_batch: usize = 2_500,
-        /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
+        /// Bytes of a listing's answer. Over it: 400; the client must request smaller pages.
         max_answer_bytes: usize = 64 * MIB,
-        /// Rows that one traversal may look at. Over it: 400.
+        /// Rows that one traversal may read. Over it: 400.
         max_traversal_rows: u64 = 50_000_000,
         /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
         max_traversal_bytes: usize = 128 * MIB,
@@ -74,16 +75,16 @@ section! {
         /// `max_traversal_bytes`. One that finds no room is answered 503.
         max_traversals_held_bytes: usize = 256 * MIB,
         /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of
-        /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time.
-        /// Over it the task fails.
+        /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one algorithm
+        /// at a time. Over the limit the task fails.
         max_algorithm_bytes: usize = 512 * MIB,
         /// Bytes that all jobs hold together, graph algorithms and Gremlin scripts of all graphs;
         /// at least `max_algorithm_bytes`. One that finds no room fails.
         max_jobs_held_bytes: usize = 512 * MIB,
-        /// Bytes of answers held at once, from when they are written until clients have taken them,
-        /// those of other servers that are handed through included. Over it: 503 for reads; what
-        /// writes are answered is counted and not refused. At least `max_answer_bytes`. Searches of
-        /// the metadata repository hold as much again at most, all together.
+        /// Bytes of answers held at once, from when they are written until clients have taken them;
+        /// this includes answers of other servers that are passed on. Over it: 503 for reads;
+        /// answers to writes are counted, but never refused. At least `max_answer_bytes`. All
+        /// searches of the metadata repository together may hold as much again.
         max_held_answer_bytes: usize = 256 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 100,
@@ -98,27 +99,29 @@ section! {
         /// Time that an answer may wait for the client to take any byte of it, on each stream of
         /// HTTP/2 too. Over it the connection is cut.
         write_timeout_ms: u64 = 30_000,
-        /// An answer that the client takes at least at this rate is never cut; a slower one when it
-        /// falls behind by more than `write_timeout_ms`. Answers of HTTP/1 up to 16 KiB are exempt.
+        /// An answer that the client takes at least at this rate is never cut; a slower one is cut
+        /// when it falls behind by more than `write_timeout_ms`. Answers of HTTP/1 up to 16 KiB are
+        /// exempt.
         min_answer_bytes_per_second: u64 = 64 * 1024,
         /// Time that a connection may stay open without a request.
         idle_timeout_ms: u64 = 60_000,
-        /// Time that a handler may take. Over it: 503; work that has not begun by then is not done,
-        /// and a write that has is answered `VRV-OUTCOME-UNKNOWN`.
+        /// Time that a handler may take. Over it: 503. Work that has not begun by then never runs;
+        /// a write that has begun is answered `VRV-OUTCOME-UNKNOWN`.
         request_timeout_ms: u64 = 30_000,
         /// The same for creating, clearing and dropping a graph, which on a cluster means making or
-        /// removing all its tables. What was begun goes on to its end after a 503
-        /// `VRV-OUTCOME-UNKNOWN`; a clear that is asked for once more meanwhile waits for it. Also
-        /// for changing types of open metadata, which may make entries at all instances.
+        /// removing all its tables. A change that has begun is completed even after a 503
+        /// `VRV-OUTCOME-UNKNOWN`; a further request to clear the graph waits for it. The limit also
+        /// applies to changes of the types of open metadata, which may write index entries for all
+        /// instances.
         graph_change_timeout_ms: u64 = 300_000,
-        /// Time for requests in work to end after a stop was asked for.
+        /// Time for requests in work to end after a stop was requested.
         shutdown_timeout_ms: u64 = 8_000,
-        /// Waiting reads (those that do not run in place) that may be in work at once.
+        /// Reads that may be in work at once. Reads that run in place are not counted.
         max_reads_in_flight: usize = 512,
         /// Writes that may be in work at once. Writes mostly wait for the group commit.
         max_writes_in_flight: usize = 4096,
-        /// Bytes of read requests' bodies held at once, and as many again for what is made of them
-        /// while they are worked on: inflated bodies and their values.
+        /// Bytes of read requests' bodies held at once, and as many again for their inflated bodies
+        /// and parsed values.
         max_read_request_bytes: usize = 64 * MIB,
         /// The same for write requests.
         max_write_request_bytes: usize = 192 * MIB,
@@ -129,8 +132,8 @@ section! {
         /// Seconds that a 503 names in `Retry-After`.
         retry_after_seconds: u32 = 1,
         /// Threads for long reads (scans, queries), and as many for long writes (large batches); 0
-        /// means twice the cores, at least 4. With a storage engine that is reached over a network
-        /// all work on graphs is done there, and 0 means 64.
+        /// means twice the cores, at least 4. With a storage engine that is reached over a network,
+        /// all work on graphs runs on these threads, and 0 means 64.
         blocking_threads: usize = 0,
         /// Long reads that may wait for a thread, and as many long writes.
         blocking_queue: usize = 1024,
@@ -142,10 +145,10 @@ section! {
         slow_request_ms: u64 = 1000,
         /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time.
         allow_trace: bool = false,
-        /// Address and port of a listener of its own for `/admin` (backup, verification), which
-        /// then answers nowhere else; `/health`, `/metrics` and `/versions` are there, too. Port 0
-        /// takes a free one. Empty: `/admin` answers at the main address if that is a loopback
-        /// address, and nowhere if others reach it.
+        /// Address and port of a separate listener for `/admin` (backup, verification), which is
+        /// then served nowhere else. The listener also serves `/health`, `/metrics` and
+        /// `/versions`. Port 0 takes a free one. Empty: `/admin` is served at the main address if
+        /// that is a loopback address, otherwise nowhere.
         admin_listen: String = String::new(),
         /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in
         /// the data folder. On the file system of the data a backup shares files with the data.
@@ -171,12 +174,13 @@ section! {
 section! {
     /// The options of `/gremlin`. Durations are in milliseconds.
     pub struct GremlinConfig {
-        /// Address and port of a listener of its own for TinkerPop's drivers, as in
-        /// `127.0.0.1:8182`. HTTP answers there as TinkerPop's server does; WebSockets are served
-        /// at the main address, too. Port 0 takes a free one. Empty: there is none.
+        /// Address and port of a separate listener for TinkerPop's drivers, as in `127.0.0.1:8182`.
+        /// HTTP answers there as TinkerPop's server does; WebSockets are served at the main
+        /// address, too. Port 0 takes a free one. Empty: there is none.
         listen: String = String::new(),
-        /// Further names of traversal sources, each with its graph, as in `gmodern=modern`. A graph
-        /// goes by its own names, too; one that is called as a source here is meant by its name.
+        /// Further names of traversal sources, each with its graph, as in `gmodern=modern`. Every
+        /// graph also keeps its own names; a name that is both a graph's and a source's means the
+        /// graph.
         sources: Vec<String> = Vec::new(),
         /// Sessions open at once, over all connections. One more is refused with the code 596.
         sessions_max: usize = 1_000,
@@ -193,7 +197,8 @@ section! {
         /// nothing of the transaction is written.
         transaction_bytes_max: usize = 64 * MIB,
         /// Bytes that the changes of all open transactions and the variables of all sessions may
-        /// hold together, about. Over it: 503, or the code 596. Jobs hold as much again at most.
+        /// hold together, about. Over it: 503, or the code 596. All jobs together may hold as much
+        /// again.
         held_bytes_max: usize = 256 * MIB,
         /// Labels and property keys of an open graph. Over it a script that uses another one for
         /// the first time fails, and nothing is written.
@@ -204,24 +209,26 @@ section! {
 section! {
     /// The options of authentication.
     pub struct AuthConfig {
-        /// Whether clients must say who they are. Then only `/`, `/versions`, `/apis`, `/health`,
-        /// `/openapi.json` and logins answer without. The users are kept with the data; the first
-        /// one is made by `varve user password admin`, or by the variable `VARVE_ADMIN_PASSWORD`.
+        /// Whether clients must authenticate. If so, only `/`, `/versions`, `/apis`, `/health`,
+        /// `/openapi.json` and logins are served without credentials. The users are kept with the
+        /// data; the first one is made by `varve user password admin`, or by the variable
+        /// `VARVE_ADMIN_PASSWORD`.
         enabled: bool = false,
-        /// Seconds that a token counts after a login, at most.
+        /// The longest time in seconds for which a token is valid after a login.
         token_expire_seconds: u32 = 86_400,
         /// Characters that a new password must have.
         password_min_length: usize = 8,
         /// Passwords checked at once, each with 19 MiB and on a thread of low priority. 0: half as
         /// many as there are cores, and at least one.
         logins_at_once: usize = 0,
-        /// Logins that may wait for that. One more is answered 429 at once.
+        /// Logins that may wait for a password check. One more is answered 429 at once.
         logins_waiting_max: usize = 64,
         /// Which requests the audit trail has: `off` (none), `security` (refusals, logins, changes
         /// of users, rights, schemas and whole graphs), `writes` (every other change, and every
         /// script), or `all`.
         audit: AuditLevel = AuditLevel::Security,
-        /// The file of the audit trail, a line of JSON a request. Empty: there is none.
+        /// The file of the audit trail, one line of JSON for each request. Empty: there is no audit
+        /// trail.
         audit_file: PathBuf = PathBuf::new(),
         /// Requests that one user may have in work at once. One more is answered 429. 0 is no
         /// limit.
@@ -232,15 +239,17 @@ section! {
         /// Bytes that the traversals and Gremlin requests of one user may hold together while they
         /// run. A query that finds no room is answered 503. 0 is no limit.
         user_query_bytes_max: usize = 0,
-        /// Users that may act for others: the user that a call of the metadata repository names in
-        /// its path may be another one then.
+        /// Users that may act for others: in the path of a call of the metadata repository, they
+        /// may name another user.
         act_for: Vec<String> = Vec::new(),
-        /// A file with the key that all servers on one Cassandra cluster share, at least 32 bytes,
-        /// with which they ask each other for the users. Must be given there; counts nowhere else.
+        /// A file with the key that all servers on one Cassandra cluster share, at least 32 bytes.
+        /// With it they authenticate to each other when they copy the users. Required on a cluster,
+        /// ignored elsewhere.
         cluster_key_file: PathBuf = PathBuf::new(),
-        /// Seconds that a server on a Cassandra cluster knows the users after it has last heard
-        /// from the one that leads them. Then clients are answered 503. At least
-        /// `storage.cassandra.lease_seconds` and 15 more, so that another server can take over.
+        /// Seconds for which the copy of the users on a server of a Cassandra cluster is valid,
+        /// after the server that leads the users has last confirmed it. After that time clients are
+        /// answered 503. At least `storage.cassandra.lease_seconds` plus 15, so that another server
+        /// can take over.
         users_copy_seconds: u32 = 60,
     }
 }

@@ -32,8 +32,8 @@ section! {
     /// The options of TLS on the server's own listeners.
     pub struct TlsConfig {
         /// A PEM file with the server's certificate, and after it those of the authorities between
-        /// it and one that clients trust. With it all listeners speak TLS 1.2 or 1.3, and only so.
-        /// Empty: they speak HTTP without TLS.
+        /// it and one that clients trust. With it all listeners accept TLS 1.2 or 1.3 only. Empty:
+        /// they accept HTTP without TLS.
         certificate_file: PathBuf = PathBuf::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         key_file: PathBuf = PathBuf::new(),
@@ -48,15 +48,15 @@ section! {
         /// `dns`, `email` or `uri`. A certificate with none or several of these has no user.
         client_name: ClientName = ClientName::CommonName,
         /// A PEM file with the authorities that sign the certificates of the other servers on one
-        /// Cassandra cluster, to which this one forwards requests. Must be given there with
-        /// `tls.certificate_file`. A certificate must have the host that its server announces to
-        /// the others.
+        /// Cassandra cluster, to which this one forwards requests. Required on such a cluster if
+        /// `tls.certificate_file` is set. A certificate must contain the host that its server
+        /// advertises to the others.
         peer_ca_file: PathBuf = PathBuf::new(),
         /// Whether the handshake of a client without a certificate fails.
         client_certificate_required: bool = false,
-        /// Milliseconds between two looks at these files; SIGHUP looks at once. A pair that has
-        /// changed serves the connections that begin then. One that cannot be used is logged, and
-        /// the one before stays.
+        /// Milliseconds between two checks of these files; SIGHUP checks them at once. Connections
+        /// that begin afterwards use the changed files. If these cannot be used, the error is
+        /// logged, and the previous ones stay in use.
         reload_ms: u64 = 10_000,
         /// Time that a handshake may take, in milliseconds. Over it the connection is closed.
         handshake_timeout_ms: u64 = 10_000,

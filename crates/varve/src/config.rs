@@ -38,20 +38,20 @@ section! {
         data_dir: PathBuf = PathBuf::from("data"),
         /// When a write is acknowledged. `sync`: when it is on disk, which survives power loss.
         /// `interval:<ms>`: at once; a crash of the process loses nothing, power loss at most the
-        /// last so many milliseconds. `none`: at once, and the operating system decides when it
-        /// reaches the disk.
+        /// writes of the last `<ms>` milliseconds. `none`: at once, and the operating system
+        /// decides when the write reaches the disk.
         durability: String = "sync".to_owned(),
-        /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a
-        /// quarter of the machine's. At least 256. With Cassandra a quarter of it, for the keys of
-        /// rows.
+        /// Memory in MiB that all graphs together may use for caches and write buffers; 0 means a
+        /// quarter of the machine's memory. At least 256. With Cassandra, a quarter of the value is
+        /// used, for a filter of the keys of rows.
         memory_mib: u64 = 1920,
-        /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to
-        /// the sorted files. At least 16 KiB, and at most an eighth of the memory. May be changed
-        /// at any start.
+        /// Bytes at which the front table of a graph, which takes its writes in memory, is sorted
+        /// and flushed to files. At least 16 KiB, and at most an eighth of the memory. May be
+        /// changed at any start.
         front_table_bytes: usize = 160 << 20,
         /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the
         /// server opens it. A graph further ahead is not opened, since the clock is wrong now or
-        /// was wrong then; 0 opens it whatever the clock shows. `time.md` says more.
+        /// was wrong then; with 0 every graph is opened, whatever the clock shows. See `time.md`.
         clock_ahead_max_seconds: u64 = 3_600,
         @
         /// The cluster, for the engine `cassandra`.
@@ -70,68 +70,68 @@ impl StorageConfig {
 section! {
     /// The Cassandra cluster that keeps the data.
     pub(crate) struct CassandraOptions {
-        /// Nodes to begin with, each `host:port`; the others are found through them.
+        /// Nodes to connect to first, each `host:port`; the others are found through them.
         contact_points: Vec<String> = vec!["127.0.0.1:9042".to_owned()],
-        /// The datacenter whose nodes are asked. Cassandra calls its first one `datacenter1`.
+        /// The datacenter to whose nodes requests are sent. Cassandra calls its first one
+        /// `datacenter1`.
         datacenter: String = "datacenter1".to_owned(),
-        /// Nodes of that datacenter that keep each row of a graph that is created, 1 to 9. With
-        /// fewer nodes than that, creating one is refused.
+        /// The number of nodes of `datacenter` that store each row of a new graph, 1 to 9. With
+        /// fewer nodes than that, no graph can be created.
         replication: u8 = 3,
-        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_`, the
-        /// graph's name and digits of their own. 1 to 16 lower-case letters, digits and `_`, the
+        /// Name of the keyspace that lists the graphs. The keyspace of a graph has this name, `_`,
+        /// the graph's name and unique digits. 1 to 16 lower-case letters, digits and `_`, the
         /// first a letter.
         keyspace: String = "varve".to_owned(),
-        /// Further datacenters of which `replication` nodes keep each row of a graph that is
-        /// created, too.
+        /// Further datacenters. In each of them, `replication` nodes store each row of a new graph,
+        /// too.
         further_datacenters: Vec<String> = Vec::new(),
-        /// How many of the nodes that keep a row must have answered, for reads and writes alike.
-        /// `local_quorum`: most of those of `datacenter`, which must be the same for all servers.
-        /// `quorum`: most of all, as servers in several datacenters need. All servers on these
-        /// keyspaces must have the same, and one with another does not start;
-        /// `varve change-consistency` changes it while none runs. Fewer nodes are refused, as reads
-        /// would miss what was just written.
+        /// How many of the nodes that store a row must answer, for reads and writes alike.
+        /// `local_quorum`: a majority of those in `datacenter`, which must then be the same for all
+        /// servers. `quorum`: a majority of all, as servers in several datacenters need. All
+        /// servers on these keyspaces must have the same value; a server with another value does
+        /// not start. `varve change-consistency` changes the value while no server runs. Weaker
+        /// levels are refused, as reads would miss recent writes.
         consistency: String = "local_quorum".to_owned(),
-        /// The role, for clusters that ask for one; empty for none.
+        /// The role, for clusters with authentication; empty for none.
         user: String = String::new(),
-        /// Its password. Better set by the environment than in a file that others may read;
-        /// `varve config` does not print it.
+        /// The role's password. It is better set by the environment than in a file that others may
+        /// read; `varve config` does not print it.
         password: String = String::new(),
-        /// A PEM file with the certificates that those of the nodes must be signed by; with it the
-        /// cluster is spoken to over TLS, and only so.
+        /// A PEM file with the certificates of the authorities that sign the nodes' certificates.
+        /// If it is set, the server connects to the cluster only over TLS.
         tls_trusted_file: String = String::new(),
-        /// For clusters that ask their clients for a certificate: a PEM file with that of this
-        /// server.
+        /// For clusters that require client certificates: a PEM file with this server's
+        /// certificate.
         tls_certificate_file: String = String::new(),
         /// A PEM file with the key of that certificate, not encrypted.
         tls_key_file: String = String::new(),
-        /// Whether a node's certificate must name the IP address that the node is reached by.
-        /// Without it whoever has any certificate that the same authority signed can pass for a
-        /// node.
+        /// Whether a node's certificate must contain the IP address at which the node is reached.
+        /// If not, anyone with a certificate of the same authority can impersonate a node.
         tls_verify_host: bool = true,
         /// Connections to each node.
         connections_per_node: usize = 2,
-        /// Calls to the cluster that may be under way at once. One more waits `room_wait_ms` and is
-        /// then answered 503.
+        /// Calls to the cluster that may be under way at once. One more waits for at most
+        /// `room_wait_ms` and is then answered 503.
         in_flight_max: usize = 1024,
-        /// Milliseconds that a call waits for room among them.
+        /// Milliseconds that a call waits while `in_flight_max` calls are under way.
         room_wait_ms: u64 = 2_000,
         /// Milliseconds that one request to the cluster may take. Should be longer than the
         /// cluster's own limits.
         request_timeout_ms: u64 = 12_000,
-        /// Seconds that this server keeps its graphs without renewing its claim, 10 to 3600: so
-        /// long another has to wait after a crash. Writes are refused when the cluster has been
-        /// away for 4 seconds less, as the nodes' clocks may differ by 3.
+        /// Length of this server's leases on its graphs in seconds, 10 to 3600. After a crash,
+        /// another server must wait this long. If the cluster cannot be reached, writes are refused
+        /// 4 seconds before the lease ends, as the nodes' clocks may differ by 3 seconds.
         lease_seconds: u64 = 15,
-        /// Size in MiB, 1 to 1024, about which a partition of the cluster is full: the further
-        /// edges of a vertex with very many, and the further entries of an index, go to more
-        /// partitions. Counted is what is written, before compression. Cassandra wants no partition
-        /// over 100. What is stored may be read with any value.
+        /// Approximate size in MiB, 1 to 1024, at which a partition of the cluster is full. Further
+        /// edges of the vertex, or further entries of the index, then go to more partitions. The
+        /// size is that of the written bytes, before compression. Cassandra recommends at most 100.
+        /// Data that was stored with another value stays readable.
         partition_mib: u64 = 48,
-        /// Threads that speak with the cluster.
+        /// Threads for the connections to the cluster.
         io_threads: usize = 2,
-        /// Where the other servers on these keyspaces reach this one, `host:port`: they hand on to
-        /// it what concerns the graphs that it leads. Empty takes `server.host` and `server.port`,
-        /// which must not be an address that stands for all then.
+        /// Address at which the other servers on these keyspaces reach this one, `host:port`: they
+        /// forward requests to it for the graphs that it leads. Empty means `server.host` and
+        /// `server.port`; the host must then not be the unspecified address (such as `0.0.0.0`).
         advertise: String = String::new(),
     }
 }
@@ -142,9 +142,9 @@ section! {
         /// Graphs that are created at start if they are missing. HugeGraph's clients expect one
         /// called `hugegraph`.
         create: Vec<String> = vec!["hugegraph".to_owned()],
-        /// How long it is kept what each commit changed, for `GET …/changes`: `off`, `all`, or a
-        /// time such as `7d` or `12h`. Each commit takes a row more. Switched off and on again,
-        /// keeping begins anew.
+        /// How long the list of what each commit changed is kept, for `GET …/changes`: `off`,
+        /// `all`, or a time such as `7d` or `12h`. Each commit then writes one more row. If it is
+        /// switched off and on again, the list starts anew.
         changes: String = "off".to_owned(),
     }
 }
@@ -152,16 +152,16 @@ section! {
 section! {
     /// Bounds on what one request to a graph, or all that wait, may take.
     pub(crate) struct LimitsConfig {
-        /// Graphs of the server. Creating one more is answered 400; those that are there are
-        /// opened, however many.
+        /// Graphs of the server. Creating one more is answered 400; existing graphs are opened even
+        /// if there are more.
         graphs_max: usize = 256,
-        /// Edges that the deletion of one vertex may take with it in one commit. With more, its
-        /// edges go before it in steps.
+        /// Edges that may be deleted together with their vertex in one commit. If a vertex has
+        /// more, its edges are deleted in steps before it.
         vertex_delete_edges_max: usize = 200_000,
-        /// Bytes of the keys and contents of the edges that the deletion of all vertices of one
-        /// commit may take with it, at most 1 GiB. With more, a single vertex's edges go before it
-        /// in steps; where that cannot be (several vertices, a period is given, a purge), the
-        /// answer is 400.
+        /// Bytes of the keys and contents of the edges that may be deleted together with their
+        /// vertices in one commit, at most 1 GiB. If a single vertex has more, its edges are
+        /// deleted in steps before it. Where that is not possible (several vertices, a given
+        /// period, a purge), the answer is 400.
         vertex_delete_bytes_max: usize = 256 << 20,
         /// Bytes of waiting commits that are put into one write of the storage engine.
         commit_group_bytes_max: usize = 4 << 20,
@@ -174,11 +174,12 @@ section! {
 section! {
     /// Upkeep that runs beside the requests.
     pub(crate) struct MaintenanceConfig {
-        /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000.
-        /// Reads are right without it; it keeps the present small.
+        /// Milliseconds between two rounds of the tidier, which handles valid times that have begun
+        /// or ended, 10 to 3600000. Reads are correct without it; it keeps the tables of the
+        /// present small.
         tidy_interval_ms: u64 = 1_000,
-        /// Seconds between two sweeps that forget history past its label's retention and tasks past
-        /// theirs, 1 to 604800.
+        /// Seconds between two sweeps that delete history and tasks whose retention is over, 1 to
+        /// 604800.
         retention_interval_seconds: u64 = 3_600,
         /// Hours that a task is kept after it has ended; 0 keeps it for ever. (HugeGraph keeps
         /// tasks until they are deleted.)

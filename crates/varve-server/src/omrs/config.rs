@@ -8,24 +8,25 @@ use crate::section;
 section! {
     /// The open-metadata repository (Egeria OMRS), see `metadata-rest.md`.
     pub struct OmrsConfig {
-        /// Whether the server is a metadata repository. Then it keeps a graph for it, which is made
-        /// at the first start and which the other resources can read, not change.
+        /// Whether the server is a metadata repository. If so, the repository's graph is created at
+        /// the first start; the other resources can read this graph, but not change it.
         enabled: bool = false,
-        /// The graph that keeps the repository.
+        /// The graph that stores the repository.
         graph: String = "metadata".to_owned(),
-        /// Whether graphs that keep a metadata repository can be changed through the other
-        /// resources while this server is not that repository. Nothing is checked then: what is
-        /// written may be no instance, and what is deleted leaves no trace for the repository.
+        /// Whether graphs that store a metadata repository can be changed through the other
+        /// resources while this server does not serve that repository. Such changes are not
+        /// checked: an element that is written may be no instance, and a deletion leaves no trace
+        /// for the repository.
         unlock_graphs: bool = false,
         /// The names that may stand for the server in `/servers/{serverName}/…`. None: any name.
         server_names: Vec<String> = vec!["varve".to_owned()],
         /// The identity of the metadata collection. Empty: one is made at the first start. It is
-        /// kept with the data and cannot be changed afterwards: another one here keeps the server
-        /// from starting.
+        /// kept with the data and cannot be changed afterwards: with another one here the server
+        /// does not start.
         metadata_collection_id: String = String::new(),
         /// The name of the metadata collection, by which instances and messages call it.
         metadata_collection_name: String = "varve".to_owned(),
-        /// What the URLs of instances (`instanceURL`) begin with, as others reach it, with the
+        /// The start of the URLs of instances (`instanceURL`), as others reach it, with the
         /// server's name. Empty: `http://<host>:<port>/servers/<first of server_names>` of this
         /// configuration.
         base_url: String = String::new(),

@@ -12,7 +12,7 @@ section! {
         /// network). One more is answered 429. 0: no limit; loopback addresses have none.
         followers_per_client_max: usize = 100,
         /// Reads of changes at once. Those of further followers wait for their turn, until the
-        /// request's deadline at most: so followers that a commit wakes together take no room of
+        /// request's deadline at most: so followers that a commit wakes together do not displace
         /// other reads. A call without `wait` waits `server.admission_wait_ms`, then it gets 503.
         reads_max: usize = 16,
         /// Milliseconds that one read of changes may take, at most half of the time to the
