@@ -329,8 +329,8 @@ impl Registry {
             return Ok(old.graph);
         }
         let mode = old.graph.schema().mode();
-        // The new space exists already, so after a crash behind the mark the graph is empty, not
-        // gone.
+        // The new space exists already, so after a crash that follows the mark the graph is empty,
+        // not gone.
         let open = self.open_next(name, mode, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
             // If the mark may be stored, the new space must stay, since the next start then finds
