@@ -163,7 +163,7 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// # Errors
-    /// As [`auth`]; and when the request has no user.
+    /// As [`fn@auth`]; and when the request has no user.
     fn of(context: &'a RequestContext) -> Result<Self, ApiError> {
         let auth = auth(context)?;
         let user = context
