@@ -173,7 +173,8 @@ impl Auth {
         Ok(auth)
     }
 
-    /// Has no users yet: another server leads the directory ([`Auth::take_copy`]).
+    /// Authentication on a server that does not lead the directory. It has no users until it gets a
+    /// copy of the directory ([`Auth::take_copy`]).
     ///
     /// # Errors
     /// When the system gives no random bytes.

@@ -42,8 +42,8 @@ pub trait Jobs: Send + Sync {
         progress: &TaskProgress,
     ) -> Result<String, GraphError>;
 
-    /// Sets the check of jobs' owners. Where jobs have owners, those that are started before wait
-    /// for the check.
+    /// Sets the check of jobs' owners. A job that has an owner and is started earlier waits for the
+    /// check.
     fn check_owners_by(&self, check: Arc<OwnerCheck>) {
         let _ = check;
     }

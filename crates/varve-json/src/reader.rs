@@ -1,4 +1,4 @@
-//! Reads JSON as a stream of calls, in which the caller names what it expects next.
+//! Reads JSON piece by piece: each call of the reader names what the caller expects next.
 
 mod known;
 
@@ -53,7 +53,7 @@ impl Default for Limits {
 /// nested objects that put them last would cost the square of the document's depth.
 const LOOK_AHEAD_FACTOR: usize = 8;
 
-/// A position in a document, and the rest of its limits.
+/// A position in a document, and what is left of its limits.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     text: &'a str,
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes the bytes of a string up to its end or the next escape.
+    /// Moves past the bytes of a string, up to its end or the next escape.
     fn plain_bytes(&mut self, start: usize) -> Result<(), JsonError> {
         let end = scan::plain_end(self.text.as_bytes(), self.at);
         let longest = start

@@ -139,7 +139,7 @@ pub struct VertexLabel {
     pub user_data: Datum,
 }
 
-/// Whether an edge label is on its own, the parent of others, or one of these.
+/// Whether an edge label is on its own, the parent of other labels, or a child of a parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum EdgeLabelType {
@@ -153,8 +153,8 @@ pub enum EdgeLabelType {
 pub enum Frequency {
     /// One.
     Single,
-    /// One for each combination of sort values. A label without sort keys, as those made on first
-    /// use are, gives each edge a hidden sort value.
+    /// One for each combination of sort values. A label without sort keys gives each edge a hidden
+    /// sort value; labels made on first use are such labels.
     Multiple,
 }
 

@@ -256,8 +256,8 @@ impl fmt::Display for Uuid {
     }
 }
 
-/// A UUID for display and parsing: canonical dashed lower case, or 32 hexadecimal digits, when
-/// read.
+/// A UUID as text. It is written in lower case with dashes, and read with dashes or as 32
+/// hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uuid(pub u128);
 

@@ -162,7 +162,7 @@ impl<'a> Stepper<'a> {
         held.map(|()| way)
     }
 
-    /// Whether there is room for so many bytes that only save another read.
+    /// Whether there is room to cache a row of this size.
     fn has_room_for_row(&self, bytes: usize) -> bool {
         self.keeps_rows.get() && self.meter.is_half_empty_with(bytes)
     }

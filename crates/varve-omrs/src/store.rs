@@ -482,8 +482,9 @@ pub trait Store: Send + Sync {
         Ok(false)
     }
 
-    /// Does the same for instances written earlier. Its time grows with their number; reads and
-    /// writes continue meanwhile.
+    /// Prepares the instances written before [`Store::begin_types`] for the new types, so that
+    /// searches find them too. Its time grows with their number; reads and writes continue
+    /// meanwhile.
     ///
     /// # Errors
     /// When the store fails.

@@ -344,7 +344,7 @@ pub enum Op {
     },
     /// Keys or values of a map.
     SelectColumn { keys: bool },
-    /// The value that the first result of a child names: a label or a key of a map.
+    /// The value of a label, or of a map's key. The first result of a child is that label or key.
     SelectChild {
         pop: Option<Pop>,
         child: Plan,
@@ -449,7 +449,7 @@ pub enum Op {
     /// The input, after giving a label to each value. With `equal`, a value that differs from the
     /// one that has the label already is dropped.
     Bind { label: Name, equal: bool },
-    /// The value that has a label; with `map`, a map of those of these labels that have a value.
+    /// The value that has a label; with `map`, a map with an entry for each label that has a value.
     Bound { labels: Vec<Name>, map: bool },
     /// The metrics of the steps before it, after they have finished: as the result, or as a side
     /// effect.

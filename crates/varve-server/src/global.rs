@@ -30,7 +30,7 @@ pub const API_VERSION: &str = "0.71.0.0";
 
 const TYPE: &[Parameter] = &[Parameter::text("type")];
 
-/// A route of this module: small, and without a budget.
+/// A route of this module. Its requests are small and count against no budget.
 const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerResult) -> Route {
     Route::get(pattern, Handler::Inline(handler))
         .reads(Scope::Server)

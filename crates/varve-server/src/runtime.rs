@@ -255,8 +255,8 @@ impl RunningServer {
         }
     }
 
-    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns. Calls `ready` once both
-    /// signals do so: before that they end the process.
+    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns. Calls `ready` once the
+    /// signals are handled; before that, they end the process.
     pub fn run_until_signal(self, ready: impl FnOnce(&Self)) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -1,5 +1,5 @@
 //! The contract of `varve-kv` as cases: plain functions over an empty engine, one for each sentence
-//! of the contract.
+//! of the contract. A quotation in the comment of a case is from the contract.
 //!
 //! An engine's tests call `varve_testkit::engine_suite!(make)`, where `make` is an expression of
 //! type `(E, K)` with `E: Engine`: a new engine without spaces, and a value that must live as long

@@ -265,7 +265,8 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
         Ok(())
     }
 
-    /// Reads each row and so is exact, so that tests see both results.
+    /// Reads each row. So the result is exact, and tests see rows that are known to be absent and
+    /// rows that are not.
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
             matches!(self.inner.get(*table, partition, clustering), Ok(None))

@@ -1,5 +1,5 @@
-//! An in-memory engine that several servers share. A space is open in one of them at a time, by a
-//! lease that tests end.
+//! An in-memory engine that several servers share. One server at a time has a space open; it holds
+//! the lease of the space, and tests end leases.
 //!
 //! It simulates a cluster: [`SharedMemory`] is the common store, [`SharedMemory::server`] the
 //! engine of one server. Leases do not end by time: [`SharedMemory::suspend`] simulates a server
@@ -31,11 +31,11 @@ pub struct SharedMemory {
     made: AtomicU64,
     /// The servers whose removals of spaces fail.
     refused: Mutex<BTreeSet<String>>,
-    /// Calls to run before a server opens a space, by its address and the space's name.
+    /// Calls to run before a server opens a space, by the server's address and the space's name.
     before_open: Mutex<BTreeMap<(String, String), Interlude>>,
 }
 
-/// Work of other servers between two steps of one.
+/// What other servers do between two steps of one server.
 type Interlude = Box<dyn FnOnce() + Send>;
 
 /// Makes the error for the space of this name.
@@ -113,8 +113,8 @@ impl SharedMemory {
         self.begun.lock().insert(space.to_owned());
     }
 
-    /// Completes the creation that [`SharedMemory::begin`] began, without an owner. Returns `false`
-    /// if it was cleared before.
+    /// Completes the creation that [`SharedMemory::begin`] began; the space has no owner. Returns
+    /// `false` if the unfinished creation has been cleared.
     pub fn finish(&self, space: &str, tables: &'static [TableSpec]) -> bool {
         let begun = self.begun.lock().remove(space);
         if begun {
@@ -303,8 +303,8 @@ impl Engine for LeasedEngine {
         }
         let below = name_below(&stored.incarnation);
         spaces.remove(name);
-        // A former owner may still read the space; then this fails, and the space stays, but cannot
-        // be found.
+        // If a former owner still reads the space, this fails. The space then stays in memory, but
+        // no server can open it.
         let _ = self.shared.memory.drop_space(&below, None);
         Ok(())
     }
@@ -319,7 +319,8 @@ struct LeasedSpace {
 }
 
 impl LeasedSpace {
-    /// Whether no server has opened the space since, or created another one of its name.
+    /// Whether `stored` is still this space: since it was opened here, no server has opened it or
+    /// created another one with its name.
     fn has(&self, stored: &Stored) -> bool {
         stored.term == self.term && stored.incarnation == self.incarnation
     }

@@ -165,8 +165,8 @@ impl Meter {
         self
     }
 
-    /// Calls `pause` at every check, before the check of clock and token. Long queries let short
-    /// ones run first there.
+    /// Calls `pause` at every check, before the check of clock and token. In `pause`, a long query
+    /// lets short ones run first.
     #[must_use]
     pub fn pausing(mut self, pause: fn()) -> Self {
         self.pause = pause;

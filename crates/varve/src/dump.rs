@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
     if !arguments.options.names_data() {
         return dump(arguments, &arguments.target.server);
     }
-    // Both ways dump over HTTP: with a data folder, from a server in this process on a free port.
+    // Every dump is over HTTP. For a data folder, a server starts in this process on a free port.
     let mut config = arguments.options.load()?;
     let graphs = data::open_stored(&config)?;
     config.server.host = std::net::Ipv4Addr::LOCALHOST.into();

@@ -22,7 +22,8 @@ use crate::statements;
 
 /// The interval of checks of another process's lease.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// How much longer than its length a lease is waited for, since it expires by the nodes' clocks.
+/// An opening waits for the length of another's lease and this time more, since the lease expires
+/// by the nodes' clocks.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The arguments of an opening.
@@ -78,7 +79,8 @@ impl Opening<'_> {
         match self.settle_all(&before, &lease).await {
             Ok(settled) => Ok((lease, settled)),
             Err(error) => {
-                // Another server may succeed, and must not wait for this lease meanwhile.
+                // The lease is released: another server may succeed, and must not wait until the
+                // lease expires.
                 if !matches!(error, KvError::Away { .. }) {
                     let released = self.table.release(self.cluster, &lease.row);
                     let _ = tokio::time::timeout(RELEASE_WAIT, released).await;
@@ -147,7 +149,7 @@ impl Opening<'_> {
             if let Some((before, after, asked)) = &tried
                 && row.owner.as_ref() == Some(&self.owner)
             {
-                // A claim whose answer was lost has succeeded.
+                // The row shows that an earlier claim, whose answer was lost, has succeeded.
                 let lease = Lease::given(after.clone(), *asked, length);
                 return Ok((before.clone(), lease));
             }
@@ -215,9 +217,9 @@ impl Opening<'_> {
             let asked = Moment::now();
             match self.table.extend(self.cluster, &lease.row).await {
                 Ok(true) => lease.renewed(asked, length),
-                // The new owner settles the rest, and writes above it.
+                // The new owner settles the rest, and gives its own writes later timestamps.
                 Ok(false) => return Err(self.taken().await),
-                // The lease may expire by that; then nothing is carried out.
+                // If renewals go on failing, the lease expires; then no batch is carried out.
                 Err(_) => {}
             }
         }

@@ -130,8 +130,8 @@ impl Cluster {
             .connection_timeout(config.request_timeout)
             .keepalive_interval(KEEPALIVE_INTERVAL)
             .keepalive_timeout(KEEPALIVE_TIMEOUT)
-            // Fetch only the metadata that routing needs, when keyspaces were created, not after
-            // each table.
+            // Fetch only the metadata that routing needs, and only after keyspaces were created,
+            // not after each table.
             .fetch_full_schema_metadata(false)
             .refresh_metadata_on_auto_schema_agreement(false)
             .schema_agreement_interval(AGREEMENT_INTERVAL)
@@ -362,7 +362,8 @@ impl Cluster {
     }
 
     /// Returns the answer to a request. A repeatable request is repeated while it has no answer.
-    /// Then the first success counts; without a success, the failure that leaves most open.
+    /// Then the first success is the answer; without a success, the worst failure is
+    /// ([`Failure::worst`]).
     async fn answered<T, F>(&self, repeatable: bool, request: impl Fn() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, ExecutionError>>,
@@ -376,7 +377,8 @@ impl Cluster {
         if !repeatable {
             return self.counted(first.await);
         }
-        // All requests may bypass a silent node: they are no more than it would have answered.
+        // Every request may be sent to another node than a silent one: the other nodes then get no
+        // more requests in all than the silent node would have answered.
         let past = tokio::select! {
             biased;
             answer = &mut first => return self.counted(answer),

@@ -327,8 +327,8 @@ pub(crate) async fn add_tables(
 /// time, through nodes that do not know each other's definition yet. With random ids, one of the
 /// two tables would be lost with its rows; equal ids make it the same table.
 ///
-/// A table that is dropped and created again should have another id. It has, if the keyspace's name
-/// is never reused, as that of a space.
+/// A table that is dropped and created again should have another id. It has one if the keyspace's
+/// name is never reused; the names of the spaces' keyspaces are not.
 pub(crate) fn id(keyspace: &str, table: &str) -> String {
     let hash = xxhash_rust::xxh3::xxh3_128(quoted(keyspace, table).as_bytes());
     // Version 8 of UUIDs: custom.

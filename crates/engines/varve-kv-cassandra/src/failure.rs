@@ -47,7 +47,7 @@ pub(crate) enum Failure {
     NotHere(String),
     /// It was not carried out: another process is creating or removing its subject.
     InUse(String),
-    /// As [`Failure::Refused`], for its size.
+    /// As [`Failure::Refused`], because the request is too large.
     TooLarge(String),
     /// A read was given up because of too many tombstones.
     Tombstones(String),
@@ -131,7 +131,8 @@ impl Failure {
         }
     }
 
-    /// Returns the failure, among several of one write, that leaves most open about what is stored.
+    /// Returns the worst of several failures of one write: the one after which least is known about
+    /// what is stored.
     pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
         failures.into_iter().max_by_key(|failure| match failure {
             Self::Refused(_)

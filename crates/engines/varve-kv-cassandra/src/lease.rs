@@ -29,7 +29,7 @@ const SLOT: i32 = 0;
 /// The largest difference between the nodes' clocks. The expiry is set by the clock of the node
 /// that grants a lease, and checked by that of the node that the next server asks.
 const SKEW: Duration = Duration::from_secs(3);
-/// How long before its expiry a lease is no longer relied on: expiry is in whole seconds.
+/// A process stops relying on its lease this long before the expiry, which is in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
 /// After this fraction of the renewal interval, a renewal without an answer is sent once more.

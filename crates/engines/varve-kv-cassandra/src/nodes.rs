@@ -3,9 +3,10 @@
 //! A node that hangs keeps its connections, so the driver continues to use it until keep-alive
 //! messages time out. A repeatable request is sent to another node meanwhile, but each request
 //! waits anew, and a write takes several. So a node is in doubt if it has left a request without an
-//! answer for a while and has answered nothing else since that was sent. It is then sent a probe, a
-//! trivial query. If it does not answer that soon, it counts as silent. From then on it is used
-//! only if there is no other node. The probe is repeated in the background until it is answered.
+//! answer for a while and has answered nothing else since the request was sent. It is then sent a
+//! probe, a trivial query. If it does not answer the probe soon, it counts as silent. From then on
+//! it is used only if there is no other node. The probe is repeated in the background until it is
+//! answered.
 //!
 //! An overloaded cluster has no silent node: its nodes answer something.
 

@@ -1,5 +1,5 @@
-//! The plan of a batch: for each partition, the last operation on each row, and the ranges that are
-//! removed before.
+//! The plan of a batch: for each partition, the ranges to remove, and then the last operation on
+//! each row.
 //!
 //! Cassandra does not order writes with the same timestamp, so the order within a batch is resolved
 //! here.

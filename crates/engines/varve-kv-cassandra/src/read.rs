@@ -140,8 +140,8 @@ impl Slice {
         (self.table, Whole::Partition(self.partition.clone()))
     }
 
-    /// Returns the rest of the slice after the shown row with this key; `None` if no key can follow
-    /// it.
+    /// Returns the rest of the slice after the visited row with this key; `None` if no key can
+    /// follow it.
     fn after(&self, shown: Option<Vec<u8>>) -> Option<Self> {
         let mut rest = self.clone();
         match (shown, self.reverse) {
@@ -207,7 +207,7 @@ pub(crate) async fn page(
     }
 }
 
-/// The position after a shown page: the key of its last row, if it has rows, and the state of the
+/// The position after a visited page: the key of its last row, if it has rows, and the state of the
 /// next page.
 type Behind = (Option<Vec<u8>>, Option<PagingState>);
 
@@ -371,7 +371,7 @@ pub(crate) fn scan_many(
         let pages: Vec<Option<FirstPage>> = wait(core, bridge, move |core| async move {
             let core = &core;
             let pages = wanted.iter().map(|slice| async move {
-                // A slice that is read in parts is read when its turn comes.
+                // A slice that is read in several parts is read later, when its range is visited.
                 if !core.cuts.of(&slice.place()).is_empty() {
                     return None;
                 }

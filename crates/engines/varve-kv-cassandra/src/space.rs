@@ -172,8 +172,8 @@ impl Core {
 
     /// Ensures that the record just stored counts. The next opening reads the log after it has
     /// ended this term, so it finds every record that was stored during this term. The check does
-    /// not use a clock, since that of a machine that was suspended may be wrong. Nothing of the
-    /// batch is carried out before, as the next server may not know the record.
+    /// not use a clock, since that of a machine that was suspended may be wrong. No part
+    /// of the batch is carried out before this check, as the next server may not know the record.
     async fn confirm_term(&self) -> Result<(), NotStored> {
         let mut backoff = Backoff::new();
         loop {
@@ -225,8 +225,8 @@ impl Core {
         self.lease.held(self.cluster.closing()).await
     }
 
-    /// Sends the request that decides a batch until it is known to be carried out. While it
-    /// certainly has not been, it is given up after some tries.
+    /// Sends the request that decides a batch, repeatedly, until the request is known to be carried
+    /// out. If it certainly has not been carried out, it is given up after some tries.
     async fn decide<F>(&self, request: impl Fn() -> F) -> Result<(), NotStored>
     where
         F: Future<Output = Result<(), Failure>>,

@@ -67,7 +67,8 @@ impl Bounds {
         }
         let late = "the deadline passed before all was read in small pieces";
         let failure = match self.failures_of_all {
-            // The cluster is slow, or what the request did before: another time it may be done.
+            // No read has failed: the cluster, or an earlier step of the request, was slow. A retry
+            // may succeed.
             0 => Failure::NotDone(late.to_owned()),
             failures => {
                 Failure::Tombstones(format!("{late}, of which {failures} were still too large"))
@@ -188,8 +189,8 @@ impl Search {
         self.done.extend(left.map(|from| Done { from, took }));
     }
 
-    /// Returns the parts, for the cuts of another target with the same rows; parts that are known
-    /// there already are kept.
+    /// Returns the parts, to be added to the cuts of another target with the same rows. The cuts
+    /// that the other target has already are kept.
     pub(crate) fn parts(&self) -> (Vec<Done>, Duration) {
         let failed = self.bounds.shortest().unwrap_or(Duration::ZERO);
         (self.done.clone(), failed)

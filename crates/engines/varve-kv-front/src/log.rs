@@ -171,7 +171,7 @@ impl Log {
         disk.sync_names().map_err(failed)?;
         let mut mark = survey.mark;
         if let (Some(mark), false) = (&mark, survey.left_over.is_empty()) {
-            // The same for the mark's statement about them.
+            // What the mark says about these files must be durable for the same reason.
             mark::store(&*folders.beside, mark).map_err(failed)?;
         }
         for name in &survey.left_over {

@@ -1,5 +1,6 @@
-//! Back-pressure: delays writers before memory runs out, at first in proportion, and wholly at the
-//! limit, but never for longer than [`FrontOptions::wait_max`](crate::FrontOptions::wait_max).
+//! Back-pressure: delays writers before memory runs out, at first in proportion to the shortage,
+//! and at the limit until there is room, but never for longer than
+//! [`FrontOptions::wait_max`](crate::FrontOptions::wait_max).
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,11 @@ const LEAD_FROM: f64 = 1.2;
 /// The largest delay of a write by [`Shared::lead`], as a multiple of the time that flushing its
 /// bytes takes.
 const LEAD_WEIGHT: f64 = 8.0;
-/// Writers are delayed from this part of the base's backlog on. At the full backlog, the delay is
-/// this multiple of the time that flushing the bytes takes. Compaction falls behind long before
+/// Writers are delayed from this part of the base's backlog on. Compaction falls behind long before
 /// memory runs out, and a slow writer is better than a stopped one.
 const BACKLOG_FROM: f64 = 0.4;
+/// The delay of a write at the full backlog, as a multiple of the time that flushing its bytes
+/// takes.
 const BACKLOG_WEIGHT: f64 = 8.0;
 /// The longest delay of one write, which may contain the batches of many requests.
 const SLOW_MAX: Duration = Duration::from_millis(300);

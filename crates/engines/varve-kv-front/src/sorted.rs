@@ -241,8 +241,8 @@ impl Run {
 
 impl Sorted {
     /// Returns runs that together cover at least the first `blocks` blocks. Existing runs are
-    /// reused. Runs of at most twice the size of the new one are sorted again together with it, so
-    /// a row is sorted again only when the rows have grown to a multiple.
+    /// reused. Runs of at most twice the size of the new one are sorted again together with it. So
+    /// the number of times that a row is sorted grows with the logarithm of the number of rows.
     pub(crate) fn runs(&mut self, arena: &Arena, table: TableId, blocks: u32) -> Vec<Arc<Run>> {
         let place = self.tables.iter().position(|(known, _)| *known == table);
         let place = place.unwrap_or_else(|| {

@@ -309,7 +309,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Appends a record to the log and, if `durability` wants it, syncs the log.
+    /// Appends a record to the log, and syncs the log if `durability` requires it.
     fn log(
         &self,
         writer: &mut Writer,

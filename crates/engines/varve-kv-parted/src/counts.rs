@@ -91,8 +91,8 @@ pub(crate) struct Due {
     pub(crate) bytes: u64,
 }
 
-/// The number of bytes from which on a partition with this share is watched, and after which it is
-/// recorded again.
+/// A partition with this share of bytes is watched from this number of bytes on, and recorded again
+/// after each further such number.
 fn step(bytes_max: u64) -> u64 {
     (bytes_max / RECORDS).max(1)
 }

@@ -45,8 +45,8 @@ impl Parted {
     /// Notes that a write which removed rows from older epochs has ended, whether it succeeded or
     /// not. Must be called before its caller is answered.
     ///
-    /// For a failed write that is sufficient only because the engine below leaves no write in an
-    /// unknown state to a process that continues to use the space. The engine answers when the
+    /// One call is enough for a failed write, because the engine below settles the write's outcome
+    /// before the process can continue to use the space: the engine answers when the
     /// outcome is certain, or when this process can write no more
     /// (`docs/decisions/0007-cassandra.md`). If a write could be carried out after this call, and
     /// later writes of its rows could follow, the call would have to be repeated then.
@@ -61,14 +61,14 @@ impl Parted {
     }
 }
 
-/// The moment before a read of a partition in parts.
+/// A partition in parts, and the number of its completed removals before a read of it.
 ///
 /// The newest epoch that knows a row decides its value, and older ones do not count. The first
 /// removal of a row puts a tombstone into the newest epoch, which hides older rows until they are
 /// deleted. Once they are, a second removal deletes the tombstone. A reader that reads an older
 /// epoch before the first removal and the newest epoch after the second would see a row that was
-/// removed long ago. That cannot happen if no removal was completed since the moment before the
-/// reads.
+/// removed long ago. That cannot happen if no removal was completed between the moment and the
+/// end of the reads.
 pub(crate) struct Moment {
     pub(crate) parted: Arc<Parted>,
     removals: u64,

@@ -1,23 +1,24 @@
 //! A scan of a partition in parts: merges the rows of all parts in the order of their keys.
 //!
-//! A page of each part that may have rows of the range is read, all at once, and buffered until its
-//! rows are shown. When a page is used up, the scan continues after the row that was shown last:
-//! new pages are read of that part and of those with few rows left. If keys grow with time, the
-//! oldest part has all the small keys. Then only its pages are read on, and those of the other
-//! parts wait.
+//! The scan reads one page of each part that may have rows of the range, all in parallel, and
+//! buffers it until its rows have been visited. When a page is used up, the scan reads new pages of
+//! that part and of the parts with few rows left, from the key of the last visited row on. If keys
+//! grow with time, the oldest part has all the small keys. Then the scan reads further pages of
+//! that part only, and the pages of the other parts stay buffered.
 //!
-//! **A buffered row is as old as its page.** No page outlives the call, so every shown row existed
-//! at some moment of the call, and a call promises no more beside concurrent writes. A caller that
-//! reads rows in one call and events in the next has still read all rows first.
+//! **A buffered row is as old as its page.** No page outlives the call, so every visited row
+//! existed at some moment of the call; with concurrent writes, a scan guarantees no more. If a
+//! caller reads rows in one call and events in the next, all rows are still read before all events.
 //!
 //! But rows of the same key must come from compatible moments
 //! ([`Moment`](crate::directory::Moment)). They do if no removal was completed between the reads of
 //! their pages, or if the newer epoch was read first: a row's tombstone is deleted only when no
-//! older epoch has the row any more. So each page has the number of removals completed before its
-//! read. If that number was higher when a newer epoch was read later, the page is read again.
+//! older epoch has the row any more. So the scan stores with each page how many removals were
+//! completed before the page was read. If the number has grown when a newer epoch is read, the
+//! older page is read again.
 //!
-//! A page of a newer epoch may wait while older ones are read on, whatever is removed. So where
-//! keys grow with time, removals do not make a scan more expensive.
+//! A page of a newer epoch stays valid while further pages of older epochs are read, whatever is
+//! removed. So where keys grow with time, removals do not make a scan more expensive.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -41,8 +42,8 @@ const FEW: usize = 4;
 const BYTES_MAX: usize = 8 << 20;
 /// The memory of a row in a page besides its key and value.
 const ROW_BYTES: usize = size_of::<RowRange>();
-/// A page with less than 1/`LITTLE` of its rows left is read anew together with others. Its
-/// remaining rows are then read again.
+/// When other pages are read, a page with less than 1/`LITTLE` of its rows left is replaced too,
+/// by a page that starts with its remaining rows.
 const LITTLE: usize = 4;
 
 /// The position of a row in a page's bytes.
@@ -142,7 +143,7 @@ struct Merge<'a> {
     reverse: bool,
     /// The partition's parts when the scan began: rows put into later epochs are not seen.
     parted: Arc<Parted>,
-    /// The range that was not shown yet.
+    /// The range that has not been visited yet.
     range: ClusteringRange,
     /// The epochs and keys of the parts, the oldest epoch first.
     parts: Vec<(usize, Vec<u8>)>,
@@ -153,7 +154,7 @@ struct Merge<'a> {
     asked: Vec<u64>,
     /// The number of completed removals at the last [`Merge::read_on`].
     removals: u64,
-    /// Whether rows were shown already, so that more are likely to be wanted.
+    /// Whether rows were visited already, so that more are likely to be needed.
     goes_on: bool,
 }
 
@@ -194,10 +195,10 @@ pub(crate) fn scan(
 }
 
 impl Merge<'_> {
-    /// Reads a new page of every part that is due, so that each part has a next row. All of them
-    /// are read at once; but if removals were completed since the last call, the epochs are read
-    /// one after the other, since further removals are likely. Then stale pages of older epochs are
-    /// read again.
+    /// Reads a new page of every part that is due, so that each part has a next row. The pages are
+    /// read in parallel. But if removals were completed since the last call, further ones are
+    /// likely, and the epochs are read in sequence. Then stale pages of older epochs are read
+    /// again.
     fn read_on(&mut self) -> Result<(), KvError> {
         let removals = self.parted.removals();
         let is_quiet = removals == self.removals;
@@ -209,7 +210,7 @@ impl Merge<'_> {
         }
         for epoch in (0..=newest.unwrap_or(0)).rev() {
             let may_be_stale = Some(epoch) < newest;
-            // Read after the newer epochs.
+            // The number must be read after the pages of the newer epochs.
             let removals = self.parted.removals();
             let again = self.which(|merge, part| {
                 let is_stale = may_be_stale && merge.is_older(part, removals);
@@ -225,7 +226,8 @@ impl Merge<'_> {
         parts.filter(|part| is_one(self, *part)).collect()
     }
 
-    /// Whether a part has rows left in its page that were read at another number of removals.
+    /// Whether a part has unvisited rows in a page that was read when the number of completed
+    /// removals was not `removals`.
     fn is_older(&self, part: usize, removals: u64) -> bool {
         self.next[part] < self.pages[part].rows.len() && self.asked[part] != removals
     }
@@ -282,7 +284,7 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Shows rows until a page is used up that is not the last one of its part.
+    /// Visits rows until a page is used up that is not the last one of its part.
     fn visit_rows(
         &mut self,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,

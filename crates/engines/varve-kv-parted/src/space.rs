@@ -11,7 +11,7 @@ use crate::counts::row_bytes;
 use crate::directory::{Directory, Moment, Parted};
 use crate::{full, merge, placing};
 
-/// The space. It has no snapshots.
+/// A space with partitions in parts. It has no snapshots.
 pub(crate) struct PartedSpace {
     pub(crate) inner: Arc<dyn Space>,
     pub(crate) directory: Directory,
@@ -21,7 +21,7 @@ pub(crate) struct PartedSpace {
 struct Asked {
     /// The parts in which the row may be, the newest epoch first.
     places: Vec<Vec<u8>>,
-    /// The moment before the read, if the partition is in parts.
+    /// The count of removals before the read, if the partition is in parts.
     moment: Option<Moment>,
 }
 
@@ -96,8 +96,8 @@ impl PartedSpace {
         values.collect()
     }
 
-    /// Reads a row of a partition in parts from one epoch after the other, the newest first. In
-    /// that order, concurrent removals do no harm.
+    /// Reads a row of a partition in parts: one epoch at a time, the newest first. In that order,
+    /// concurrent removals cannot make a removed row visible.
     fn get_in_turn(
         &self,
         table: TableId,
@@ -242,7 +242,7 @@ impl ReaderLayer for PartedSpace {
 }
 
 impl PartedSpace {
-    /// Visits a range of `ranges`, none of which is of a partition in parts.
+    /// Visits the ranges number `which` of `ranges`. None of them is of a partition in parts.
     #[expect(
         clippy::type_complexity,
         reason = "the visitor's signature says it better than a name would"

@@ -1,4 +1,4 @@
-//! Ingestion of sorted tables as files: the base of a front table.
+//! Implements [`Base`], the store below a front table, by ingesting sorted tables as files.
 //!
 //! Each table's rows become one file, which is written outside the database and then linked into
 //! it. RocksDB's log and memtables are not used, so keys are compared only when files are
@@ -46,7 +46,7 @@ pub(crate) struct Ingest {
 impl Ingest {
     pub(crate) fn new(db: &Db, tables: &[TableSpec], shared: &Shared) -> Self {
         let dir = db.path().join(NEW_FILES);
-        // If they cannot be removed, they only occupy disk space.
+        // Files that cannot be removed only occupy disk space.
         let _ = fs::remove_dir_all(&dir);
         let options = tables.iter().map(|table| {
             let mut options = shared.table_options(table);
@@ -94,7 +94,7 @@ impl RocksSpace {
         self.reached(&fail_point::FRONT_FILE)?;
         let mut entries = 0u64;
         let path = self.file_of(sorted.table());
-        // A lack of rights may pass, as a full disk does.
+        // Missing rights may be temporary, as a full disk may be: both refuse writes only.
         let failed = |error: rust_rocksdb::Error| {
             passing(match self.failed(&error) {
                 KvError::Unreadable { space, detail } => KvError::ReadOnly { space, detail },
@@ -103,7 +103,8 @@ impl RocksSpace {
         };
         let mut file = SstFileWriter::create(&self.ingest.options[usize::from(sorted.table().0)]);
         file.open(&path).map_err(failed)?;
-        // Stored keys with a prefix that has no end, which are deleted one by one.
+        // A deleted prefix without an upper bound cannot be deleted as a range: its stored keys are
+        // deleted one by one.
         let mut doomed = Vec::new();
         for (partition, prefix) in sorted.deletes() {
             let start = [partition, prefix].concat();
@@ -135,8 +136,8 @@ impl RocksSpace {
             file.delete(key).map_err(failed)?;
         }
         if entries == 0 {
-            // RocksDB cannot create an empty file. There are no entries if all rows had such a
-            // prefix.
+            // RocksDB cannot create an empty file. There are no entries if the table only deletes
+            // prefixes without an upper bound, and no stored key has them.
             return Ok(None);
         }
         file.finish().map_err(failed)?;
@@ -159,8 +160,9 @@ impl RocksSpace {
 
     /// Opens as many file descriptors as the ingestion of all tables needs, and some more, so that
     /// no other thread takes them meanwhile: if RocksDB cannot open a file after it has begun to
-    /// change its manifest, it stops working. A share must be closed before each table is ingested,
-    /// and another thread may take it first; this race is short, but possible.
+    /// change its manifest, it stops working. Before a table is ingested, its share of the
+    /// descriptors is closed, and another thread may take them before RocksDB does. This race is
+    /// short, but possible.
     fn reserve_descriptors(&self) -> Result<Vec<File>, KvError> {
         let wanted = DESCRIPTORS_A_TABLE * self.tables().len() + DESCRIPTORS_BESIDE;
         (0..wanted)
@@ -171,8 +173,8 @@ impl RocksSpace {
 
     /// Returns the error of a failed ingestion. If RocksDB lacked a file descriptor before it
     /// changed anything, the ingestion can be retried. If it had begun to change its manifest, it
-    /// would have reported a background error. A family that is in the manifest without a handle is
-    /// refused as existing by the retry, and that error is final.
+    /// would have reported a background error. If a failure left a family in the manifest, but no
+    /// handle to it, the retry fails because the family exists, and that error is final.
     fn not_taken_in(&self, error: &rust_rocksdb::Error) -> KvError {
         match passing(self.failed(error)) {
             busy @ KvError::Busy { .. } if self.background_failure().is_none() => busy,

@@ -58,9 +58,9 @@ const USUAL_PART: u64 = 16;
 /// When a table has this many large runs, they are merged with each other, even while it is
 /// written.
 const LARGE_MAX: i32 = 32;
-/// The number of runs at which RocksDB itself delays writers, and flushes for a checkpoint or a
-/// shutdown: never reached. Only the replay of an older log writes to its memtables, and this
-/// module delays the flushes of the front table.
+/// The number of runs at which RocksDB itself delays writers, and delays flushes for a checkpoint
+/// or a shutdown. It is never reached. Only the replay of an older log writes to its memtables, and
+/// this module delays the flushes of the front table.
 const STOP_NEVER: i32 = 10_000;
 /// Look-ups in the files for each flushed row at which the cost of one more run for reads equals
 /// the saving in compaction. A look-up checks the filter of a run, whose block is often not cached
@@ -123,7 +123,7 @@ pub(crate) fn most(db: &Db, tables: &[TableSpec]) -> u64 {
 
 /// Rows of a table's files of level 0.
 fn level0_rows(db: &Db, table: &TableSpec) -> u64 {
-    // Should the files not be reported, they are merged as others are.
+    // If RocksDB cannot report the files, level 0 counts as empty.
     let files = db.live_files().unwrap_or_default();
     let own = files
         .iter()
@@ -133,7 +133,7 @@ fn level0_rows(db: &Db, table: &TableSpec) -> u64 {
 
 /// The runs of each table that have [`LARGE_FROM`] times so many rows.
 fn large(db: &Db, tables: &[TableSpec], rows: &[u64]) -> Vec<i32> {
-    // Should they not be reported, the rule is that of a store that has none.
+    // If RocksDB cannot report the files, no run counts as large.
     let files = db.live_files().unwrap_or_default();
     let of = |(table, rows): (&TableSpec, &u64)| {
         let least = rows.saturating_mul(LARGE_FROM).max(1);
@@ -299,8 +299,8 @@ impl Pace {
         let worth = self.worth(seen.rows, new_rows);
         let large = |table: usize| seen.large.get(table).copied().unwrap_or(0);
         let wanted = |table: usize| Rule {
-            // RocksDB does not count runs that are being merged. So while many large runs are,
-            // small ones are still merged.
+            // RocksDB does not count runs that are being merged. So while it merges many large
+            // runs, it still merges small ones.
             runs: match large(table) {
                 many if many >= LARGE_MAX => many,
                 few => worth + few,

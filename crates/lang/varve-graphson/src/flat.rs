@@ -12,7 +12,8 @@ use crate::value::{Edge, Metrics, Path, Property, Tree, Value, Vertex, VertexPro
 /// Appends a value. Dates are written in UTC.
 ///
 /// # Errors
-/// If a map has a null key, which JSON cannot represent, or a value has a type of requests only.
+/// If a map has a null key, which JSON cannot represent, or a value has a type that occurs only in
+/// requests.
 pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),

@@ -290,7 +290,7 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `command` with its arguments, after `prepare` has set further options.
     ///
-    /// The process ends with the calling thread, so that thread must live as long as the process is
+    /// The process ends with the calling thread. So the thread must live as long as the process is
     /// needed.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ const LINKS_MAX: usize = 40;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Head {
-    /// Old files of the metadata suite have none.
+    /// 0 in old files of the metadata suite, which do not state their format.
     format: u32,
     suite: String,
 }
@@ -30,7 +30,7 @@ struct Head {
 /// A kind of result file and its format versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
-    /// As in the file; empty for the load tests.
+    /// The name of the suite in the file; empty for the load tests.
     pub(crate) suite: &'static str,
     /// The command that writes it.
     pub(crate) command: &'static str,
@@ -91,7 +91,7 @@ pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
     };
     let mut beside = target.as_os_str().to_owned();
     beside.push(".new");
-    // The file's folder may not be writable.
+    // If the file's folder is not writable, the file is overwritten in place.
     let Ok(mut file) = File::create(&beside) else {
         return put(path, &text);
     };
@@ -102,8 +102,8 @@ pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
         .with_context(|| format!("writing {}", path.display()))
 }
 
-/// The file to which `path` leads, if it can be replaced: not a device, a pipe, or the target of a
-/// link in /proc, as of /dev/stdout.
+/// The file to which `path` leads; `None` if it cannot be replaced: a device, a pipe, or the target
+/// of a link in /proc (such as /dev/stdout).
 fn replaceable(path: &Path) -> Option<PathBuf> {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {

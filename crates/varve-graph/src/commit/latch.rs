@@ -37,8 +37,8 @@ const AWAITED: u16 = 1 << 14;
 /// The most commits that can hold a slot shared; the bits above are the flags.
 const SHARED_MAX: u16 = AWAITED - 1;
 
-/// A request for a latch: the slot (those of edges follow the others), and in the lowest bit
-/// whether it is exclusive.
+/// A request for a latch. The lowest bit is set if the latch is exclusive; the other bits are the
+/// slot. The slots of edges follow the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LatchKey(u32);
 
@@ -186,7 +186,7 @@ impl Latches {
         taken.is_ok()
     }
 
-    /// Makes the shared latch of the only holder exclusive.
+    /// Makes a shared latch exclusive, if it has only one holder.
     fn try_raise(&self, key: LatchKey) -> bool {
         // This clears `AWAITED`; waiting threads set it again.
         let raised = |state| (state & !AWAITED == 1).then_some(EXCLUSIVE);
@@ -311,8 +311,9 @@ impl LatchSet {
         &self.held
     }
 
-    /// Takes more latches without waiting. Returns `false` if another commit holds one of them, or
-    /// this one holds the slot of an exclusive one shared; the latches before it are held then.
+    /// Takes more latches without waiting. Returns `false` at the first one that cannot be taken;
+    /// the latches before it stay held. A latch cannot be taken if another commit holds it, or if
+    /// it is exclusive and this commit holds its slot shared.
     pub(crate) fn try_add_all(&mut self, keys: Vec<LatchKey>) -> bool {
         let held = self
             .held

@@ -167,11 +167,12 @@ impl Drop for Promise {
         let newest = kept.newest.load(Ordering::Relaxed);
         let mut storing = kept.storing.lock();
         let has_lead = (1..kept.bound.load(Ordering::Acquire)).contains(&newest);
-        // While a write is running the bound stays: the versions of a restart follow it.
+        // While a write is running, the bound is not lowered. After a restart, versions continue
+        // after the bound.
         if storing.under_way || !has_lead {
             return;
         }
-        // If the bound cannot be lowered, versions jump by the lead.
+        // If the bound cannot be lowered, versions jump ahead by `LEAD_MICROS` after a restart.
         if !kept.may_wait {
             let _ = kept.store(CommitVersion(newest));
             return;

@@ -17,9 +17,9 @@ use crate::graph::Graph;
 use crate::maintenance::{States, is_put, states};
 use crate::write::{Emitter, commit_internal, current_rows};
 
-/// Adds every missing entry that the graph's deriver computes: of present elements, and of events
-/// for reads of the past. `wanted` selects the elements by their content. Writers keep entries up
-/// to date meanwhile, so this may be interrupted and repeated at any point.
+/// Adds every missing entry that the graph's deriver computes, from the present states and, for
+/// reads of the past, from the events. `wanted` selects the elements by their content. Writers keep
+/// entries up to date meanwhile, so this may be interrupted and repeated at any point.
 ///
 /// Entries that `former` computes from these elements, and that no state of them has any more, are
 /// deleted. Other obsolete entries stay, also when their element is purged; each costs a read when

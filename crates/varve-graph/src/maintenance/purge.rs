@@ -157,8 +157,8 @@ pub(crate) fn destroy(
 }
 
 /// Removes the entries of all states, each once, from `index` and from `event_index`. The rows do
-/// not show which of the two tables has an entry: a planned state may have been due before its
-/// commit, or retention may have deleted an event since.
+/// not show which of the two tables has an entry: the start of a planned state may have passed
+/// before its commit, or retention may have deleted an event since.
 fn remove_entries(
     graph: &Graph,
     emitter: &mut Emitter<'_>,

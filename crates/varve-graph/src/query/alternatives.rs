@@ -16,7 +16,7 @@ use crate::index::tokenizer;
 use crate::schema::{Schema, is_queryable};
 
 /// The most legs or partitions that a product of `within` lists may give. The filter checks the
-/// fields beyond.
+/// remaining fields.
 const COMBINATIONS_MAX: usize = 1024;
 
 /// The indexes of one label that narrow a query.

@@ -14,7 +14,8 @@ const BUFFERED_KEYS_MAX: usize = 16_384;
 
 /// Merges the clustering keys in one range of several partitions.
 ///
-/// Entries of the past are read after those of the present, and only as far. A commit moves entries
+/// Entries of the past are read after those of the present, and only up to the last present entry
+/// that was read. A commit moves entries
 /// from the present to the past. Without a snapshot, a reader that reads the past first would miss
 /// an entry that moves between its two reads.
 pub(super) struct Merge<'a> {

@@ -32,7 +32,7 @@ use crate::{ErrorKind, GraphError};
 
 /// The fewest vertices that a scan must demand before it may read the whole table for one label.
 const WHOLE_TABLE_DEMAND: usize = 1_024;
-/// The most other labels that the graph may have for that.
+/// The most other vertex labels that the graph may have for such a scan.
 const OTHER_LABELS_MAX: usize = 16;
 /// The most vertices of other labels that such a scan may read.
 const OTHERS_MAX: usize = 4_096;
@@ -81,9 +81,9 @@ pub(crate) fn edge_ends(
 }
 
 /// Returns the leg that reads the whole table, if that is cheaper for all vertices of one label
-/// than a get for each entry of the label index. It is, if many vertices are demanded, and the
-/// other labels have few vertices and fewer than this label. A scan that began this way continues
-/// this way.
+/// than a get for each entry of the label index. It is cheaper if many vertices are demanded, and
+/// the other labels have few vertices and fewer than this label. A scan that began this way
+/// continues this way.
 fn whole_table(
     resolver: &dyn Resolver,
     schema: &Schema,

@@ -398,9 +398,8 @@ impl View {
         Ok(())
     }
 
-    /// Whether a state that begins at a point of both times is visible at that point or, if it
-    /// decides at this view's point, at this view's point. The ends of an edge may have been hidden
-    /// when it began.
+    /// Whether a state is visible at `begins`, the point at which it begins, or, if it decides at
+    /// this view's point, at that point: when an edge began, its ends may have been hidden.
     pub(super) fn shows_state_at(
         &self,
         guard: &Guard,

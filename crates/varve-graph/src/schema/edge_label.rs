@@ -24,7 +24,7 @@ pub(super) fn create(
     draft.check_given_id(SchemaKind::EdgeLabel, new.id)?;
     refuse_repeats("sort keys", &new.sort_keys)?;
     let links = links(&new)?;
-    // In a dump, a label that an open graph created on first use.
+    // A dump may have a label without links, which an open graph created on first use.
     let links_any = draft.schema.is_open()
         && draft.mode == GraphMode::Restoring
         && new.label_type == EdgeLabelType::Normal

@@ -326,8 +326,8 @@ impl Drop for Tasks {
 }
 
 impl Shared {
-    /// Ends a task: stores its end and removes it from the queue. Returns its description, with
-    /// which the caller notifies the bodies if the body never ran.
+    /// Ends a task: stores its end and removes it from the queue. Returns its description. If the
+    /// task's body never ran, the caller must pass the description to the [`TaskBodies`].
     fn end(
         &self,
         state: &mut TaskSchedule,

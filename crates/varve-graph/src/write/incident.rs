@@ -196,7 +196,7 @@ impl OwnEvents {
 
 /// The events of one vertex that a scan finds.
 struct VertexEvents<'r> {
-    /// How many bytes they may have, and have.
+    /// The most bytes that the events may have.
     left: usize,
     bytes: usize,
     /// `None` if they exceeded `left`.

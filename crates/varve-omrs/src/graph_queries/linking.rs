@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Drops everything that only saves another read.
+    /// Drops all cached rows.
     fn let_go_rows(&mut self) {
         let stepper = self.stepper;
         for (_, ways) in self.ahead.drain() {

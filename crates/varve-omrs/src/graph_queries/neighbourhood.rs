@@ -154,7 +154,8 @@ pub fn related(
     Ok(page.map(|(_, entity)| entity).collect())
 }
 
-/// The sort key of an entity. It is decoded for that if the order needs it, and not held.
+/// The sort key of an entity. If the order needs it, the entity is decoded; the decoded object is
+/// not kept.
 fn key(read: &dyn Read, order: &Order, entity: &RenderedEntity) -> Result<SortKey, OmrsError> {
     if matches!(order, Order::Any | Order::Guid) {
         return Ok(SortKey::None);

@@ -1,6 +1,6 @@
 //! The classifications that an entity carries. Their JSON is rendered directly from the stored
 //! bytes, and they are decoded only when their fields are read. Most of them are read only to be
-//! rendered, and they are most of a rendered entity.
+//! rendered, and most of a rendered entity is its classifications.
 
 use std::sync::Arc;
 

@@ -193,7 +193,8 @@ fn header_bytes(
         map.member("px", &mut out);
         put_bool(true, &mut out);
     }
-    // A walk by time, as of a time, may skip later entries only because these instances are marked.
+    // Instances whose header has a later time than the start of their state are marked, and listed
+    // apart. Only so may a walk by time, as of an instant, skip the entries with later times.
     let times = [header.audit.create_time, header.audit.update_time];
     if times.iter().flatten().any(|time| *time > from) {
         map.member("ah", &mut out);

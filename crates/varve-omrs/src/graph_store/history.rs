@@ -29,8 +29,9 @@ use crate::store::{Choice, Cost, LifeStatus, StoredEntity, StoredRelationship, V
 const KEPT_BYTES_MAX: usize = 1 << 20;
 /// About the memory for one event until the caller has chosen states: its periods in [`Decided`].
 const EVENT_BYTES: usize = 2 * size_of::<Period>();
-/// About the memory for one period until then: twice in a list with spare capacity, once in the
-/// list that joins several elements, once in the list to choose from, and its position there.
+/// About the memory for one period until the caller has chosen states. The period is in a list with
+/// spare capacity (counted twice), in the list that joins several elements, and in the list to
+/// choose from, which also has its position.
 const PERIOD_BYTES: usize =
     3 * size_of::<Held>() + size_of::<Version<LifeStatus>>() + size_of::<usize>();
 

@@ -7,12 +7,14 @@ use varve_model::Value;
 
 use crate::store::Subject;
 
-/// The indexes, as (partition) -> value. The discriminant is the number of the index of entities;
-/// the number for relationships is 16 higher.
+/// The indexes, each described as (partition) -> value. The discriminant is the number of the index
+/// of entities; the number for relationships is 16 higher. A *level* is the label id of a type, or
+/// 0 for all types; an instance has entries at the levels of its type and of all supertypes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexKind {
-    /// (level) -> nothing: all by GUID. Instances in status DELETED are in the partition (level,
-    /// [`DELETED`]) instead, here and in the four indexes of a level by time.
+    /// (level) -> nothing: all instances, in the order of their GUIDs. Instances in status DELETED
+    /// are in the partition (level, [`DELETED`]) instead, here and in the four indexes of a level
+    /// by time.
     Guid = 1,
     /// (level) -> time or missing.
     CreateTime = 2,
@@ -64,7 +66,7 @@ impl IndexKind {
     }
 }
 
-/// Follows the level in the first value of a partition of instances in status DELETED.
+/// The number after the level in the first value of a partition of instances in status DELETED.
 pub(super) const DELETED: u32 = 0;
 
 /// The longest name that a first value contains unchanged. A longer name is replaced by its hash.
@@ -110,8 +112,8 @@ pub(super) fn put_time(time: Option<i64>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends bytes that stand in the order of decimal numbers of any size: sign, exponent, digits;
-/// negative numbers have them inverted. Numbers that differ only after some sixty digits are not
+/// Appends bytes that sort as the decimal numbers of any size do: sign, exponent, digits; inverted
+/// for negative numbers. Numbers that differ only after some sixty digits are not
 /// ordered.
 pub(super) fn put_decimal(text: &str, out: &mut Vec<u8>) {
     let (negative, number) = match text.strip_prefix('-') {

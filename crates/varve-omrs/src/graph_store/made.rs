@@ -11,11 +11,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::store::RenderedEntity;
 
-/// The most memory for classifications, in bytes, of the stored lists with their JSON. Room for
-/// some two thousand entities that carry many.
+/// The most memory for lists of classifications, in bytes: the stored lists with their JSON. This
+/// is room for some two thousand entities that carry many classifications.
 pub(super) const CLASSIFICATION_BYTES_MAX: usize = 64 << 20;
-/// The most memory for entities, in bytes, with the JSON of their classifications, even if that is
-/// cached as well.
+/// The most memory for entities, in bytes. It includes the JSON of their classifications, even if
+/// that is cached on its own as well.
 pub(super) const ENTITY_BYTES_MAX: usize = 128 << 20;
 /// The number of shards, each with its own lock. A power of two.
 const SHARDS: usize = 16;

@@ -56,7 +56,7 @@ pub(super) fn properties(
     }
 }
 
-/// The greatest depth that is read. More than the greatest depth that is written.
+/// The greatest depth that is read. It is more than the greatest depth that is written.
 const DEPTH_MAX: usize = 64;
 
 fn nested(cursor: &mut Cursor<'_>, depth: usize) -> Decoded<Option<InstanceProperties>> {

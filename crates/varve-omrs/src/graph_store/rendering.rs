@@ -1,6 +1,6 @@
-//! Renders the JSON of instances directly from their stored content, without objects. An instance
-//! is decoded and encoded as an object if that fails: it is damaged, has a form that only the
-//! decoder reads, or states a type that differs from the catalogue's.
+//! Renders the JSON of instances directly from their stored content, without objects. This fails if
+//! an instance is damaged, has a form that only the decoder reads, or states a type that differs
+//! from the catalogue's. Such an instance is decoded to an object, and the object is encoded.
 
 use bytes::Bytes;
 use compact_str::CompactString;

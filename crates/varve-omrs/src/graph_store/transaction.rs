@@ -412,7 +412,8 @@ impl Transaction for GraphTransaction<'_, '_> {
         for edge in self.inner.ever_incident(&vertex)? {
             let relationship = edge.sort_values.to_string();
             let now = self.edge(&relationship)?;
-            // A relationship with other ends now survives, without its states at this entity.
+            // If the relationship's present ends are other entities, it survives, but loses its
+            // states at this entity.
             if now.is_none_or(|now| now.source == vertex || now.target == vertex) {
                 self.purge_relationship(&relationship)?;
             }

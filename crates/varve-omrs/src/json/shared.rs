@@ -66,8 +66,8 @@ const OWN: Limits = Limits {
 };
 
 impl<T> Shared<T> {
-    /// The memory of a value with room for itself, in bytes, beside the memory that the value and
-    /// its JSON refer to.
+    /// The memory of a `Shared` and the value in it, in bytes, without the memory that the value
+    /// and its JSON refer to.
     pub(crate) const PARTS_BYTES: usize = 2 * size_of::<usize>() + size_of::<SharedValue<T>>();
 
     /// A value with one holder.

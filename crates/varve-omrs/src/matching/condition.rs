@@ -67,9 +67,9 @@ impl Condition {
         }
     }
 
-    /// Adds to `found` the parts that depend only on the value of the property `name`, each with
-    /// whether it must hold. Such a part gives the same result for all instances with the same
-    /// value.
+    /// Adds to `found` the parts that depend only on the value of the property `name`. The flag of
+    /// a part is true if the part must hold, false if it must not. A part gives the same result for
+    /// all instances with the same value.
     pub(crate) fn of_value<'c>(&'c self, name: &str, found: &mut Vec<(&'c Self, bool)>) {
         match self {
             Self::All(conditions) => {

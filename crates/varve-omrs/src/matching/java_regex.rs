@@ -2,9 +2,9 @@
 
 use super::java_class::{self, ClassText};
 
-/// The longest expression, in characters outside quotes.
+/// The most characters of an expression outside quotes.
 const GENERAL_LENGTH_MAX: usize = 20_000;
-/// The longest expression that is not a single quoted text, in characters.
+/// The most characters of an expression, those in quotes included.
 const QUOTED_LENGTH_MAX: usize = 1_000_000;
 /// The greatest nesting depth of groups and classes.
 pub(super) const NESTING_MAX: u32 = 100;

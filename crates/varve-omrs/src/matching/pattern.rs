@@ -12,9 +12,9 @@ use crate::error::{Message, OmrsError};
 
 /// The number of compiled expressions in the cache.
 const COMPILED_MAX: usize = 64;
-/// The longest expression that is not a single quoted text, in bytes.
+/// The longest expression, in bytes. Expressions that are one quoted text may be longer.
 const TEXT_BYTES_MAX: usize = 64 << 10;
-/// The size of one part of a compiled expression, in bytes, about.
+/// The approximate size of one part of a compiled expression, in bytes.
 const PART_BYTES: usize = 32;
 
 /// A Java regular expression that a whole string must match.
@@ -28,7 +28,7 @@ pub struct Pattern {
     /// What an index can use of the pattern.
     shape: Shape,
     kind: PatternForm,
-    /// The budget of the pattern's request.
+    /// The budget of the request that the pattern belongs to.
     effort: Option<Arc<Effort>>,
 }
 
@@ -42,7 +42,7 @@ enum PatternForm {
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) regex: Regex,
-    /// The greatest size that it may have, in bytes.
+    /// An upper bound of its size, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -70,7 +70,7 @@ pub enum Shape {
 }
 
 impl Pattern {
-    /// Parses an expression. `parameter` names the parameter that has it.
+    /// Parses an expression. `parameter` is the name of the request parameter that contains it.
     ///
     /// # Errors
     /// `InvalidParameterException` when Java rejects it too; `FunctionNotSupportedException` when
@@ -118,7 +118,7 @@ impl Pattern {
         }
     }
 
-    /// Parses an expression that is not a single quoted text.
+    /// Parses an expression that is not just one quoted text.
     fn general(text: &str) -> Result<Self, Fault> {
         if text.len() > TEXT_BYTES_MAX {
             let words = format!("it has more than {TEXT_BYTES_MAX} bytes");
@@ -156,7 +156,7 @@ impl Pattern {
         }
     }
 
-    /// The most steps that this comparison may take, about.
+    /// About the largest number of steps that the comparison with `text` takes.
     fn steps(&self, text: &str) -> u64 {
         let length = text.len() as u64;
         match &self.kind {
@@ -405,7 +405,8 @@ fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
         .char_indices()
         .rfind(|(_, character)| is_terminator(after, *character))
         .map_or(0, |(at, character)| at + character.len_utf8());
-    // The match must begin at or before the first barrier, and must not end before the last one.
+    // A barrier is a character that the dots do not match. The match must begin at or before the
+    // first barrier of `before`, and must not end before the last one of `after`.
     let mut start = last_barrier.saturating_sub(wanted.len());
     while !text.is_char_boundary(start) {
         start += 1;

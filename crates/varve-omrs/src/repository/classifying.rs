@@ -31,7 +31,7 @@ impl Repository {
     /// Classifies an entity.
     ///
     /// # Errors
-    /// The contract's for `classifyEntity`.
+    /// Those of the contract for `classifyEntity`.
     pub fn classify_entity(
         &self,
         user: &str,
@@ -49,7 +49,7 @@ impl Repository {
     /// Classifies an entity, with the home and origin in the request.
     ///
     /// # Errors
-    /// The contract's for `classifyEntity`.
+    /// Those of the contract for `classifyEntity`.
     pub fn classify_entity_detailed(
         &self,
         user: &str,
@@ -70,7 +70,7 @@ impl Repository {
     /// Removes a classification from an entity.
     ///
     /// # Errors
-    /// The contract's for `declassifyEntity`.
+    /// Those of the contract for `declassifyEntity`.
     pub fn declassify_entity(
         &self,
         user: &str,
@@ -89,7 +89,7 @@ impl Repository {
     /// Replaces the properties of a classification.
     ///
     /// # Errors
-    /// The contract's for `updateEntityClassification`.
+    /// Those of the contract for `updateEntityClassification`.
     pub fn update_entity_classification(
         &self,
         user: &str,
@@ -111,7 +111,7 @@ impl Repository {
     /// at all.
     ///
     /// # Errors
-    /// The contract's for `classifyEntity`.
+    /// Those of the contract for `classifyEntity`.
     pub fn classify_entity_proxy(
         &self,
         user: &str,
@@ -132,7 +132,7 @@ impl Repository {
     /// or not at all.
     ///
     /// # Errors
-    /// The contract's for `classifyEntity`.
+    /// Those of the contract for `classifyEntity`.
     pub fn classify_entity_proxy_detailed(
         &self,
         user: &str,
@@ -160,7 +160,7 @@ impl Repository {
     /// As [`Self::declassify_entity`], for a proxy. Returns the removed classification.
     ///
     /// # Errors
-    /// The contract's for `declassifyEntity`.
+    /// Those of the contract for `declassifyEntity`.
     pub fn declassify_entity_proxy(
         &self,
         user: &str,
@@ -182,7 +182,7 @@ impl Repository {
     /// As [`Self::update_entity_classification`], for a proxy.
     ///
     /// # Errors
-    /// The contract's for `updateEntityClassification`.
+    /// Those of the contract for `updateEntityClassification`.
     pub fn update_entity_proxy_classification(
         &self,
         user: &str,

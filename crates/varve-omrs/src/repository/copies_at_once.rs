@@ -81,7 +81,7 @@ impl Repository {
     /// is saved in several transactions, in the order of the call.
     ///
     /// # Errors
-    /// The contract's for `saveInstanceReferenceCopies`, for the first copy that is refused.
+    /// Those of the contract for `saveInstanceReferenceCopies`, for the first copy that is refused.
     pub fn save_instance_reference_copies(
         &self,
         user: &str,

@@ -23,7 +23,7 @@ impl Repository {
     /// Adds an entity whose home is this repository.
     ///
     /// # Errors
-    /// The contract's for `addEntity`.
+    /// Those of the contract for `addEntity`.
     pub fn add_entity(
         &self,
         user: &str,
@@ -36,7 +36,7 @@ impl Repository {
     /// Adds an entity that this repository replicates for an external source.
     ///
     /// # Errors
-    /// The contract's for `addExternalEntity`.
+    /// Those of the contract for `addExternalEntity`.
     pub fn add_external_entity(
         &self,
         user: &str,
@@ -87,7 +87,7 @@ impl Repository {
     /// repository stay.
     ///
     /// # Errors
-    /// The contract's for `addEntityProxy`.
+    /// Those of the contract for `addEntityProxy`.
     pub fn add_entity_proxy(&self, user: &str, proxy: EntityProxy) -> Result<(), OmrsError> {
         checks::user(user)?;
         let proxy = checks::proxy(Some(&proxy))?;
@@ -109,7 +109,7 @@ impl Repository {
     /// Changes the status of an entity.
     ///
     /// # Errors
-    /// The contract's for `updateEntityStatus`.
+    /// Those of the contract for `updateEntityStatus`.
     pub fn update_entity_status(
         &self,
         user: &str,
@@ -129,7 +129,7 @@ impl Repository {
     /// Replaces all properties of an entity.
     ///
     /// # Errors
-    /// The contract's for `updateEntityProperties`.
+    /// Those of the contract for `updateEntityProperties`.
     pub fn update_entity_properties(
         &self,
         user: &str,
@@ -151,7 +151,7 @@ impl Repository {
     /// unchanged.
     ///
     /// # Errors
-    /// The contract's for `undoEntityUpdate`.
+    /// Those of the contract for `undoEntityUpdate`.
     pub fn undo_entity_update(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
         let target = Target::new(user, guid, CHANGE)?;
         self.write(&[guid], |transaction, types| {
@@ -173,7 +173,7 @@ impl Repository {
     /// relationships of other repositories are removed.
     ///
     /// # Errors
-    /// The contract's for `deleteEntity`.
+    /// Those of the contract for `deleteEntity`.
     pub fn delete_entity(
         &self,
         user: &str,
@@ -193,7 +193,7 @@ impl Repository {
     /// Destroys a deleted entity with its history and its relationships.
     ///
     /// # Errors
-    /// The contract's for `purgeEntity`.
+    /// Those of the contract for `purgeEntity`.
     pub fn purge_entity(
         &self,
         user: &str,
@@ -210,7 +210,7 @@ impl Repository {
     /// Restores a deleted entity. The relationships that were deleted with it stay deleted.
     ///
     /// # Errors
-    /// The contract's for `restoreEntity`.
+    /// Those of the contract for `restoreEntity`.
     pub fn restore_entity(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
         let target = Target::new(user, guid, RESTORE)?;
         self.write(&[guid], |transaction, _| {

@@ -17,7 +17,7 @@ impl Repository {
     /// Finds the subgraph on the paths between two entities.
     ///
     /// # Errors
-    /// The contract's for `getLinkingEntities`.
+    /// Those of the contract for `getLinkingEntities`.
     pub fn get_linking_entities(
         &self,
         start: &str,
@@ -38,7 +38,7 @@ impl Repository {
     /// Finds the subgraph within `level` relationships of an entity; negative = no limit.
     ///
     /// # Errors
-    /// The contract's for `getEntityNeighborhood`.
+    /// Those of the contract for `getEntityNeighborhood`.
     pub fn get_entity_neighborhood(
         &self,
         start: &str,
@@ -71,7 +71,7 @@ impl Repository {
     /// Finds all entities connected to an entity, at any distance, itself included.
     ///
     /// # Errors
-    /// The contract's for `getRelatedEntities`.
+    /// Those of the contract for `getRelatedEntities`.
     pub fn get_related_entities(
         &self,
         start: &str,

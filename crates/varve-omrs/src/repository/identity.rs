@@ -12,11 +12,11 @@ use crate::types::{Catalogue, TypeDefCategory, TypeDefSummary, TypeIndex};
 use crate::validate::{classification, completed_properties, new_status, relationship_ends};
 
 impl Repository {
-    /// Changes the GUID of an entity. Its relationships follow it. The old GUID becomes that of a
-    /// deleted entity, from now on.
+    /// Changes the GUID of an entity, and moves its relationships to the new GUID. From now on the
+    /// old GUID is that of a deleted entity.
     ///
     /// # Errors
-    /// The contract's for `reIdentifyEntity`.
+    /// Those of the contract for `reIdentifyEntity`.
     pub fn re_identify_entity(
         &self,
         user: &str,
@@ -47,11 +47,11 @@ impl Repository {
         })
     }
 
-    /// Changes the type of an entity. The new type must have its properties and allow its
+    /// Changes the type of an entity. The new type must have the entity's properties and allow its
     /// classifications.
     ///
     /// # Errors
-    /// The contract's for `reTypeEntity`.
+    /// Those of the contract for `reTypeEntity`.
     pub fn re_type_entity(
         &self,
         user: &str,
@@ -74,11 +74,11 @@ impl Repository {
         })
     }
 
-    /// Makes this repository the home of a copy. The caller must name the old home, but any home
-    /// will do.
+    /// Makes this repository the home of a copy. The caller must name an old home, but need not
+    /// name the right one.
     ///
     /// # Errors
-    /// The contract's for `reHomeEntity`.
+    /// Those of the contract for `reHomeEntity`.
     pub fn re_home_entity(
         &self,
         user: &str,
@@ -101,7 +101,7 @@ impl Repository {
     /// Changes the GUID of a relationship.
     ///
     /// # Errors
-    /// The contract's for `reIdentifyRelationship`.
+    /// Those of the contract for `reIdentifyRelationship`.
     pub fn re_identify_relationship(
         &self,
         user: &str,
@@ -130,10 +130,11 @@ impl Repository {
         })
     }
 
-    /// Changes the type of a relationship. The new type must have its properties and fit its ends.
+    /// Changes the type of a relationship. The new type must have the relationship's properties and
+    /// fit its ends.
     ///
     /// # Errors
-    /// The contract's for `reTypeRelationship`.
+    /// Those of the contract for `reTypeRelationship`.
     pub fn re_type_relationship(
         &self,
         user: &str,
@@ -165,7 +166,7 @@ impl Repository {
     /// Makes this repository the home of a copy, as [`Self::re_home_entity`] does.
     ///
     /// # Errors
-    /// The contract's for `reHomeRelationship`.
+    /// Those of the contract for `reHomeRelationship`.
     pub fn re_home_relationship(
         &self,
         user: &str,
@@ -197,7 +198,7 @@ impl Repository {
         headers::change(&mut header.audit, author);
     }
 
-    /// Checks that the old home is named, and that the new home is this repository.
+    /// Checks that an old home is named, and that the new home is this repository.
     fn check_new_home(&self, guid: &str, home: &str, new_home: &str) -> Result<(), OmrsError> {
         checks::guid(home, "homeMetadataCollectionId")?;
         let parameter = "newHomeMetadataCollectionId";

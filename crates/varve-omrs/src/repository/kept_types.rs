@@ -1,7 +1,7 @@
 //! Stores the types, so that they survive a restart.
 //!
-//! One note has all definitions, or does not exist while they are the standard's. Changes go to
-//! notes of their own, numbered from 0, so that a change does not rewrite all definitions: a
+//! One note has all definitions. It does not exist while all are those of the standard. Changes go
+//! to notes of their own, numbered from 0, so that a change does not rewrite all definitions: a
 //! platform that connects completes some hundred definitions one by one. After many changes the
 //! first note is written again with a higher generation. Changes of lower generations are ignored.
 
@@ -24,7 +24,8 @@ json_object! {
         @base
         /// The definitions.
         gallery: TypeDefGallery;
-        /// The number of times that all types had been written when this note was.
+        /// The generation: the number of times that all types had been written when this note was
+        /// written.
         generation: i64 = "generation",
     }
 }

@@ -22,7 +22,7 @@ impl Repository {
     /// Reads the entity, deleted or not; `None` when it is unknown, or only a proxy of it is known.
     ///
     /// # Errors
-    /// The contract's for `isEntityKnown`.
+    /// Those of the contract for `isEntityKnown`.
     pub fn is_entity_known(&self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
         checks::guid(guid, "guid")?;
         match self.reader(None)?.entity(guid)? {
@@ -34,7 +34,7 @@ impl Repository {
     /// Reads the entity without its properties. Works for proxies.
     ///
     /// # Errors
-    /// The contract's for `getEntitySummary`.
+    /// Those of the contract for `getEntitySummary`.
     pub fn get_entity_summary(&self, guid: &str) -> Result<EntitySummary, OmrsError> {
         checks::guid(guid, "guid")?;
         let found = self.reader(None)?.entity(guid)?;
@@ -53,7 +53,7 @@ impl Repository {
     /// Reads the entity.
     ///
     /// # Errors
-    /// The contract's for `getEntityDetail`.
+    /// Those of the contract for `getEntityDetail`.
     pub fn get_entity_detail(
         &self,
         guid: &str,
@@ -67,7 +67,7 @@ impl Repository {
     /// Reads states of the entity's history.
     ///
     /// # Errors
-    /// The contract's for `getEntityDetailHistory`.
+    /// Those of the contract for `getEntityDetailHistory`.
     pub fn get_entity_detail_history(
         &self,
         guid: &str,
@@ -84,7 +84,7 @@ impl Repository {
     /// an external source.
     ///
     /// # Errors
-    /// The contract's for `getHomeClassifications`.
+    /// Those of the contract for `getHomeClassifications`.
     pub fn get_home_classifications(
         &self,
         guid: &str,
@@ -102,7 +102,7 @@ impl Repository {
     /// Reads the relationship, deleted or not; `None` when it is unknown.
     ///
     /// # Errors
-    /// The contract's for `isRelationshipKnown`.
+    /// Those of the contract for `isRelationshipKnown`.
     pub fn is_relationship_known(&self, guid: &str) -> Result<Option<Relationship>, OmrsError> {
         checks::guid(guid, "guid")?;
         let read = self.reader(None)?;
@@ -113,7 +113,7 @@ impl Repository {
     /// Reads the relationship.
     ///
     /// # Errors
-    /// The contract's for `getRelationship`.
+    /// Those of the contract for `getRelationship`.
     pub fn get_relationship(
         &self,
         guid: &str,
@@ -128,7 +128,7 @@ impl Repository {
     /// Reads states of the relationship's history, each with its ends at the start of the state.
     ///
     /// # Errors
-    /// The contract's for `getRelationshipHistory`.
+    /// Those of the contract for `getRelationshipHistory`.
     pub fn get_relationship_history(
         &self,
         guid: &str,

@@ -23,7 +23,7 @@ impl Repository {
     /// nothing.
     ///
     /// # Errors
-    /// The contract's for `saveEntityReferenceCopy`.
+    /// Those of the contract for `saveEntityReferenceCopy`.
     pub fn save_entity_reference_copy(
         &self,
         user: &str,
@@ -40,7 +40,7 @@ impl Repository {
     /// history stays, and its relationships whose home is here are marked as deleted too.
     ///
     /// # Errors
-    /// The contract's for `deleteEntityReferenceCopy`.
+    /// Those of the contract for `deleteEntityReferenceCopy`.
     pub fn delete_entity_reference_copy(
         &self,
         user: &str,
@@ -70,7 +70,7 @@ impl Repository {
     /// of it is known, nothing changes.
     ///
     /// # Errors
-    /// The contract's for `purgeEntityReferenceCopy`.
+    /// Those of the contract for `purgeEntityReferenceCopy`.
     pub fn purge_entity_reference_copy(
         &self,
         user: &str,
@@ -93,7 +93,7 @@ impl Repository {
     /// but any home will do.
     ///
     /// # Errors
-    /// The contract's for `purgeEntityReferenceCopy`.
+    /// Those of the contract for `purgeEntityReferenceCopy`.
     pub fn purge_entity_reference_copy_by_id(
         &self,
         user: &str,
@@ -113,7 +113,7 @@ impl Repository {
     /// belongs to no cohort.
     ///
     /// # Errors
-    /// The contract's for `refreshEntityReferenceCopy`.
+    /// Those of the contract for `refreshEntityReferenceCopy`.
     pub fn refresh_entity_reference_copy(
         &self,
         user: &str,
@@ -131,7 +131,7 @@ impl Repository {
     /// stored, unless its home is this repository. A deleted entity is not changed.
     ///
     /// # Errors
-    /// The contract's for `saveClassificationReferenceCopy`.
+    /// Those of the contract for `saveClassificationReferenceCopy`.
     pub fn save_classification_reference_copy(
         &self,
         user: &str,
@@ -168,7 +168,7 @@ impl Repository {
     /// Removes a copy of a classification. If there is none, nothing happens.
     ///
     /// # Errors
-    /// The contract's for `purgeClassificationReferenceCopy`.
+    /// Those of the contract for `purgeClassificationReferenceCopy`.
     pub fn purge_classification_reference_copy(
         &self,
         user: &str,
@@ -194,7 +194,7 @@ impl Repository {
     /// the stored one changes nothing.
     ///
     /// # Errors
-    /// The contract's for `saveRelationshipReferenceCopy`.
+    /// Those of the contract for `saveRelationshipReferenceCopy`.
     pub fn save_relationship_reference_copy(
         &self,
         user: &str,
@@ -210,7 +210,7 @@ impl Repository {
     /// Removes a copy whose original was deleted.
     ///
     /// # Errors
-    /// The contract's for `deleteRelationshipReferenceCopy`.
+    /// Those of the contract for `deleteRelationshipReferenceCopy`.
     pub fn delete_relationship_reference_copy(
         &self,
         user: &str,
@@ -222,7 +222,7 @@ impl Repository {
     /// Removes a copy and its history. If there is none, nothing happens.
     ///
     /// # Errors
-    /// The contract's for `purgeRelationshipReferenceCopy`.
+    /// Those of the contract for `purgeRelationshipReferenceCopy`.
     pub fn purge_relationship_reference_copy(
         &self,
         user: &str,
@@ -244,7 +244,7 @@ impl Repository {
     /// repository: as [`Self::purge_entity_reference_copy_by_id`] does an entity.
     ///
     /// # Errors
-    /// The contract's for `purgeRelationshipReferenceCopy`.
+    /// Those of the contract for `purgeRelationshipReferenceCopy`.
     pub fn purge_relationship_reference_copy_by_id(
         &self,
         user: &str,
@@ -263,7 +263,7 @@ impl Repository {
     /// Requests a new copy of the relationship from its home. Has no effect, as for entities.
     ///
     /// # Errors
-    /// The contract's for `refreshRelationshipReferenceCopy`.
+    /// Those of the contract for `refreshRelationshipReferenceCopy`.
     pub fn refresh_relationship_reference_copy(
         &self,
         user: &str,

@@ -16,7 +16,7 @@ impl Repository {
     /// Adds a relationship whose home is this repository.
     ///
     /// # Errors
-    /// The contract's for `addRelationship`.
+    /// Those of the contract for `addRelationship`.
     pub fn add_relationship(
         &self,
         user: &str,
@@ -29,7 +29,7 @@ impl Repository {
     /// Adds a relationship that this repository replicates for an external source.
     ///
     /// # Errors
-    /// The contract's for `addExternalRelationship`.
+    /// Those of the contract for `addExternalRelationship`.
     pub fn add_external_relationship(
         &self,
         user: &str,
@@ -81,7 +81,7 @@ impl Repository {
     /// Changes the status of a relationship.
     ///
     /// # Errors
-    /// The contract's for `updateRelationshipStatus`.
+    /// Those of the contract for `updateRelationshipStatus`.
     pub fn update_relationship_status(
         &self,
         user: &str,
@@ -101,7 +101,7 @@ impl Repository {
     /// Replaces all properties of a relationship.
     ///
     /// # Errors
-    /// The contract's for `updateRelationshipProperties`.
+    /// Those of the contract for `updateRelationshipProperties`.
     pub fn update_relationship_properties(
         &self,
         user: &str,
@@ -122,7 +122,7 @@ impl Repository {
     /// does not count as a change. A relationship that was never changed is returned unchanged.
     ///
     /// # Errors
-    /// The contract's for `undoRelationshipUpdate`.
+    /// Those of the contract for `undoRelationshipUpdate`.
     pub fn undo_relationship_update(
         &self,
         user: &str,
@@ -148,7 +148,7 @@ impl Repository {
     /// Deletes a relationship. It can be restored.
     ///
     /// # Errors
-    /// The contract's for `deleteRelationship`.
+    /// Those of the contract for `deleteRelationship`.
     pub fn delete_relationship(
         &self,
         user: &str,
@@ -167,7 +167,7 @@ impl Repository {
     /// Destroys a deleted relationship with its history.
     ///
     /// # Errors
-    /// The contract's for `purgeRelationship`.
+    /// Those of the contract for `purgeRelationship`.
     pub fn purge_relationship(
         &self,
         user: &str,
@@ -184,7 +184,7 @@ impl Repository {
     /// Restores a deleted relationship.
     ///
     /// # Errors
-    /// The contract's for `restoreRelationship`.
+    /// Those of the contract for `restoreRelationship`.
     pub fn restore_relationship(&self, user: &str, guid: &str) -> Result<Relationship, OmrsError> {
         let target = Target::new(user, guid, RESTORE)?;
         self.write(&[guid], |transaction, _| {

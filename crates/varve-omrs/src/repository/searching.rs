@@ -43,7 +43,7 @@ impl Repository {
     /// Finds entities by trees of conditions on properties and classifications.
     ///
     /// # Errors
-    /// The contract's for `findEntities`.
+    /// Those of the contract for `findEntities`.
     pub fn find_entities(
         &self,
         request: &EntityFindRequest,
@@ -74,7 +74,7 @@ impl Repository {
     /// Finds entities by properties.
     ///
     /// # Errors
-    /// The contract's for `findEntitiesByProperty`.
+    /// Those of the contract for `findEntitiesByProperty`.
     pub fn find_entities_by_property(
         &self,
         request: &EntityPropertyFindRequest,
@@ -96,7 +96,7 @@ impl Repository {
     /// Finds entities that carry the classification `name`, by its properties.
     ///
     /// # Errors
-    /// The contract's for `findEntitiesByClassification`.
+    /// Those of the contract for `findEntitiesByClassification`.
     pub fn find_entities_by_classification(
         &self,
         name: &str,
@@ -128,7 +128,7 @@ impl Repository {
     /// Finds entities with a text that matches a regular expression.
     ///
     /// # Errors
-    /// The contract's for `findEntitiesByPropertyValue`.
+    /// Those of the contract for `findEntitiesByPropertyValue`.
     pub fn find_entities_by_property_value(
         &self,
         search_criteria: &str,
@@ -147,7 +147,7 @@ impl Repository {
     /// Finds relationships by a tree of conditions on properties.
     ///
     /// # Errors
-    /// The contract's for `findRelationships`.
+    /// Those of the contract for `findRelationships`.
     pub fn find_relationships(
         &self,
         request: &InstanceFindRequest,
@@ -167,7 +167,7 @@ impl Repository {
     /// Finds relationships by properties.
     ///
     /// # Errors
-    /// The contract's for `findRelationshipsByProperty`.
+    /// Those of the contract for `findRelationshipsByProperty`.
     pub fn find_relationships_by_property(
         &self,
         request: &PropertyMatchFindRequest,
@@ -187,7 +187,7 @@ impl Repository {
     /// Finds relationships with a text that matches a regular expression.
     ///
     /// # Errors
-    /// The contract's for `findRelationshipsByPropertyValue`.
+    /// Those of the contract for `findRelationshipsByPropertyValue`.
     pub fn find_relationships_by_property_value(
         &self,
         search_criteria: &str,
@@ -204,7 +204,7 @@ impl Repository {
     /// Lists the relationships with an entity at either end.
     ///
     /// # Errors
-    /// The contract's for `getRelationshipsForEntity`.
+    /// Those of the contract for `getRelationshipsForEntity`.
     pub fn get_relationships_for_entity(
         &self,
         guid: &str,
@@ -235,7 +235,7 @@ impl Repository {
         })
     }
 
-    /// Runs a query for entities, made by the reader's types.
+    /// Runs a query for entities. `query` makes it from the types that the reader sees.
     fn entities_found(
         &self,
         request: &PagedFindRequest,
@@ -250,7 +250,7 @@ impl Repository {
         AnswerBytes::new(self.searcher.limits()).all(rendered.filter_map(Result::transpose))
     }
 
-    /// Runs a query for relationships, made by the reader's types.
+    /// Runs a query for relationships. `query` makes it from the types that the reader sees.
     fn relationships_found(
         &self,
         request: &PagedFindRequest,

@@ -1,8 +1,8 @@
 //! Calls about types. A change is stored first, and then takes effect for all calls at once.
 //!
 //! Answers list types by name. The contract prescribes no order, but Egeria's conformance suite
-//! visits types in the order of the answer, and in the order of Egeria's archive it ends at types
-//! without relationships.
+//! visits types in the order of the answer, and if that is the order of Egeria's archive, the last
+//! types that it visits have no relationships.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ impl Repository {
     /// All types.
     ///
     /// # Errors
-    /// The contract's for `getAllTypes`.
+    /// Those of the contract for `getAllTypes`.
     pub fn get_all_types(&self) -> Result<TypeDefGallery, OmrsError> {
         Ok(gallery_by_name(self.types().find_by_name(|_| true)))
     }
@@ -36,7 +36,7 @@ impl Repository {
     /// The types whose name matches a pattern: `*` matches any text, `&` any character.
     ///
     /// # Errors
-    /// The contract's for `findTypesByName`.
+    /// Those of the contract for `findTypesByName`.
     pub fn find_types_by_name(&self, name: &str) -> Result<TypeDefGallery, OmrsError> {
         check_name(name, "name")?;
         let types = self.types();
@@ -53,7 +53,7 @@ impl Repository {
     /// The types of a category.
     ///
     /// # Errors
-    /// The contract's for `findTypeDefsByCategory`.
+    /// Those of the contract for `findTypeDefsByCategory`.
     pub fn find_type_defs_by_category(
         &self,
         category: Option<TypeDefCategory>,
@@ -65,7 +65,7 @@ impl Repository {
     /// The attribute types of a category.
     ///
     /// # Errors
-    /// The contract's for `findAttributeTypeDefsByCategory`.
+    /// Those of the contract for `findAttributeTypeDefsByCategory`.
     pub fn find_attribute_type_defs_by_category(
         &self,
         category: Option<AttributeTypeDefCategory>,
@@ -80,7 +80,7 @@ impl Repository {
     /// The types whose instances have all these properties.
     ///
     /// # Errors
-    /// The contract's for `findTypeDefsByProperty`.
+    /// Those of the contract for `findTypeDefsByProperty`.
     pub fn find_type_defs_by_property(&self, names: &[String]) -> Result<Vec<TypeDef>, OmrsError> {
         if names.is_empty() {
             return Err(missing("matchCriteria"));
@@ -91,7 +91,7 @@ impl Repository {
     /// The types that are mapped to another standard.
     ///
     /// # Errors
-    /// The contract's for `findTypesByExternalID`.
+    /// Those of the contract for `findTypesByExternalID`.
     pub fn find_types_by_external_id(
         &self,
         standard: Option<&str>,
@@ -106,7 +106,7 @@ impl Repository {
     /// The types whose name, GUID or description matches a regular expression.
     ///
     /// # Errors
-    /// The contract's for `searchForTypeDefs`.
+    /// Those of the contract for `searchForTypeDefs`.
     pub fn search_for_type_defs(&self, search_criteria: &str) -> Result<Vec<TypeDef>, OmrsError> {
         let parameter = "searchCriteria";
         if search_criteria.is_empty() {
@@ -133,7 +133,7 @@ impl Repository {
     /// The type with this GUID.
     ///
     /// # Errors
-    /// The contract's for `getTypeDefByGUID`.
+    /// Those of the contract for `getTypeDefByGUID`.
     pub fn get_type_def_by_guid(&self, guid: &str) -> Result<TypeDef, OmrsError> {
         check_guid(guid, "guid")?;
         self.types()
@@ -144,7 +144,7 @@ impl Repository {
     /// The type with this name.
     ///
     /// # Errors
-    /// The contract's for `getTypeDefByName`.
+    /// Those of the contract for `getTypeDefByName`.
     pub fn get_type_def_by_name(&self, name: &str) -> Result<TypeDef, OmrsError> {
         check_name(name, "name")?;
         self.types()
@@ -155,7 +155,7 @@ impl Repository {
     /// The attribute type with this GUID.
     ///
     /// # Errors
-    /// The contract's for `getAttributeTypeDefByGUID`.
+    /// Those of the contract for `getAttributeTypeDefByGUID`.
     pub fn get_attribute_type_def_by_guid(
         &self,
         guid: &str,
@@ -171,7 +171,7 @@ impl Repository {
     /// The attribute type with this name.
     ///
     /// # Errors
-    /// The contract's for `getAttributeTypeDefByName`.
+    /// Those of the contract for `getAttributeTypeDefByName`.
     pub fn get_attribute_type_def_by_name(
         &self,
         name: &str,
@@ -187,7 +187,7 @@ impl Repository {
     /// Adds many types, either all or none.
     ///
     /// # Errors
-    /// The contract's for `addTypeDefGallery`.
+    /// Those of the contract for `addTypeDefGallery`.
     pub fn add_type_def_gallery(&self, gallery: TypeDefGallery) -> Result<(), OmrsError> {
         self.change_types(|types| types.add_gallery(gallery))
     }
@@ -195,7 +195,7 @@ impl Repository {
     /// Adds a type. Adding a known type has no effect, except that it may add missing descriptions.
     ///
     /// # Errors
-    /// The contract's for `addTypeDef`.
+    /// Those of the contract for `addTypeDef`.
     pub fn add_type_def(&self, def: TypeDef) -> Result<(), OmrsError> {
         self.change_types(|types| types.add_type(def).map(|_| ()))
     }
@@ -203,7 +203,7 @@ impl Repository {
     /// Adds an attribute type, as [`Self::add_type_def`] does a type.
     ///
     /// # Errors
-    /// The contract's for `addAttributeTypeDef`.
+    /// Those of the contract for `addAttributeTypeDef`.
     pub fn add_attribute_type_def(&self, def: AttributeTypeDef) -> Result<(), OmrsError> {
         self.change_types(|types| types.add_attribute_type(def).map(|_| ()))
     }
@@ -211,7 +211,7 @@ impl Repository {
     /// Whether the type is known; false = it could be added. Adds missing descriptions.
     ///
     /// # Errors
-    /// The contract's for `verifyTypeDef`.
+    /// Those of the contract for `verifyTypeDef`.
     pub fn verify_type_def(&self, def: TypeDef) -> Result<bool, OmrsError> {
         let types = self.types();
         if !types.verify_type(&def)? {
@@ -231,7 +231,7 @@ impl Repository {
     /// Whether the attribute type is known; as [`Self::verify_type_def`].
     ///
     /// # Errors
-    /// The contract's for `verifyAttributeTypeDef`.
+    /// Those of the contract for `verifyAttributeTypeDef`.
     pub fn verify_attribute_type_def(&self, def: AttributeTypeDef) -> Result<bool, OmrsError> {
         let types = self.types();
         if !types.verify_attribute_type(&def)? {
@@ -247,7 +247,7 @@ impl Repository {
     /// Applies a patch. Returns the patched type.
     ///
     /// # Errors
-    /// The contract's for `updateTypeDef`.
+    /// Those of the contract for `updateTypeDef`.
     pub fn update_type_def(&self, patch: TypeDefPatch) -> Result<TypeDef, OmrsError> {
         check_guid(
             patch.type_guid.as_deref().unwrap_or_default(),
@@ -264,7 +264,7 @@ impl Repository {
     /// read without it.
     ///
     /// # Errors
-    /// The contract's for `deleteTypeDef`.
+    /// Those of the contract for `deleteTypeDef`.
     pub fn delete_type_def(&self, guid: &str, name: &str) -> Result<(), OmrsError> {
         check_guid(guid, "obsoleteTypeDefGUID")?;
         check_name(name, "obsoleteTypeDefName")?;
@@ -281,7 +281,7 @@ impl Repository {
     /// Removes an attribute type that no type uses.
     ///
     /// # Errors
-    /// The contract's for `deleteAttributeTypeDef`.
+    /// Those of the contract for `deleteAttributeTypeDef`.
     pub fn delete_attribute_type_def(&self, guid: &str, name: &str) -> Result<(), OmrsError> {
         check_guid(guid, "obsoleteTypeDefGUID")?;
         check_name(name, "obsoleteTypeDefName")?;
@@ -292,7 +292,7 @@ impl Repository {
     /// had the type, since instances refer to their type by both.
     ///
     /// # Errors
-    /// The contract's for `reIdentifyTypeDef`.
+    /// Those of the contract for `reIdentifyTypeDef`.
     pub fn re_identify_type_def(
         &self,
         guid: &str,
@@ -315,7 +315,7 @@ impl Repository {
     /// Changes the GUID and name of an attribute type.
     ///
     /// # Errors
-    /// The contract's for `reIdentifyAttributeTypeDef`.
+    /// Those of the contract for `reIdentifyAttributeTypeDef`.
     pub fn re_identify_attribute_type_def(
         &self,
         guid: &str,
@@ -349,8 +349,8 @@ impl Repository {
         self.change_types_if(|_| Ok(()), change)
     }
 
-    /// The same, if `allows` accepts the present types. It is called again if instances could be
-    /// written meanwhile.
+    /// Changes the types if `allows` accepts the present ones. `allows` is called again before the
+    /// change takes effect, if instances could be written in the meantime.
     fn change_types_if<T>(
         &self,
         allows: impl Fn(&Catalogue) -> Result<(), OmrsError>,
@@ -380,7 +380,7 @@ impl Repository {
         Ok(done)
     }
 
-    /// Switches to the new types if they are `prepared`, otherwise back to the old ones.
+    /// Switches to the new types if `prepared` is `Ok`, otherwise back to the old ones.
     fn go_over<'a>(
         &'a self,
         mut kept: RwLockWriteGuard<'a, KeptTypes>,
@@ -393,8 +393,8 @@ impl Repository {
             .and_then(|()| kept.keep(&*self.store, old, &new));
         if let Err(error) = changed {
             if self.store.begin_types(Arc::clone(old))? {
-                // Going back may take as long as the change did, so writes of instances do not wait
-                // for it either.
+                // Going back may take as long as the change did. So the lock is released: writes of
+                // instances wait for neither.
                 drop(kept);
                 deadline::without_end(|| self.store.complete_types())?;
                 kept = self.kept_types.write();

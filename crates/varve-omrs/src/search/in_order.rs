@@ -68,7 +68,7 @@ struct Filling {
 
 struct Tied {
     alike: Vec<u8>,
-    /// The position before the first of them.
+    /// The position before the first of the tied results.
     before: Option<Vec<u8>>,
     members: Vec<SortedCandidate>,
 }

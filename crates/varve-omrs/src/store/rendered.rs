@@ -12,8 +12,8 @@ use crate::json::{Encode, Pieces, Shared, Writer};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 use crate::validate::{instance_type, unique_properties};
 
-/// An entity and its proxy for the ends of relationships. Cheap to clone. Stores may cache it; an
-/// object that is decoded later from its JSON is then cached with it.
+/// An entity and its proxy for the ends of relationships. Cheap to clone. Stores may cache it. If
+/// its JSON is decoded later, the decoded object is cached with it.
 #[derive(Debug, Clone)]
 pub struct RenderedEntity(Arc<Rendered>);
 
@@ -24,7 +24,7 @@ struct Rendered {
     life_status: LifeStatus,
     detail: Option<Shared<EntityDetail>>,
     proxy: Shared<EntityProxy>,
-    /// The memory that it takes if it is JSON, in bytes.
+    /// The memory that the entity takes as JSON, in bytes; `None` if it is an object.
     held_bytes: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ const PARTS_BYTES: usize = size_of::<Rendered>()
 const PIECE_BYTES: usize = 2 * size_of::<Bytes>();
 
 impl EntityJson {
-    /// The size in bytes. A piece that both have in common counts once.
+    /// The size in bytes. A piece that entity and proxy share counts once.
     pub(crate) fn bytes(&self) -> usize {
         let Some(detail) = &self.detail else {
             return pieces_bytes(&self.proxy);
@@ -112,7 +112,7 @@ impl RenderedEntity {
         }))
     }
 
-    /// The memory that it takes if it is JSON, in bytes; `None` if it is an object.
+    /// The memory that the entity takes as JSON, in bytes; `None` if it is an object.
     pub(crate) fn held_bytes(&self) -> Option<usize> {
         self.0.held_bytes
     }

@@ -85,8 +85,8 @@ pub(crate) enum Router {
     All,
     /// The first child if the condition has a result, else the second.
     Exists(Child),
-    /// The children whose choice the value that `reader` reads meets; `first`: only the first of
-    /// them.
+    /// The children whose choice is met by the value that `reader` reads. `first`: only the first
+    /// of these children.
     Read {
         reader: Reader,
         choices: Vec<Pick>,

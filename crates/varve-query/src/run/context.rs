@@ -22,7 +22,7 @@ use crate::{QueryError, Value};
 pub(crate) struct Context<'q> {
     pub(crate) view: &'q dyn GraphView,
     pub(crate) schema: &'q dyn SchemaView,
-    /// The view, if the query may change the graph.
+    /// The writer of the same view; `None` if the query may not change the graph.
     pub(crate) writer: Option<&'q dyn GraphWriter>,
     pub(crate) meter: &'q Meter,
     pub(crate) track: Track,

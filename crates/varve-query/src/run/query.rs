@@ -28,8 +28,8 @@ pub struct QueryOptions {
     pub seed: Option<u64>,
     /// Does not run the plan: the only result describes the plan as bound and as rewritten.
     pub explain: bool,
-    /// Applies no rules, passes one row at a time, and merges no rows: for tests that compare
-    /// results.
+    /// Applies no rules, passes one traverser at a time, and merges no traversers: for tests that
+    /// compare results.
     pub as_written: bool,
 }
 
@@ -128,8 +128,8 @@ impl<'q> Query<'q> {
         Ok(rows.map(|rows| rows.into_iter().map(|row| (row.value, row.bulk)).collect()))
     }
 
-    /// Reads label and properties of every vertex within these values, so that they can be
-    /// rendered.
+    /// Reads the labels and properties of all elements within these values, so that the values can
+    /// be rendered.
     ///
     /// # Errors
     /// If reading fails.

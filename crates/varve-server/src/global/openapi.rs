@@ -1,5 +1,5 @@
-//! `/openapi.json`: the API's description from the repository. Tests here compare it with the route
-//! table; tests over HTTP check each of their exchanges against its schemas.
+//! Serves `/openapi.json`, the API description in the repository. The tests of this module compare
+//! it with the route table; tests over HTTP check their exchanges against the schemas in it.
 
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
@@ -22,7 +22,8 @@ mod tests {
     use crate::route::{Parameter, Route, Verb};
     use crate::router::Router;
 
-    /// Set to write missing entries into the file, in place of failing. Existing texts stay.
+    /// The environment variable with which the tests add missing entries to the file instead of
+    /// failing. Existing texts stay.
     const UPDATE: &str = "VARVE_UPDATE_OPENAPI";
 
     fn schema_of(kind: &str) -> &'static str {
@@ -124,7 +125,7 @@ mod tests {
         );
     }
 
-    /// Every `$ref`, and every place where a schema stands, below `value`.
+    /// Collects every `$ref` and every schema in `value`.
     fn visit<'v>(value: &'v Value, refs: &mut Vec<&'v str>, schemas: &mut Vec<&'v Value>) {
         match value {
             Value::Object(members) => {

@@ -68,7 +68,7 @@ impl Session {
 pub(super) struct Sessions {
     state: Arc<AppState>,
     open: RefCell<HashMap<CompactString, Open>>,
-    /// When old transactions are checked for next.
+    /// The time of the next check for old transactions.
     next_look: Cell<Instant>,
 }
 

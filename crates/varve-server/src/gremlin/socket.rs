@@ -51,9 +51,10 @@ use crate::service::run_work;
 
 /// Requests of one connection in work at a time; further ones wait in the socket.
 const IN_WORK_MAX: usize = 64;
-/// The first budget for reading a message allows one value for so many bytes of it.
+/// The first budget for the values of a message is one value for each `BYTES_A_VALUE` bytes of it,
+/// and [`VALUES_AT_FIRST`] more.
 const BYTES_A_VALUE: usize = 128;
-/// Values that the first budget allows in addition.
+/// See [`BYTES_A_VALUE`].
 const VALUES_AT_FIRST: usize = 256;
 /// The factor between the budgets of two tries.
 const GROWTH: usize = 8;
@@ -236,7 +237,8 @@ struct Counted<'d> {
 
 impl<'d> Counted<'d> {
     fn new(desk: &'d Desk, incoming: &Incoming) -> Self {
-        // A message that waits for a login keeps its share, so it counts whether charged or not.
+        // A message that waits for a login keeps its share of the budget for long. So its bytes
+        // count here even if they are charged.
         let uncharged = match incoming.share.bytes() {
             0 => incoming.bytes.len(),
             _ if !desk.entrance.is_open() => incoming.bytes.len(),
@@ -259,14 +261,15 @@ impl Drop for Counted<'_> {
 /// Why a request has no further parts.
 enum Ended {
     Refused(Refusal),
-    /// A login that is not answered itself, because the held requests are.
+    /// The request was a login. It gets no answer of its own: the requests that waited for it are
+    /// answered instead.
     Silent,
     /// The connection is gone.
     Gone,
 }
 
 impl Desk {
-    /// Whether a further message is read while so many requests are in work.
+    /// Whether a further message is read while `in_work` requests are in work.
     fn has_room(&self, in_work: usize) -> bool {
         match self.entrance.is_open() {
             true => in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES,

@@ -4,8 +4,8 @@
 //! The first traversal takes a view of the graph, and all that follow read the same one, so that
 //! what a script writes may depend on what it has read before. The first change begins a
 //! transaction on it; from then on traversals see what was changed. It is committed when the script
-//! has ended well, or where the script says so; a script that fails leaves no trace. Where another
-//! commit has changed what this one depends on, the script runs again from its beginning.
+//! has ended well, or where the script says so; a script that fails leaves no trace. If another
+//! commit has changed what this commit depends on, the script runs again from its beginning.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

@@ -117,7 +117,7 @@ impl Scale {
     }
 
     fn number(&mut self, bits: u64) -> Measured {
-        // Three bits are a digit; beyond the address space it is over the limit anyway.
+        // About three bits make a digit. A size beyond the address space exceeds any limit.
         self.take(VALUE_BYTES + usize::try_from(bits / 3).unwrap_or(usize::MAX / 2))
     }
 

@@ -1,4 +1,4 @@
-//! Values of queries as TinkerPop's formats have them, and back.
+//! Converts values of queries to the values of TinkerPop's formats, and back.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -186,7 +186,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Properties of an edge or of a vertex property; none where elements come without.
+    /// Properties of an edge or of a vertex property; none if elements are sent without properties.
     fn properties(self, properties: &Properties) -> Vec<wire::Property> {
         if self.references {
             return Vec::new();

@@ -163,8 +163,7 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// # Errors
-    /// If authentication is off, with 404 if the graph in the path does not exist; and without a
-    /// user.
+    /// As [`fn@auth`]; and when the request has no user.
     fn of(context: &'a RequestContext) -> Result<Self, ApiError> {
         let auth = auth(context)?;
         let user = context
@@ -267,8 +266,11 @@ const fn resource_type(kind: RecordKind) -> ResourceType {
     }
 }
 
-/// Returns the users of the server. An error if authentication is off, with 404 if the graph in the
-/// path does not exist.
+/// Returns the users of the server.
+///
+/// # Errors
+/// When authentication is off: 404 if the graph in the path does not exist, otherwise HugeGraph's
+/// error.
 fn auth(context: &RequestContext) -> Result<&Arc<Auth>, ApiError> {
     if let Some(auth) = context.state().auth() {
         // Not every client may know whether the graph exists, and it does not matter here.

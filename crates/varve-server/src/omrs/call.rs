@@ -30,7 +30,6 @@ const NO_REPOSITORY: &str = "none";
 /// `Read` runs in place, all other kinds on the pool. `Past` is a `Search` that must have a time.
 /// `Types` changes types and has the longer time limit. A read of the past is a `Search`, since it
 /// may read many states. A path after `anonymous` has no user.
-/// user.
 macro_rules! call {
     (anonymous $method:literal, $verb:ident $path:literal, $kind:ident, $response:ident, $work:expr) => {
         $crate::omrs::call::call!(

@@ -36,9 +36,9 @@ const ANSWER_WAIT: Duration = Duration::from_secs(5);
 /// The interval at which a server reports uses of API tokens, and the most uses of one report.
 const USES_EVERY: Duration = Duration::from_secs(60);
 const USES_MAX: usize = 1_000;
-/// How long a token is valid that is made for forwarded requests of a client with a certificate, in
-/// seconds: the clocks of servers may differ by some minutes. The token is used only for
-/// [`TOKEN_USED`].
+/// The validity, in seconds, of a token for forwarded requests of a client with a certificate. The
+/// clocks of servers may differ by some minutes, so the token is valid for longer than it is used
+/// ([`TOKEN_USED`]).
 const TOKEN_SECONDS: i64 = 360;
 const TOKEN_USED: Duration = Duration::from_secs(30);
 /// The most of these tokens that are cached.

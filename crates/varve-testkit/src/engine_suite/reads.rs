@@ -135,7 +135,7 @@ pub fn get_each_hands_out_each_value_once(engine: &dyn Engine) {
     check(&*space);
 }
 
-/// "The values of many rows of one table, in the order asked."
+/// "The values of many rows of one table, in the order given."
 pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..200u64 {
@@ -156,7 +156,7 @@ pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
     assert!(space.multi_get(POINTS, &[]).unwrap().is_empty());
 }
 
-/// "`false` says nothing, and is always right": an existing row is never known to be absent,
+/// "`false` means unknown, and is always correct": an existing row is never known to be absent,
 /// however it was written.
 pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
     let space = open(engine);

@@ -13,7 +13,7 @@ use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, delete, keys, named, open, point, put, rows,
 };
 
-/// Clustering keys that are easily ordered wrongly, ascending.
+/// Clustering keys, in ascending order, that a wrong comparison easily misorders.
 const TRICKY: &[&[u8]] = &[
     b"",
     b"\0",
@@ -134,7 +134,7 @@ pub fn ranges_of_full_bytes_end_with_the_partition(engine: &dyn Engine) {
     }
 }
 
-/// "Whether from the last key to the first."
+/// "Whether the scan runs from the last key to the first."
 pub fn reverse_is_the_same_backwards(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..1_000u32 {
@@ -155,7 +155,7 @@ pub fn reverse_is_the_same_backwards(engine: &dyn Engine) {
     assert_eq!(forwards, backwards);
 }
 
-/// "... calling visit until it breaks or the range ends."
+/// "... calling `visit(clustering, value)` until it breaks or the range ends."
 pub fn a_break_ends_the_scan(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..10u8 {
@@ -192,7 +192,7 @@ pub fn a_break_ends_the_scan(engine: &dyn Engine) {
     assert_eq!(count, 1);
 }
 
-/// "A Space reads the newest committed state with each call": a scan sees one state, and its
+/// "A [`Space`] returns the newest committed state at each call": a scan sees one state, and its
 /// visitor may read and write meanwhile.
 pub fn a_visitor_may_use_the_space(engine: &dyn Engine) {
     let space = open(engine);
@@ -232,7 +232,7 @@ pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
     let asked: Vec<u64> = vec![19, 0, 5, 99, 5, 18, 1, 7];
     let partitions: Vec<Vec<u8>> = asked.iter().map(|n| point(*n)).collect();
     let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
-    // All ranges start at 1, except the last one, which is empty; the first one ends before 2.
+    // The last range is empty. All others start at 1, and the first one ends before 2.
     let open = |from: u8, to: Option<u8>| ClusteringRange {
         from: vec![from],
         to: to.map(|to| vec![to]),
@@ -371,7 +371,7 @@ fn fill_table(space: &dyn Space) -> usize {
     count
 }
 
-/// "Visits all rows of a table; rows of a partition come together and in order."
+/// "Visits all rows of a table ... rows of a partition come together and in order."
 pub fn scan_table_visits_every_row_once(engine: &dyn Engine) {
     let space = open(engine);
     let count = fill_table(&*space);
@@ -399,7 +399,8 @@ pub fn scan_table_visits_every_row_once(engine: &dyn Engine) {
     assert_eq!(last_of.len(), 48);
 }
 
-/// "Partitions come in an order that does not change while the table is not written."
+/// "The order of partitions is the engine's own and does not change while the table is not
+/// written."
 pub fn scan_table_repeats_its_order(engine: &dyn Engine) {
     let space = open(engine);
     fill_table(&*space);
@@ -409,7 +410,7 @@ pub fn scan_table_repeats_its_order(engine: &dyn Engine) {
     assert_eq!(all_rows(&*state_of(&space), POINTS, None), first);
 }
 
-/// "`after` resumes right after it."
+/// "A scan resumes right after the row `after`."
 pub fn scan_table_resumes_after_any_row(engine: &dyn Engine) {
     let space = open(engine);
     fill_table(&*space);
@@ -425,7 +426,7 @@ pub fn scan_table_resumes_after_any_row(engine: &dyn Engine) {
     assert!(all_rows(&*space, SINGLE, Some((b"", b"\0"))).is_empty());
 }
 
-/// "... whether or not it still exists."
+/// "... whether or not that row still exists."
 pub fn scan_table_resumes_after_a_removed_row(engine: &dyn Engine) {
     let space = open(engine);
     fill_table(&*space);
@@ -445,8 +446,8 @@ pub fn scan_table_resumes_after_a_removed_row(engine: &dyn Engine) {
     }
 }
 
-/// "Partition keys are self-delimiting": partitions stay separate even if one name is a prefix of
-/// another.
+/// "Partition keys of a table are self-delimiting": partitions stay separate even if one name is a
+/// prefix of another.
 pub fn partitions_that_extend_each_other_stay_apart(engine: &dyn Engine) {
     let space = open(engine);
     let names: [&[u8]; 6] = [b"", b"a", b"aa", b"aaa", b"aa\xFF", b"ab"];

@@ -8,7 +8,7 @@ use varve_kv::{
 
 use super::tables::{NAMED, POINTS, TABLES, all_rows, delete, named, open, point, put, rows};
 
-/// "The space itself must be read then": without snapshots, later writes show.
+/// "Callers then read the space itself": without snapshots, later writes are visible.
 fn later_writes_show(space: &Arc<dyn Space>) {
     put(&**space, NAMED, &named(b"p"), b"c", b"old");
     let snapshot = state_of(space);
@@ -19,7 +19,7 @@ fn later_writes_show(space: &Arc<dyn Space>) {
     assert!(all_rows(&*snapshot, NAMED, None).is_empty());
 }
 
-/// "One committed state; later writes do not show in it."
+/// "Later writes are not visible in it."
 pub fn later_writes_do_not_show_in_a_snapshot(engine: &dyn Engine) {
     let space = open(engine);
     if !has_snapshots(&space) {

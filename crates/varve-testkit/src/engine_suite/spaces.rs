@@ -44,7 +44,7 @@ pub fn names_against_the_rule_are_refused(engine: &dyn Engine) {
     assert_eq!(engine.space_names().unwrap(), [longest]);
 }
 
-/// "... creating it if it does not exist and `create` is set."
+/// "Creates it if it does not exist and `create` is set."
 pub fn a_missing_space_opens_only_with_create(engine: &dyn Engine) {
     let missing = engine.open("nowhere", TABLES, false);
     assert!(matches!(missing.err(), Some(KvError::Unavailable { .. })));
@@ -55,7 +55,7 @@ pub fn a_missing_space_opens_only_with_create(engine: &dyn Engine) {
     assert_eq!(engine.space_names().unwrap(), ["nowhere"]);
 }
 
-/// "Opening a space that is open already fails."
+/// "Fails if the space is already open."
 pub fn a_space_opens_once_at_a_time(engine: &dyn Engine) {
     let space = open(engine);
     for create in [false, true] {
@@ -136,7 +136,7 @@ pub fn spaces_do_not_share_rows(engine: &dyn Engine) {
     assert_eq!(all_rows(&*one, POINTS, None).len(), 1);
 }
 
-/// "Removes the space and all its rows."
+/// "Removes the space `name` and all its rows."
 pub fn dropping_removes_the_rows(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"v");
@@ -147,7 +147,7 @@ pub fn dropping_removes_the_rows(engine: &dyn Engine) {
     assert!(all_rows(&*open(engine), POINTS, None).is_empty());
 }
 
-/// "Every handle to it must have been dropped."
+/// "Every handle to the space must have been dropped."
 pub fn dropping_an_open_space_fails(engine: &dyn Engine) {
     let space = open(engine);
     put(&*space, POINTS, &point(1), b"", b"v");
@@ -157,7 +157,7 @@ pub fn dropping_an_open_space_fails(engine: &dyn Engine) {
     assert_eq!(engine.space_names().unwrap(), ["suite"]);
 }
 
-/// "A missing space is no error."
+/// "Does nothing if the space is missing."
 pub fn dropping_a_missing_space_is_no_error(engine: &dyn Engine) {
     engine.drop_space("nowhere", None).unwrap();
     drop(open(engine));

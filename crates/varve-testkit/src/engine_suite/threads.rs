@@ -45,8 +45,7 @@ pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     );
 }
 
-/// "What one scan sees of one partition has all rows of a batch or none", with any isolation of the
-/// engine.
+/// "One scan sees all rows of a batch in a partition or none", with any isolation of the engine.
 pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     const WRITERS: u64 = 3;
     const BATCHES: u64 = 100;
@@ -154,7 +153,7 @@ pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
     assert_eq!(values.len(), 1, "rows of different batches are left");
 }
 
-/// "Returns once it is visible to every later read", on any thread.
+/// "Returns once the batch ... is visible to every later read", on any thread.
 pub fn a_write_shows_to_every_thread_once_it_returns(engine: &dyn Engine) {
     const WRITES: u64 = 1_000;
     let space = open(engine);

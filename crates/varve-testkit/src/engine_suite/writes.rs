@@ -6,7 +6,7 @@ use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, keys, named, open, point, put, rows,
 };
 
-/// "Writes to be applied together, in order: a later one to the same row wins."
+/// "Writes to be applied together, in order: of two writes to the same row, the later one wins."
 pub fn a_later_write_to_the_same_row_wins(engine: &dyn Engine) {
     let space = open(engine);
     let mut batch = Batch::new();
@@ -101,8 +101,8 @@ pub fn delete_prefix_keeps_its_place_in_the_batch(engine: &dyn Engine) {
     assert_eq!(keys(&*space, NAMED, &partition), [b"k-after".to_vec()]);
 }
 
-/// A sweep "changes nothing of what the batch does". Rows outside of its range stay, and so do rows
-/// that the batch puts before or after the sweep. Earlier and later writes are unaffected.
+/// A sweep "does not change the effect of the batch". Rows outside of its range stay, and so do
+/// rows that the batch puts before or after the sweep. Earlier and later writes are unaffected.
 pub fn a_sweep_removes_what_its_batch_deletes(engine: &dyn Engine) {
     const ROWS: u8 = 60;
     let space = open(engine);
@@ -237,7 +237,7 @@ pub fn rows_survive_sync_and_compaction(engine: &dyn Engine) {
     assert_eq!(rows(&*space, COLD, &cold(b"c"), &range, true).len(), 100);
 }
 
-/// "Reads everything back and checks it against its checksums": a sound store passes.
+/// "Reads all stored data and checks it against its checksums": a sound store passes.
 pub fn a_sound_store_verifies(engine: &dyn Engine) {
     let space = open(engine);
     space.verify_checksums().unwrap();

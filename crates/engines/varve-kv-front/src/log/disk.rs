@@ -25,9 +25,9 @@ pub(crate) trait Disk: Debug + Send + Sync {
     fn remove(&self, name: &str) -> io::Result<()>;
     /// Brings created, renamed and removed names to stable storage.
     fn sync_names(&self) -> io::Result<()>;
-    /// A number that does not change while written bytes cannot be lost, synced or not. It changes
-    /// when the machine stops, or when the directory is on another device. 0 if the system does not
-    /// report it.
+    /// A number that identifies the period in which written bytes cannot be lost, even if they are
+    /// not synced. It changes when the machine restarts, or when the directory is on another
+    /// device. 0 if the system does not report it.
     fn session(&self) -> u64;
     /// The path of a file, for messages.
     fn path(&self, name: &str) -> PathBuf;
@@ -38,8 +38,8 @@ pub(crate) trait DiskFile: Debug + Send + Sync {
     fn bytes(&self) -> io::Result<u64>;
     /// Reads up to the length of `into`; less only at the end.
     fn read(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Writes the parts one after another, with one call if the system accepts all bytes. Returns
-    /// with an error how many bytes were written before it.
+    /// Writes the parts one after another, with one call if the system accepts all bytes. An
+    /// error is returned with the number of bytes that were written before it.
     fn write(&self, parts: [&[u8]; 2], offset: u64) -> Result<(), (u64, io::Error)>;
     /// Allocates these bytes, which read as zeros until they are written.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()>;

@@ -63,8 +63,8 @@ impl Table {
         }
     }
 
-    /// Looks up a row in `known`, the partition with its hash. Returns `None` if that is another
-    /// partition, or if its rows must be folded first.
+    /// Looks up a row in `known`, the partition with the row's hash. Returns `None` if
+    /// that is another partition with the same hash, or if its rows must be folded first.
     fn answer_of<'t>(
         &'t self,
         shard: &Shard,

@@ -115,7 +115,7 @@ fn bare(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends an element, or a value of a type of requests only.
+/// Appends an element, or a value of a type that occurs only in requests.
 fn structure(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Vertex(vertex) => put_vertex(vertex, out),

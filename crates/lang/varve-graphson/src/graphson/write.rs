@@ -71,7 +71,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends an element, or a value of a type of requests only.
+/// Appends an element, or a value of a type that occurs only in requests.
 fn write_structure(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Vertex(vertex) => typed("g:Vertex", out, |out| write_vertex(vertex, out)),

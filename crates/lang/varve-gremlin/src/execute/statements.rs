@@ -28,7 +28,7 @@ impl Flow {
     }
 }
 
-/// Whether a loop continues after its body; else the flow after the loop.
+/// What follows a round of a loop: the next round, or the flow after the loop.
 enum Round {
     On,
     Out(Flow),

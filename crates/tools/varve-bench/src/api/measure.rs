@@ -58,7 +58,7 @@ pub(crate) struct Tally {
     pub(crate) last_ended: u64,
     pub(crate) acknowledged_requests: u64,
     pub(crate) acknowledged_items: u64,
-    /// The most acknowledged requests to keep, which is enough to read back as many elements.
+    /// The most acknowledged requests to keep: one for each element to read back.
     keep: usize,
     /// A random sample of the acknowledged requests; all of them while they are few.
     pub(crate) acknowledged: Vec<Acknowledged>,
@@ -295,8 +295,8 @@ impl Failure {
     }
 }
 
-/// The number of buckets of a second's histogram: exact up to 127 µs, then 64 for each doubling,
-/// 1.6 % wide.
+/// The number of buckets of a second's histogram: one for each microsecond up to 127 µs, then 64
+/// for each doubling, each 1.6 % wide.
 const COARSE_BUCKETS: usize = 128 + 25 * 64;
 
 /// The current second.

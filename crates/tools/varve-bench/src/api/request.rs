@@ -122,7 +122,7 @@ impl Requests {
             }
             _ => {
                 let person = self.chooser.choose(&mut self.random);
-                // A pair that is not an edge: the person, and any other.
+                // The person and a random other person: a pair that is not one of the edges.
                 let round = social::KNOWN + self.random.below(PAIRS);
                 let number = person + round * self.data.sizes.vertices;
                 self.fill(number, out);

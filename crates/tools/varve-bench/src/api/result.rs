@@ -56,7 +56,8 @@ pub struct ResultFile {
     /// The results of `--limit-search`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitFound>,
-    /// The results of `varve bench limits`: Varve against the ceilings of the same run.
+    /// The results of `varve bench limits`: Varve, and the ceilings of the same run (the bare
+    /// engine and the bare HTTP server).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<CeilingRow>,
 }

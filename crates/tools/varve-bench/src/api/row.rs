@@ -1,5 +1,5 @@
-//! Runs one row: starts the workers, samples the server's process, and computes the results from
-//! the measurements.
+//! Runs one row of the results, a scenario under a load: starts the workers, samples the server's
+//! process, and computes the results from the measurements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) seed: u64,
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
-    /// Requests to send at most.
+    /// The most requests to send; `None` = no limit.
     pub(crate) budget: Option<u64>,
     /// Elements that will be read back.
     pub(crate) read_back: u64,
@@ -268,7 +268,7 @@ impl RowPlan<'_> {
         }
     }
 
-    /// How well the generator kept the plan, and whether it limited the row.
+    /// How well the generator kept to the planned load, and whether it limited the throughput.
     fn generator(&self, tally: &Tally, columns: &Columns, cpu: &Cpu, elapsed: f64) -> Generator {
         let load = &self.load;
         let users = f64::from(load.users.unwrap_or_default());
@@ -400,10 +400,10 @@ fn corrected(tally: &Tally) -> Option<Corrected> {
     })
 }
 
-/// The seconds, with the samples of the processes in each.
+/// The results of each second, with the samples of the processes in that second.
 fn series(parts: &BTreeMap<u32, (u32, Part)>, watch: &Watch) -> Vec<Second> {
     let mut series: Vec<Second> = parts.values().map(|(_, part)| part.second()).collect();
-    // The last parts of the workers are not assigned to a second.
+    // The workers' last parts have no second of their own: they get the one after the last second.
     if let Some(last) = series.last_mut()
         && last.at_s == u32::MAX
     {

@@ -114,7 +114,7 @@ pub fn markdown(file: &ResultFile) -> String {
     out
 }
 
-/// Varve against the ceilings of the same run.
+/// Varve's figures beside those of the bare engine and the bare HTTP server of the same run.
 pub(crate) fn ceilings<'a>(rows: impl Iterator<Item = &'a CeilingRow>) -> Table {
     let mut table = Table::new([
         "<Scenario",

@@ -36,7 +36,8 @@ pub(crate) fn judge(run: &mut VolumeRun, carried: &Carried) {
 }
 
 /// The profiles that must be complete before a row has all its calls. A row depends on what was
-/// created; from the first profile that takes something away, also on every earlier change.
+/// created. From the first profile that removes something on, a row also depends on every earlier
+/// change.
 fn needed(info: &RowInfo) -> impl Iterator<Item = Profile> {
     let last = last_to_call(info);
     Profile::ALL.iter().copied().filter(move |profile| {
@@ -47,8 +48,8 @@ fn needed(info: &RowInfo) -> impl Iterator<Item = Profile> {
     })
 }
 
-/// The last profile that makes calls of this row, if their number is fixed; other rows have some
-/// calls by then.
+/// The last profile that makes calls of this row, if the number of calls is fixed; otherwise the
+/// profile by which the row has some calls.
 fn last_to_call(info: &RowInfo) -> Profile {
     match info.row.method {
         "nullPropertiesForEntities" => Profile::EntityRetype,

@@ -119,8 +119,8 @@ pub(crate) struct RowInfo {
     pub(crate) limit: Limit,
 }
 
-/// How the number of calls follows from the volume. If it does, it is the same for every repository
-/// that supports the whole suite.
+/// How the number of calls follows from the volume. Except for [`Calls::Chosen`], the number is the
+/// same for every repository that supports the whole suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
     /// All instances of a fixed number of types.

@@ -91,7 +91,7 @@ pub(crate) struct VolumeRun {
     pub(crate) volume: String,
     pub(crate) instances_per_type: u32,
     pub(crate) max_search_results: u32,
-    /// Whether set-up searches are counted in the rows of the searches.
+    /// Whether searches that only find a test case's instances count in the rows of the searches.
     pub(crate) booking: bool,
     /// The metadata collection of the repository.
     pub(crate) metadata_collection_id: String,
@@ -123,7 +123,7 @@ pub(crate) struct Carried {
     pub(crate) values: u64,
     /// The pretended home of reference copies: a metadata collection.
     pub(crate) copies: String,
-    /// The instant of history reads in milliseconds since 1970, once it is set.
+    /// The instant as of which history is read, in milliseconds since 1970, once it is set.
     pub(crate) as_of_ms: Option<i64>,
     /// The profile that was running, if any.
     pub(crate) at_work: Option<u16>,

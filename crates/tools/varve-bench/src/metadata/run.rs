@@ -25,7 +25,7 @@ use crate::serve::{self, KeptData, Served};
 ///
 /// # Errors
 /// When no repository answers, or a file cannot be read or written. Failures within the suite are
-/// an exit code instead.
+/// reported by the exit code instead.
 pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     let files = match arguments.from.is_empty() {
         true => {

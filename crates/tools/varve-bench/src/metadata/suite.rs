@@ -1,5 +1,6 @@
-//! The suite at one volume: runs the profiles in order, each over the types of its category, and
-//! holds the state that test cases share.
+//! The suite at one volume (the number of instances of each type, and the page size): runs the
+//! profiles in order, each over the types of its category, and holds the state that test cases
+//! share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -35,9 +36,9 @@ pub(crate) struct Suite {
     pub(crate) copies: String,
     pub(crate) values: Values,
     guids: Random,
-    /// The instant of history reads, before any update.
+    /// The instant as of which history is read; it is before all updates.
     pub(crate) as_of: Option<Millis>,
-    /// Whether set-up searches are counted in the rows of the searches.
+    /// Whether searches that only find a test case's instances count in the rows of the searches.
     booking: bool,
     selection: Selection,
     /// Whether instances are created for some types only.
@@ -57,7 +58,7 @@ pub(crate) struct Suite {
 pub(crate) struct Keys {
     pub(crate) own: HashMap<String, Guids>,
     pub(crate) copies: HashMap<String, Guids>,
-    /// The purged instances: a type and its supertypes find the same ones.
+    /// The purged instances. A search by a supertype finds the instances of its subtypes again.
     pub(crate) purged: HashSet<Box<str>>,
 }
 
@@ -251,8 +252,8 @@ impl Suite {
         (runs, Ok(()))
     }
 
-    /// Sets the instant of history reads to now, and waits until it has passed, so that all later
-    /// writes are after it.
+    /// Sets the instant as of which history is read to now, and waits until it has passed, so that
+    /// all later writes are after it.
     fn mark_time(&mut self) {
         let time = now();
         while now() <= time {

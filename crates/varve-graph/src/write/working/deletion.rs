@@ -106,9 +106,10 @@ impl<'a> WorkingSet<'a> {
             Some(from) if from < self.now => Reach::Ever,
             _ => Reach::NowOrLater,
         };
-        // Then each edge that is found loses its row: the vertex is latched, so no edge is added,
-        // and this request puts none. (A commit that deletes the vertex at the other end of an edge
-        // may write in this range meanwhile, but it only deletes.)
+        // If the request only deletes, each edge that is found loses its row: the vertex is
+        // latched, so no edge is added, and this request puts none. (A commit that deletes the
+        // vertex at the other end of an edge may write in this range meanwhile, but it only
+        // deletes.)
         let only_deletes = self.request.is_plain()
             && mutations.iter().all(|mutation| {
                 matches!(

@@ -1,9 +1,9 @@
 //! Checks a request against the policy of its writer.
 //!
-//! The policy must cover an element as it was, in the whole written period, and as it will be. An
-//! element that the writer may not read is treated as absent: it can neither be updated or deleted
-//! nor be the end of an edge. All checks are made under the latches, before the commit is
-//! submitted, so a refused request has no effect.
+//! The policy must cover every state of an element in the written period, before the write and
+//! after it. An element that the writer may not read is treated as absent: it can neither be
+//! updated or deleted nor be the end of an edge. All checks are made under the latches, before the
+//! commit is submitted, so a refused request has no effect.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl WorkingSet<'_> {
             if !self.knows_end(policy, (end, label), image, valid)? {
                 return Err(match image {
                     Image::Before => self.refused("write", &working.id, content)?,
-                    // As if the end did not exist.
+                    // The error is the same as for an end that does not exist.
                     Image::After => self.missing_end(end),
                 });
             }

@@ -187,9 +187,9 @@ fn changes_of(
     Ok(changes)
 }
 
-/// Stores a batch that the server itself has made: in one commit, puts the elements of `put` and
-/// deletes the edges of `end` for their periods. Waits until the commit is stored, and returns its
-/// version.
+/// Stores a batch that the server itself has made: in one commit, puts the elements of `put`, and
+/// deletes each edge of `end` for the edge's period. Waits until the commit is stored, and returns
+/// its version.
 pub(crate) fn store(
     context: &RequestContext,
     put: &serde_json::Value,

@@ -151,11 +151,12 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
     answer.finish(paging.then_some(page))
 }
 
-/// [`edges`] on the serving thread, if these are few present edges of one vertex; else `None`.
+/// [`edges`] on the serving thread. `None` if the request is not for one vertex's present edges, or
+/// if these are too many.
 pub(super) fn few_edges(context: &RequestContext) -> Option<HandlerResult> {
     let parameters = context.query().ok()?;
     named(parameters, "vertex_id")?;
-    // The past is read in large pieces.
+    // A read of the past takes long even for few edges, since it reads large pieces.
     let is_past = ["as_of", "as_of_tx"].map(|name| parameters.get(name).is_some());
     if is_past.contains(&true) {
         return None;

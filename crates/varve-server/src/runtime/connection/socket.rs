@@ -130,8 +130,8 @@ impl Socket {
         Some(Poll::Ready(Ok(bytes.len())))
     }
 
-    /// Marks a client that has closed its side while a read is in work for it. hyper does not read
-    /// meanwhile, so it does not notice.
+    /// Marks a client that has closed its side while the server runs a read for it. hyper does not
+    /// read the socket meanwhile, so it does not notice.
     fn look_for_client(&self, context: &mut Context<'_>) {
         if !self.state.is_reading() || self.state.gone_since.load(Ordering::Relaxed) != 0 {
             return;

@@ -171,7 +171,7 @@ pub(super) fn limits(files: &[ResultFile]) -> String {
     }
 }
 
-/// Varve against the ceilings of the same run.
+/// Varve, and the ceilings of the same run: the bare engine and the bare HTTP server.
 pub(super) fn ceilings(files: &[ResultFile]) -> String {
     let table = ceilings_table(files.iter().flat_map(|file| &file.ceilings));
     if table.is_empty() {

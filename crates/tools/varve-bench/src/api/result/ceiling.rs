@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A scenario on Varve against the ceilings of the same run.
+/// A scenario on Varve, and its ceilings in the same run: the bare engine and the bare HTTP server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CeilingRow {

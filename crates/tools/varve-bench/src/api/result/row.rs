@@ -71,7 +71,7 @@ pub struct Row {
     /// Resident memory of the server. Absent when it is not local.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_memory: Option<Memory>,
-    /// How well the generator kept the plan.
+    /// How well the generator kept to the planned load.
     pub generator: Generator,
     /// The result of reading back the acknowledged elements. Absent for reads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,7 +233,7 @@ pub struct Memory {
     pub end_bytes: u64,
 }
 
-/// How well the generator kept the plan.
+/// How well the generator kept to the planned load.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Generator {
@@ -243,9 +243,9 @@ pub struct Generator {
     pub late_max_us: u64,
     /// Open model: arrivals over `max_in_flight`, not sent.
     pub not_sent: u64,
-    /// Whether the generator limited the row, rather than the server.
+    /// Whether the generator, rather than the server, limited the throughput of the row.
     pub bound: bool,
-    /// Why the generator limited it.
+    /// Why the generator limited the throughput.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_reason: Option<String>,
     /// Requests in flight on average, by Little's law: throughput × average. In a closed row about
