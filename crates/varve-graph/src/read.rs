@@ -26,7 +26,7 @@ pub(crate) use graph_view::edge_ranges;
 pub(crate) use guard::{covers_edge, covers_vertex};
 pub use history::{HistoryPage, Version, VersionKind};
 pub(crate) use ordered::Ordered;
-pub(crate) use resolve::{Resolved, resolve, scan_events};
+pub(crate) use resolve::{Resolved, covers, resolve, scan_events};
 pub(crate) use timeline::{Events, Span};
 pub use timeline::{Spell, Timeline};
 pub use view::View;

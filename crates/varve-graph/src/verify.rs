@@ -1,10 +1,10 @@
 //! Checks a stored graph against the invariants of `docs/time.md` while the graph is in use; `varve
 //! verify` runs this.
 //!
-//! One thread reads one committed state table by table, and other threads check the rows. If a part
-//! of a table cannot be read, the report names its bounds, and the read continues after it. Memory
-//! is bounded by the events of one element, by the number of problems that are listed in full, and
-//! by some megabytes for each thread. These are the checks:
+//! Threads read one committed state in parts of tables, and each thread checks the rows that it
+//! reads. If a part of a table cannot be read, the report names its bounds, and the read continues
+//! after it. Memory is bounded by the events of one element, by the number of problems that are
+//! listed in full, and by some megabytes for each thread. These are the checks:
 //!
 //! - every key, row and record of every table decodes, and no version is newer than the last
 //!   commit;
@@ -20,6 +20,7 @@
 mod elements;
 mod events;
 mod indexes;
+mod parts;
 mod records;
 mod rows;
 mod sides;
@@ -78,16 +79,20 @@ impl VerifyReport {
     }
 }
 
-/// Verifies the present state of `graph`, with `threads` threads beside the one that reads.
-/// `proceed` is called after each step, with the number of rows read so far. If it returns `false`,
-/// the verification ends early.
+/// Decides after each step whether to continue, given the number of rows read so far. One thread at
+/// a time calls it.
+type Proceed<'a> = dyn FnMut(u64) -> bool + Send + 'a;
+
+/// Verifies the present state of `graph`, with `threads` threads. `proceed` is called after each
+/// step, by one thread at a time, with the number of rows read so far. If it returns `false`, the
+/// verification ends early.
 ///
 /// # Errors
 /// When the store fails. A row that is damaged or unreadable is a problem in the report.
 pub fn verify(
     graph: &Graph,
     threads: usize,
-    proceed: &mut dyn FnMut(u64) -> bool,
+    proceed: &mut (dyn FnMut(u64) -> bool + Send),
 ) -> Result<VerifyReport, GraphError> {
     let view = graph.view(varve_model::TemporalScope::NOW)?;
     walk::walk(&view, graph.published(), threads.max(1), proceed)
@@ -105,6 +110,11 @@ struct Check<'a> {
     claimed: Option<(Vec<u8>, varve_model::ElementId)>,
     /// The side of the element whose events are in progress.
     walked: Option<(Vec<u8>, Vec<u8>)>,
+    /// The targets of those edges of the step whose sources exist, each with the number of the
+    /// edge's row.
+    targets: Vec<(Vec<u8>, usize)>,
+    /// The number of the current row in its step.
+    row: usize,
     /// The source of the edges in progress, and whether it exists now.
     source: Option<(VertexId, bool)>,
     /// Which partitions of the rows in progress have events.
@@ -125,6 +135,8 @@ impl<'a> Check<'a> {
             sides: Sides::default(),
             claimed: None,
             walked: None,
+            targets: Vec::new(),
+            row: 0,
             source: None,
             eventful: Eventful::default(),
             entry: None,
@@ -156,7 +168,8 @@ impl<'a> Check<'a> {
                 INDEX | EVENT_INDEX => check.index_row(table, partition, clustering),
                 _ => records::check(table, partition, clustering, value),
             },
-        )
+        )?;
+        self.look_for_targets(rows)
     }
 
     /// Calls `check` with each row. Damage is a problem of the report.
@@ -166,17 +179,31 @@ impl<'a> Check<'a> {
         rows: &Rows,
         check: impl Fn(&mut Self, RowOf<'_>) -> Result<(), Wrong>,
     ) -> Result<(), GraphError> {
-        for row in rows.iter() {
-            match check(self, row) {
-                Ok(()) => {}
-                Err(Wrong::Store(error)) => return Err(error),
-                Err(Wrong::Damage(damage)) => {
-                    let place = place(table, row.0, row.1);
-                    self.problem(|| format!("{place}: {damage}"));
-                }
-            }
+        for (number, row) in rows.iter().enumerate() {
+            self.row = number;
+            let checked = check(self, row);
+            self.unless_damaged(table, row, checked)?;
         }
         Ok(())
+    }
+
+    /// Returns the result of the check of a row. Damage is a problem of the report, and gives
+    /// `None`.
+    fn unless_damaged<T>(
+        &mut self,
+        table: TableId,
+        row: RowOf<'_>,
+        checked: Result<T, Wrong>,
+    ) -> Result<Option<T>, GraphError> {
+        match checked {
+            Ok(checked) => Ok(Some(checked)),
+            Err(Wrong::Store(error)) => Err(error),
+            Err(Wrong::Damage(damage)) => {
+                let place = place(table, row.0, row.1);
+                self.problem(|| format!("{place}: {damage}"));
+                Ok(None)
+            }
+        }
     }
 }
 

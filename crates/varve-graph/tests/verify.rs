@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use varve_encoding::row::Header;
 use varve_encoding::tables::{
     CHANGE, COUNTER, EDGE, EVENT, EVENT_INDEX, INDEX, META, PENDING, SCHEMA, TABLES, TX, VERTEX,
@@ -10,7 +11,10 @@ use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey,
 use varve_graph::verify::{VerifyReport, verify};
 use varve_graph::write::{EndCheck, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{Graph, GraphOptions};
-use varve_kv::{Batch, Durability, Engine, Flow, MemoryEngine, TableId};
+use varve_kv::{
+    Batch, Durability, Engine, Flow, KvError, MemoryEngine, Reader, ReaderLayer, Space, SpaceLayer,
+    TableId,
+};
 use varve_model::schema::{IdStrategy, IndexType};
 use varve_model::value::DataType;
 use varve_model::{
@@ -102,7 +106,10 @@ fn graph() -> Arc<Graph> {
 
 /// A graph of persons who know each other.
 fn with_labels(engine: &dyn Engine, clock: &Arc<ManualClock>) -> Arc<Graph> {
-    let space = engine.open("g", TABLES, true).expect("a space");
+    with_labels_in(engine.open("g", TABLES, true).expect("a space"), clock)
+}
+
+fn with_labels_in(space: Arc<dyn Space>, clock: &Arc<ManualClock>) -> Arc<Graph> {
     let options = GraphOptions::new(Arc::clone(clock) as Arc<dyn Clock>);
     let graph = Graph::open("g", space, &options).expect("a graph");
     let catalogue = graph.catalogue();
@@ -217,6 +224,146 @@ fn events_are_found_where_an_engine_has_its_own_order_of_partitions() {
     let of_two_places = |problem: &&String| problem.contains("is in two places");
     let found = report.problems.iter().filter(of_two_places).count();
     assert_eq!(found, PERSONS, "{:?}", report.problems);
+}
+
+#[test]
+fn a_report_is_the_same_however_many_threads_make_it() {
+    const PERSONS: usize = 60;
+    let clock = Arc::new(ManualClock::new(START));
+    let scattered = with_labels(&ScatteredEngine::new(), &clock);
+    let whole = with_labels(&MemoryEngine::new(), &clock);
+    let mutations = || {
+        let person = |at: usize| format!("p{at}");
+        let vertices = (0..PERSONS).map(move |at| vertex(&person(at), 1));
+        // The last two targets do not exist.
+        vertices.chain((0..PERSONS).map(move |at| edge(&person(at), &person(at + 2))))
+    };
+    for graph in [&scattered, &whole] {
+        let request = WriteRequest::now(mutations().collect());
+        graph.write_now(&request).expect("written");
+        let mut batch = Batch::new();
+        for table in [VERTEX, INDEX] {
+            let mut rows = rows(graph, table);
+            rows.sort_unstable();
+            for (partition, clustering, value) in rows.iter().step_by(3) {
+                if table == VERTEX {
+                    batch.put(VERTEX, partition, clustering, &value[..1]);
+                } else {
+                    batch.delete(INDEX, partition, clustering);
+                }
+            }
+        }
+        let written = graph.space().write(&batch, Durability::Buffered);
+        written.expect("written");
+    }
+    let with = |graph: &Arc<Graph>, threads: usize| {
+        let mut read = 0;
+        let report = verify(graph, threads, &mut |rows| {
+            read = rows;
+            true
+        });
+        (report.expect("the store works"), read)
+    };
+    let (report, read) = with(&scattered, 1);
+    assert!(!report.is_sound());
+    assert_eq!(report.problem_count, report.problems.len() as u64);
+    for threads in [2, 5] {
+        assert_eq!(with(&scattered, threads), (report.clone(), read));
+    }
+    // A table without cuts gives the same problems, in another order.
+    let (mut in_one, read_in_one) = with(&whole, 2);
+    let mut in_parts = report;
+    in_one.problems.sort_unstable();
+    in_parts.problems.sort_unstable();
+    assert_eq!((in_one, read_in_one), (in_parts, read));
+}
+
+/// A space with cuts in the table of vertices and unreadable vertices.
+struct Holed {
+    inner: Arc<dyn Space>,
+    cuts: Mutex<Vec<Vec<u8>>>,
+    hole: Mutex<Vec<Vec<u8>>>,
+}
+
+impl ReaderLayer for Holed {
+    type Below<'a> = dyn Space;
+
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
+    }
+
+    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
+        let cuts = (table == VERTEX).then(|| self.cuts.lock().clone());
+        cuts.unwrap_or_default()
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(varve_kv::Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        let hole = self.hole.lock().clone();
+        let mut damaged = false;
+        self.inner.scan_table(table, after, &mut |row| {
+            damaged = table == VERTEX && hole.iter().any(|key| key == row.partition);
+            match damaged {
+                true => Flow::Break(()),
+                false => visit(row),
+            }
+        })?;
+        match damaged {
+            true => Err(KvError::Corruption {
+                space: "g".to_owned(),
+                detail: "a hole".to_owned(),
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl SpaceLayer for Holed {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
+    }
+}
+
+#[test]
+fn damage_at_the_edge_of_a_part_is_reported_once() {
+    const PERSONS: usize = 12;
+    let clock = Arc::new(ManualClock::new(START));
+    let space = Arc::new(Holed {
+        inner: MemoryEngine::new()
+            .open("g", TABLES, true)
+            .expect("a space"),
+        cuts: Mutex::default(),
+        hole: Mutex::default(),
+    });
+    let graph = with_labels_in(Arc::clone(&space) as Arc<dyn Space>, &clock);
+    let mutations = (0..PERSONS).map(|at| vertex(&format!("p{at}"), 1));
+    let request = WriteRequest::now(mutations.collect());
+    graph.write_now(&request).expect("written");
+    let keys: Vec<Vec<u8>> = rows(&graph, VERTEX).into_iter().map(|row| row.0).collect();
+    *space.cuts.lock() = keys.iter().skip(1).step_by(3).cloned().collect();
+    for begin in 0..PERSONS {
+        for end in begin + 1..=PERSONS {
+            *space.hole.lock() = keys[begin..end].to_vec();
+            let report = verified(&graph);
+            assert_eq!(report.problem_count, 1, "{begin} {end}: {report:?}");
+            let problem = &report.problems[0];
+            let says = |what: &str| problem.contains(what);
+            assert!(says("vertex: cannot be read from"), "{problem}");
+            assert_eq!(says("from the first row"), begin == 0, "{problem}");
+            assert_eq!(says("to the end"), end == PERSONS, "{problem}");
+            assert_eq!(report.vertices, (PERSONS - (end - begin)) as u64);
+            let alone = verify(&graph, 1, &mut |_| true);
+            assert_eq!(alone.expect("the store works"), report);
+        }
+    }
 }
 
 #[test]

@@ -244,6 +244,13 @@ pub trait Reader: Send + Sync {
     /// of these bytes. There is no default, since a wrong order would hide rows without an error.
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8>;
 
+    /// Returns partition keys that split a table into parts of similar size, for parallel scans.
+    /// They need not exist, and no other partition key is a prefix of one. The result is a hint: an
+    /// engine that cannot know returns no keys.
+    fn cuts(&self, _table: TableId) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+
     /// Visits all rows of a table. The order of partitions is the engine's own and does not change
     /// while the table is not written; rows of a partition come together and in order. A scan
     /// resumes right after the row `after` = `(partition, clustering)`, whether or not that row

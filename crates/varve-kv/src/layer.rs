@@ -91,6 +91,7 @@ layer! {
             visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow
         ) -> Result<(), KvError>;
         fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8>;
+        fn cuts(&self, table: TableId) -> Vec<Vec<u8>>;
         fn scan_table(
             &self,
             table: TableId,

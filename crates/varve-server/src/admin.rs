@@ -27,6 +27,8 @@ const JOBS_MAX: usize = 100;
 const NAME_BYTES_MAX: usize = 100;
 /// Problems of a verification that are listed in full.
 const PROBLEMS_MAX: usize = 100;
+/// Threads of a verification. They are few, since the server answers requests meanwhile.
+const VERIFY_THREADS: usize = 2;
 
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
@@ -148,7 +150,7 @@ fn verification(context: &RequestContext) -> HandlerResult {
     let VerifyRequest { graph } = context.json_object()?;
     let graph = context.state().graphs().get(&graph)?;
     start(context, "verification", move |state| {
-        let report = verify(&graph, 1, &mut |_| !state.is_stopping())?;
+        let report = verify(&graph, VERIFY_THREADS, &mut |_| !state.is_stopping())?;
         let mut json = JsonWriter::with_capacity(512);
         json.begin_object();
         for (name, count) in [

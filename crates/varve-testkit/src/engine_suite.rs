@@ -45,6 +45,7 @@ macro_rules! engine_suite {
                 scan_table_repeats_its_order,
                 scan_table_resumes_after_any_row,
                 scan_table_resumes_after_a_removed_row,
+                scans_of_parts_visit_every_row_once,
                 partitions_that_extend_each_other_stay_apart,
             ],
             writes: [

@@ -180,6 +180,19 @@ impl Reader for ScatteredSpace {
     fn partition_order(&self, _table: TableId, partition: &[u8]) -> Vec<u8> {
         stored(partition)
     }
+
+    /// Returns every second partition key.
+    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        let scanned = self.scan_table(table, None, &mut |row| {
+            if all.last().is_none_or(|last| last != row.partition) {
+                all.push(row.partition.to_vec());
+            }
+            Flow::Continue(())
+        });
+        scanned.expect("a store in memory");
+        all.into_iter().step_by(2).collect()
+    }
 }
 
 impl SpaceLayer for ScatteredSpace {

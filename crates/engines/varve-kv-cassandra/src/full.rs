@@ -29,6 +29,8 @@ pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
 const NO_FILTERS: &str = "the cluster takes no statements that filter (allow_filtering_enabled), by which one reads around them";
 /// The number of parts into which a range of tokens is split.
 const WAYS: i128 = 16;
+/// The number of cuts of a table.
+const CUTS: u8 = 16;
 
 /// Returns the token of a partition, given by its stored key.
 fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
@@ -56,6 +58,14 @@ pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
     let mut order = bytes_of(token);
     order.extend_from_slice(partition);
     order
+}
+
+/// Returns the keys of [`varve_kv::Reader::cuts`]. They are arbitrary, since the tokens of any keys
+/// are spread over the ring.
+pub(crate) fn cuts(core: &Core, table: TableId) -> Vec<Vec<u8>> {
+    let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
+    let keys = (0..CUTS).map(|number| vec![number]);
+    keys.filter(|_| !only_empty).collect()
 }
 
 /// Returns the partition key of the seam for a stored key.

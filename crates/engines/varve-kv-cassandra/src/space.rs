@@ -453,6 +453,10 @@ impl Reader for CassandraSpace {
         full::order(&self.core, table, partition)
     }
 
+    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
+        full::cuts(&self.core, table)
+    }
+
     fn scan_table(
         &self,
         table: TableId,

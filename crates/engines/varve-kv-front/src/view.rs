@@ -438,6 +438,10 @@ impl Reader for Moment<'_> {
         partition.to_vec()
     }
 
+    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
+        self.view.base.cuts(table)
+    }
+
     fn scan_table(
         &self,
         table: TableId,

@@ -26,6 +26,7 @@
 mod batch;
 mod checksums;
 mod config;
+mod cuts;
 mod directory;
 mod engine;
 mod errors;

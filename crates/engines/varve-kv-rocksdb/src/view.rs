@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use varve_kv::range::prefix_end;
 use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId, TableSpec};
 
+use crate::cuts;
 use crate::errors::{WHAT_TO_DO, kv_error};
 use crate::families::{Db, Families, Family, RawIterator, Snapshot};
 use crate::tiers::{LOOKS_A_SCAN, Looks};
@@ -369,6 +370,12 @@ impl Reader for View<'_> {
 
     fn partition_order(&self, _: TableId, partition: &[u8]) -> Vec<u8> {
         partition.to_vec()
+    }
+
+    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
+        // If the files cannot be listed, the table has no cuts.
+        let files = self.db.live_files().unwrap_or_default();
+        cuts::of(self.spec(table), &files)
     }
 
     fn scan_table(

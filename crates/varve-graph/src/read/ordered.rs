@@ -141,6 +141,10 @@ impl Reader for Ordered {
         self.inner.partition_order(table, partition)
     }
 
+    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
+        self.inner.cuts(table)
+    }
+
     fn scan_table(
         &self,
         table: TableId,

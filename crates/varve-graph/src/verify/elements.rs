@@ -7,9 +7,14 @@ use varve_kv::{Flow, ReaderExt, TableId};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Period, VertexId};
 
+use super::rows::Rows;
 use super::{Check, Wrong};
-use crate::read::{resolve, scan_events};
+use crate::error::GraphError;
+use crate::read::{covers, resolve, scan_events};
 use crate::write::decode_element;
+
+/// Targets of edges in one read. An engine may hold the blocks of all of them in memory.
+const TARGETS_TOGETHER: usize = 64;
 
 /// An event without its content.
 struct Brief {
@@ -51,8 +56,9 @@ impl Check<'_> {
         if self.current_row(&id, partition, clustering, value)? {
             self.report.edges += 1;
             let [source, target] = ends;
-            if !(self.source_exists(&source)? && self.exists(&target)?) {
-                self.report.dangling_edges += 1;
+            match self.source_exists(&source)? {
+                true => self.targets.push((key::vertex_id(&target), self.row)),
+                false => self.report.dangling_edges += 1,
             }
         }
         Ok(())
@@ -66,20 +72,58 @@ impl Check<'_> {
         {
             return Ok(*exists);
         }
-        let exists = self.exists(vertex)?;
+        let exists = self.exists(&key::vertex_id(vertex))?;
         self.source = Some((vertex.clone(), exists));
         Ok(exists)
     }
 
-    fn exists(&self, vertex: &VertexId) -> Result<bool, Wrong> {
-        let partition = key::vertex_id(vertex);
-        let row = self
-            .reader
-            .get(VERTEX, &partition, key::VERTEX_CLUSTERING)?;
-        let Some(row) = row else { return Ok(false) };
-        let (row, newest) = (Some(row.as_slice()), CommitVersion::MAX);
+    fn exists(&self, partition: &[u8]) -> Result<bool, Wrong> {
         let clustering = key::VERTEX_CLUSTERING;
-        Ok(resolve(self.reader, &partition, clustering, row, self.now, newest)?.is_some())
+        let Some(row) = self.reader.get(VERTEX, partition, clustering)? else {
+            return Ok(false);
+        };
+        let (row, newest) = (Some(row.as_slice()), CommitVersion::MAX);
+        Ok(resolve(self.reader, partition, clustering, row, self.now, newest)?.is_some())
+    }
+
+    /// Counts the edges of the step whose targets do not exist now. Reads many targets at once, in
+    /// the order of their keys, since the keys are scattered over the table.
+    pub(super) fn look_for_targets(&mut self, rows: &Rows) -> Result<(), GraphError> {
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.sort_unstable();
+        let of_each: Vec<_> = targets.chunk_by(|one, two| one.0 == two.0).collect();
+        for together in of_each.chunks(TARGETS_TOGETHER) {
+            let known = self.known_targets(together);
+            for (edges, known) in together.iter().zip(known) {
+                let (target, number) = &edges[0];
+                let exists = known.map_or_else(|| self.exists(target), Ok);
+                let exists = self.unless_damaged(EDGE, rows.at(*number), exists)?;
+                if exists == Some(false) {
+                    self.report.dangling_edges += edges.len() as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the target of each group of edges exists now; `None` if its current row alone does
+    /// not decide, or is unreadable.
+    fn known_targets(&self, together: &[&[(Vec<u8>, usize)]]) -> Vec<Option<bool>> {
+        let keys: Vec<(&[u8], &[u8])> = together
+            .iter()
+            .map(|edges| (&edges[0].0[..], key::VERTEX_CLUSTERING))
+            .collect();
+        let mut known = vec![Some(false); keys.len()];
+        let looked = self.reader.get_each(VERTEX, &keys, &mut |number, row| {
+            let says = Header::decode(row).is_ok_and(|(header, _)| {
+                covers(&header, self.now, CommitVersion::MAX) && !header.overlaid
+            });
+            known[number] = says.then_some(true);
+        });
+        match looked {
+            Ok(()) => known,
+            Err(_) => vec![None; keys.len()],
+        }
     }
 
     /// Checks one current row. Returns whether the element exists now.

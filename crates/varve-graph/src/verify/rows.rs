@@ -25,10 +25,6 @@ impl Rows {
         self.ends.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -45,7 +41,7 @@ impl Rows {
         (0..self.len()).map(|at| self.at(at))
     }
 
-    fn at(&self, at: usize) -> RowOf<'_> {
+    pub(super) fn at(&self, at: usize) -> RowOf<'_> {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before][2]);
         let [partition, clustering, value] = self.ends[at];
         let part = |from: usize, to: usize| &self.bytes[from..to];

@@ -14,16 +14,15 @@ const BEHIND_ALL: [u8; 64] = [0xFF; 64];
 /// Bytes of keys that the binary search treats as a number.
 const WINDOW: usize = size_of::<u64>();
 
-/// Partition and clustering key of the first row after a key, if there is one; an error if that
-/// part of the table is unreadable.
-type Looked = Result<Option<(Vec<u8>, Vec<u8>)>, KvError>;
+/// Partition and clustering key of a row.
+pub(super) type RowKey = (Vec<u8>, Vec<u8>);
 
 /// An unreadable part of a table.
 pub(super) struct Gap {
-    /// The partition and clustering key after which to resume; no row has them.
-    pub(super) resume: (Vec<u8>, Vec<u8>),
-    /// The keys of the first readable row; `None` if no row follows.
-    pub(super) next: Option<(Vec<u8>, Vec<u8>)>,
+    /// The key after which to resume; no row has it.
+    pub(super) resume: RowKey,
+    /// The key of the first readable row; `None` if no row follows.
+    pub(super) next: Option<RowKey>,
 }
 
 /// Finds the end of the unreadable part of a table after the key `from` (partition and clustering).
@@ -31,10 +30,10 @@ pub(super) struct Gap {
 pub(super) fn gap(reader: &dyn Reader, table: TableId, from: &[u8]) -> Option<Gap> {
     let mut unreadable = from.to_vec();
     for probe in probes(from) {
-        if look(reader, table, &probe).is_ok() {
+        if can_be_read(reader, table, &probe) {
             let resume = nearest(reader, table, &unreadable, probe);
-            let next = look(reader, table, &resume).ok()?;
             let resume = split(table, &resume);
+            let next = look(reader, table, (&resume.0, &resume.1)).ok()?;
             return Some(Gap { resume, next });
         }
         unreadable = probe;
@@ -77,7 +76,7 @@ fn nearest(reader: &dyn Reader, table: TableId, unreadable: &[u8], readable: Vec
     let mut found = readable.clone();
     while low + 1 < high {
         let middle = low + (high - low) / 2;
-        match look(reader, table, &key(middle)).is_ok() {
+        match can_be_read(reader, table, &key(middle)) {
             true => (high, found) = (middle, key(middle)),
             false => low = middle,
         }
@@ -85,10 +84,20 @@ fn nearest(reader: &dyn Reader, table: TableId, unreadable: &[u8], readable: Vec
     found
 }
 
-fn look(reader: &dyn Reader, table: TableId, after: &[u8]) -> Looked {
+fn can_be_read(reader: &dyn Reader, table: TableId, after: &[u8]) -> bool {
     let (partition, clustering) = split(table, after);
+    look(reader, table, (&partition, &clustering)).is_ok()
+}
+
+/// Returns the key of the first row after a key, if there is one. Fails if that part of the table
+/// is unreadable.
+pub(super) fn look(
+    reader: &dyn Reader,
+    table: TableId,
+    after: (&[u8], &[u8]),
+) -> Result<Option<RowKey>, KvError> {
     let mut first = None;
-    reader.scan_table(table, Some((&partition, &clustering)), &mut |row| {
+    reader.scan_table(table, Some(after), &mut |row| {
         first = Some((row.partition.to_vec(), row.clustering.to_vec()));
         Flow::Break(())
     })?;
@@ -97,7 +106,7 @@ fn look(reader: &dyn Reader, table: TableId, after: &[u8]) -> Looked {
 
 /// Splits a key into partition and clustering key. A key that contains no whole partition key sorts
 /// before all rows that begin with it.
-fn split(table: TableId, key: &[u8]) -> (Vec<u8>, Vec<u8>) {
+fn split(table: TableId, key: &[u8]) -> RowKey {
     let length = (TABLES[usize::from(table.0)].partition_len)(key).unwrap_or(key.len());
     let (partition, clustering) = key.split_at(length.min(key.len()));
     (partition.to_vec(), clustering.to_vec())

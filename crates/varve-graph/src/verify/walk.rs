@@ -1,30 +1,28 @@
-//! Reads all tables: one thread reads rows in order, other threads check them.
+//! Reads all tables: each thread takes one part of a table after another, reads its rows in order
+//! and checks them. Problems are reported in the order of the parts, whichever thread found them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use varve_encoding::tables::{EDGE, EVENT, TABLES};
-use varve_kv::{Flow, KvError, Reader, TableId};
+use varve_kv::{Flow, KvError, Row, TableId};
 use varve_model::CommitVersion;
 
+use super::parts::{self, Part};
 use super::rows::Rows;
 use super::sides::Sides;
-use super::unreadable::gap;
-use super::{Check, PROBLEMS_MAX, VerifyReport, hex, is_damage, name_of};
+use super::unreadable::{RowKey, gap};
+use super::{Check, PROBLEMS_MAX, Proceed, VerifyReport, hex, is_damage, name_of};
 use crate::error::GraphError;
 use crate::read::View;
 
-/// The rows that one thread checks at a time. A step ends at the end of a partition, unless that
-/// would take twice as many rows. So rows of one partition can be compared, for example the
-/// elements of a unique value.
+/// The rows that a thread reads before it checks them. A step ends at the end of a partition,
+/// unless that would take twice as many rows. So rows of one partition can be compared, for example
+/// the elements of a unique value.
 const STEP: usize = 4_000;
 /// Bytes of rows at which a step ends early.
 const STEP_BYTES: usize = 1 << 20;
-
-/// Consecutive rows of one table.
-type Step = (TableId, Rows);
 
 /// What one pass checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +44,12 @@ impl Pass {
     }
 }
 
-/// Reads and checks all tables, with `threads` threads that check.
+/// Reads and checks all tables, with `threads` threads.
 pub(super) fn walk(
     view: &View,
     published: CommitVersion,
     threads: usize,
-    proceed: &mut dyn FnMut(u64) -> bool,
+    proceed: &mut Proceed<'_>,
 ) -> Result<VerifyReport, GraphError> {
     let checks = || Check::new(view, published);
     let first = pass(view, Pass::All, &checks, threads, proceed)?;
@@ -88,120 +86,159 @@ fn pass<'v>(
     pass: Pass,
     checks: &(dyn Fn() -> Check<'v> + Sync),
     threads: usize,
-    proceed: &mut dyn FnMut(u64) -> bool,
+    proceed: &mut Proceed<'_>,
 ) -> Result<Passed, GraphError> {
-    let (steps, to_check) = sync_channel(threads);
-    let to_check = Arc::new(Mutex::new(to_check));
-    let failed = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let checking: Vec<_> = (0..threads)
-            .map(|_| {
-                let to_check = Arc::clone(&to_check);
-                let failed = &failed;
-                scope.spawn(move || check(checks(), pass, &to_check, failed))
-            })
-            .collect();
-        // Only the checking threads hold it: if all of them panic, no send blocks.
-        drop(to_check);
-        let mut reading = Reading {
-            reader: view.reader(),
-            pass,
-            steps,
-            failed: &failed,
+    let tables = pass.tables().into_iter();
+    let work = Work {
+        pass,
+        parts: tables
+            .flat_map(|table| parts::of(view.reader(), table))
+            .collect(),
+        next: AtomicUsize::new(0),
+        checks,
+        found: Mutex::default(),
+        progress: Mutex::new(Progress {
             read: 0,
-            report: VerifyReport::default(),
-        };
-        let whole = reading.all(proceed);
-        let (mut report, read) = (reading.report, reading.read);
-        drop(reading.steps);
-        let mut sides = Sides::default();
-        for checked in checking {
-            match checked.join() {
-                Ok(part) => {
-                    let (part, of_part) = part?;
-                    report.add(part);
-                    sides.add(of_part);
-                }
+            goes_on: true,
+            proceed,
+        }),
+    };
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(|| work.run())).collect();
+        for thread in running {
+            match thread.join() {
+                Ok(done) => done?,
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        Ok(Passed {
-            report,
-            sides,
-            whole: whole?,
-            read,
-        })
+        Ok::<(), GraphError>(())
+    })?;
+    let (found, progress) = (work.found.into_inner(), work.progress.into_inner());
+    let mut report = found.report;
+    report.problems = found.problems.into_values().flatten().collect();
+    Ok(Passed {
+        report,
+        sides: found.sides,
+        whole: progress.goes_on,
+        read: progress.read,
     })
 }
 
-/// Checks steps until the channel is closed.
-fn check(
-    mut check: Check<'_>,
+/// The state that the threads of a pass share.
+struct Work<'a, 'v> {
     pass: Pass,
-    steps: &Mutex<Receiver<Step>>,
-    failed: &AtomicBool,
-) -> Result<(VerifyReport, Sides), GraphError> {
-    loop {
-        let step = steps.lock().recv();
-        let Ok((table, rows)) = step else {
-            return Ok((check.report, check.sides));
-        };
-        let checked = match pass {
-            Pass::All => check.rows(table, &rows),
-            Pass::Sides => check.sides_of(table, &rows),
-        };
-        if let Err(error) = checked {
-            failed.store(true, Ordering::Relaxed);
-            return Err(error);
-        }
-    }
+    parts: Vec<Part>,
+    /// The number of the next part.
+    next: AtomicUsize,
+    checks: &'a (dyn Fn() -> Check<'v> + Sync),
+    found: Mutex<Found>,
+    progress: Mutex<Progress<'a>>,
 }
 
-/// The reading thread.
-struct Reading<'a> {
-    reader: &'a dyn Reader,
-    pass: Pass,
-    steps: SyncSender<Step>,
-    /// Whether a checking thread has ended with an error.
-    failed: &'a AtomicBool,
-    read: u64,
-    /// Contains problems only.
-    report: VerifyReport,
-}
-
-impl Reading<'_> {
-    /// Reads all tables of the pass. Returns whether it completed them.
-    fn all(&mut self, proceed: &mut dyn FnMut(u64) -> bool) -> Result<bool, GraphError> {
-        for table in self.pass.tables() {
-            if !self.table(table, proceed)? {
-                return Ok(false);
+impl Work<'_, '_> {
+    /// Reads and checks parts until none is left or the pass ends early.
+    fn run(&self) -> Result<(), GraphError> {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = self.parts.get(number) else {
+                return Ok(());
+            };
+            let mut reading = Reading {
+                work: self,
+                part,
+                check: (self.checks)(),
+            };
+            let goes_on = reading.all();
+            self.found.lock().add(number, reading.check);
+            match goes_on {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => {
+                    self.progress.lock().goes_on = false;
+                    return Err(error);
+                }
             }
         }
-        Ok(true)
     }
+}
 
-    /// Reads one table. Returns whether to continue.
-    fn table(
-        &mut self,
-        table: TableId,
-        proceed: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<bool, GraphError> {
-        let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
+/// The progress of a pass.
+struct Progress<'a> {
+    /// Rows that were read.
+    read: u64,
+    /// Whether to continue: neither the caller nor a failure of the store has ended the pass.
+    goes_on: bool,
+    proceed: &'a mut Proceed<'a>,
+}
+
+impl Progress<'_> {
+    /// Adds the rows of a step. Returns whether to continue.
+    fn step(&mut self, rows: usize) -> bool {
+        self.read += rows as u64;
+        self.goes_on = self.goes_on && (self.proceed)(self.read);
+        self.goes_on
+    }
+}
+
+/// The results of all parts.
+#[derive(Default)]
+struct Found {
+    /// The counts; the list of problems is empty.
+    report: VerifyReport,
+    sides: Sides,
+    /// The problems by part. A part after the first [`PROBLEMS_MAX`] problems is dropped.
+    problems: BTreeMap<usize, Vec<String>>,
+}
+
+impl Found {
+    fn add(&mut self, part: usize, check: Check<'_>) {
+        let mut report = check.report;
+        let problems = std::mem::take(&mut report.problems);
+        self.report.add(report);
+        self.sides.add(check.sides);
+        if problems.is_empty() {
+            return;
+        }
+        self.problems.insert(part, problems);
+        let mut before: usize = self.problems.values().map(Vec::len).sum();
+        while let Some((_, last)) = self.problems.last_key_value() {
+            before -= last.len();
+            if before < PROBLEMS_MAX {
+                break;
+            }
+            self.problems.pop_last();
+        }
+    }
+}
+
+/// A part in progress.
+struct Reading<'a, 'p, 'v> {
+    work: &'a Work<'p, 'v>,
+    part: &'a Part,
+    check: Check<'v>,
+}
+
+impl Reading<'_, '_, '_> {
+    /// Reads and checks all rows of the part. Returns whether to continue with another part.
+    fn all(&mut self) -> Result<bool, GraphError> {
+        let table = self.part.table;
+        let mut after = self.part.after.clone();
         loop {
-            let (rows, outcome) = self.step(table, after.as_ref());
-            let is_end = rows.is_empty() && outcome.is_ok();
+            let (rows, is_end, outcome) = self.step(after.as_ref());
             if let Some((partition, clustering, _)) = rows.last() {
                 after = Some((partition.to_vec(), clustering.to_vec()));
             }
-            self.read += rows.len() as u64;
-            let sent = self.steps.send((table, rows)).is_ok();
-            if !sent || self.failed.load(Ordering::Relaxed) || !proceed(self.read) {
+            match self.work.pass {
+                Pass::All => self.check.rows(table, &rows)?,
+                Pass::Sides => self.check.sides_of(table, &rows)?,
+            }
+            if !self.work.progress.lock().step(rows.len()) {
                 return Ok(false);
             }
             match outcome {
                 Ok(()) if is_end => return Ok(true),
                 Ok(()) => {}
-                Err(error) if is_damage(&error) => match self.unreadable(table, after, &error) {
+                Err(error) if is_damage(&error) => match self.unreadable(after, &error) {
                     None => return Ok(true),
                     behind => after = behind,
                 },
@@ -210,37 +247,37 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads the next rows of a table. Returns the rows read before an error, too.
-    fn step(
-        &self,
-        table: TableId,
-        after: Option<&(Vec<u8>, Vec<u8>)>,
-    ) -> (Rows, Result<(), KvError>) {
+    /// Reads the next rows of the part, and returns whether they are its last ones. Returns the
+    /// rows read before an error, too.
+    fn step(&self, after: Option<&RowKey>) -> (Rows, bool, Result<(), KvError>) {
+        let (part, reader) = (self.part, self.check.reader);
         let mut rows = Rows::default();
+        let mut is_end = true;
         let after = after.map(|(partition, clustering)| (&partition[..], &clustering[..]));
-        let outcome = self.reader.scan_table(table, after, &mut |row| {
+        let outcome = reader.scan_table(part.table, after, &mut |row| {
             let is_full =
                 |times: usize| rows.len() >= times * STEP || rows.bytes() >= times * STEP_BYTES;
-            let goes_on = || rows.last().is_none_or(|(last, _, _)| last == row.partition);
-            if is_full(2) || (is_full(1) && !goes_on()) {
+            let last = rows.last();
+            let follows = last.is_some_and(|(partition, ..)| partition == row.partition);
+            if !part.holds(reader, &row, follows) {
+                return Flow::Break(());
+            }
+            if is_full(2) || (is_full(1) && !follows) {
+                is_end = false;
                 return Flow::Break(());
             }
             rows.push(&row);
             Flow::Continue(())
         });
-        (rows, outcome)
+        (rows, is_end, outcome)
     }
 
-    /// Reports that a table is unreadable after a row. Returns the keys after which to continue.
-    fn unreadable(
-        &mut self,
-        table: TableId,
-        after: Option<(Vec<u8>, Vec<u8>)>,
-        error: &KvError,
-    ) -> Option<(Vec<u8>, Vec<u8>)> {
-        let shown = |(partition, clustering): &(Vec<u8>, Vec<u8>)| {
-            format!("{} {}", hex(partition), hex(clustering))
-        };
+    /// Reports that the table is unreadable after a row. Returns the key after which to continue;
+    /// `None` if the rest of the part is unreadable.
+    fn unreadable(&mut self, after: Option<RowKey>, error: &KvError) -> Option<RowKey> {
+        let (part, reader) = (self.part, self.check.reader);
+        let shown =
+            |(partition, clustering): &RowKey| format!("{} {}", hex(partition), hex(clustering));
         let begin = after.as_ref().map_or_else(
             || "the first row".to_owned(),
             |row| format!("after {}", shown(row)),
@@ -248,26 +285,32 @@ impl Reading<'_> {
         let from = after.map_or_else(Vec::new, |(partition, clustering)| {
             [partition, clustering].concat()
         });
-        let gap = gap(self.reader, table, &from);
+        let within = |(partition, clustering): &RowKey| {
+            let row = Row {
+                partition,
+                clustering,
+                value: &[],
+            };
+            part.holds(reader, &row, false)
+        };
+        let gap =
+            gap(reader, part.table, &from).filter(|gap| gap.next.as_ref().is_some_and(within));
         let next = gap.as_ref().and_then(|gap| gap.next.as_ref());
-        let end = next.map_or_else(
+        let end = next.or(part.next()).map_or_else(
             || "the end".to_owned(),
             |row| format!("before {}", shown(row)),
         );
-        if self.pass == Pass::All {
-            self.report.problem_count += 1;
-        }
-        if self.pass == Pass::All && self.report.problems.len() < PROBLEMS_MAX {
-            let name = name_of(table);
-            let problem = format!("{name}: cannot be read from {begin} to {end}: {error}");
-            self.report.problems.push(problem);
+        if self.work.pass == Pass::All {
+            let name = name_of(part.table);
+            self.check
+                .problem(|| format!("{name}: cannot be read from {begin} to {end}: {error}"));
         }
         gap.map(|gap| gap.resume)
     }
 }
 
 impl VerifyReport {
-    /// Adds the report of another thread.
+    /// Adds the report of another part or pass.
     fn add(&mut self, other: Self) {
         self.vertices += other.vertices;
         self.edges += other.edges;

@@ -446,6 +446,43 @@ pub fn scan_table_resumes_after_a_removed_row(engine: &dyn Engine) {
     }
 }
 
+/// "Returns partition keys that split a table into parts": a scan that resumes after a cut visits
+/// exactly the rows that follow it in the order of partitions, before and after a flush.
+pub fn scans_of_parts_visit_every_row_once(engine: &dyn Engine) {
+    let space = open(engine);
+    fill_table(&*space);
+    for name in [&b""[..], b"a", b"aa", b"aaa", b"aa\xFF", b"ab", b"b"] {
+        for clustering in [&b""[..], b"a", b"\0a"] {
+            put(&*space, NAMED, &named(name), clustering, name);
+            put(&*space, COLD, &cold(name), clustering, name);
+        }
+    }
+    put(&*space, SINGLE, b"", b"a", b"one");
+    for _ in 0..2 {
+        for table in [POINTS, NAMED, COLD, SINGLE] {
+            let all = all_rows(&*space, table, None);
+            for cut in space.cuts(table) {
+                let order = space.partition_order(table, &cut);
+                let is_behind =
+                    |(partition, clustering, _): &(Vec<u8>, Vec<u8>, Vec<u8>)| match *partition
+                        == cut
+                    {
+                        true => !clustering.is_empty(),
+                        false => space.partition_order(table, partition) > order,
+                    };
+                let behind: Vec<_> = all.iter().filter(|row| is_behind(row)).cloned().collect();
+                assert!(all.ends_with(&behind), "{cut:02x?}");
+                assert_eq!(
+                    all_rows(&*space, table, Some((&cut, b""))),
+                    behind,
+                    "{cut:02x?}"
+                );
+            }
+        }
+        space.compact().unwrap();
+    }
+}
+
 /// "Partition keys of a table are self-delimiting": partitions stay separate even if one name is a
 /// prefix of another.
 pub fn partitions_that_extend_each_other_stay_apart(engine: &dyn Engine) {
