@@ -236,6 +236,22 @@ fn a_child_of_a_branch_that_gets_no_row_gives_none() {
 }
 
 #[test]
+fn to_with_a_direction_is_a_step_also_behind_steps_that_have_an_end() {
+    for (text, wanted) in [
+        ("g.V(1).simplePath().to(OUT,'knows').count()", 2),
+        ("g.V(3).path().by('name').unfold().count()", 1),
+        ("g.V(1).out().cyclicPath().to(IN).count()", 0),
+        (
+            "g.V(1).as('a').out().as('b').in().simplePath().from('a').to('b').count()",
+            5,
+        ),
+    ] {
+        let got = values_of(text).expect("results");
+        assert_eq!(got, [Value::Long(wanted)], "{text}");
+    }
+}
+
+#[test]
 fn filters_behind_a_source_give_what_they_gave_before() {
     for (text, wanted) in [
         ("g.E().hasLabel('knows').hasLabel('created').count()", 0),
