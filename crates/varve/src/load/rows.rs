@@ -445,7 +445,7 @@ mod tests {
                 && refused.contains("2 more lines"),
             "{refused}"
         );
-        assert!(header("id,\"n\"x\n1,a\n").unwrap_err().contains("behind"));
+        assert!(header("id,\"n\"x\n1,a\n").unwrap_err().contains("follows the closing"));
         let sound = [
             "id,n\n",
             "\"id\",\"n\"\r\n1,a\n",

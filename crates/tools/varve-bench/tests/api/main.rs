@@ -232,7 +232,7 @@ fn a_prefix_is_free_only_if_the_server_says_so() {
         let error = try_bench(&format!("--url {} {READ} {more}", stub.url()));
         let error = error.expect_err("it is not known");
         assert!(
-            error.contains("503") && error.contains("does not tell"),
+            error.contains("503") && error.contains("is unknown"),
             "{error}"
         );
     }
