@@ -445,7 +445,11 @@ mod tests {
                 && refused.contains("2 more lines"),
             "{refused}"
         );
-        assert!(header("id,\"n\"x\n1,a\n").unwrap_err().contains("follows the closing"));
+        assert!(
+            header("id,\"n\"x\n1,a\n")
+                .unwrap_err()
+                .contains("follows the closing")
+        );
         let sound = [
             "id,n\n",
             "\"id\",\"n\"\r\n1,a\n",
