@@ -25,15 +25,20 @@ struct Cut {
     next: RowKey,
 }
 
+/// The most cuts of a table.
+const CUTS_MAX: usize = 256;
+
 /// Returns the parts of a table in order. The first row after each cut is readable, so an
 /// unreadable range never spans two parts, and is reported once.
 pub(super) fn of(reader: &dyn Reader, table: TableId) -> Vec<Part> {
     let order = |cut: Vec<u8>| (reader.partition_order(table, &cut), cut);
     let mut cuts: Vec<_> = reader.cuts(table).into_iter().map(order).collect();
     cuts.sort_unstable();
+    // Each cut costs a search, before the threads begin.
+    let apart = cuts.len().div_ceil(CUTS_MAX).max(1);
     let mut parts = Vec::new();
     let (mut after, mut newest) = (None, None);
-    for (order, partition) in cuts {
+    for (order, partition) in cuts.into_iter().step_by(apart) {
         let Ok(Some(next)) = look(reader, table, (&partition, &[])) else {
             continue;
         };

@@ -180,7 +180,7 @@ impl Message {
     pub const fn system_action(self) -> &'static str {
         match self {
             Self::OutcomeUnknown => "The request was given up; the change may be stored, or not.",
-            Self::StoreFailed => "The request was given up.",
+            Self::StoreFailed | Self::ServerFailure => "The request was given up.",
             _ => NOTHING_CHANGED,
         }
     }

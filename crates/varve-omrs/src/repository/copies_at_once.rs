@@ -63,7 +63,7 @@ fn one_after_another<P>(
 ) -> Result<(), OmrsError> {
     for (number, part) in parts.into_iter().enumerate() {
         keep(part).map_err(|error| match error.message {
-            Message::StoreBusy | Message::StoreLimit if number > 0 => {
+            Message::StoreBusy | Message::StoreLimit | Message::StoreUnwritable if number > 0 => {
                 let words = format!("the first copies of the call are stored, then: {error}");
                 OmrsError::new(Message::OutcomeUnknown, &[&words])
             }
@@ -261,19 +261,21 @@ mod tests {
 
     #[test]
     fn a_failure_after_the_first_copies_does_not_say_that_nothing_happened() {
-        let failing_at = |at: usize| {
-            let busy = OmrsError::new(Message::StoreBusy, &["too late"]);
-            let keep = |part| {
-                if part == at {
-                    Err(busy.clone())
-                } else {
-                    Ok(())
-                }
+        for message in [Message::StoreBusy, Message::StoreUnwritable] {
+            let failing_at = |at: usize| {
+                let failure = OmrsError::new(message, &["too late"]);
+                let keep = |part| {
+                    if part == at {
+                        Err(failure.clone())
+                    } else {
+                        Ok(())
+                    }
+                };
+                one_after_another(0..3, keep).map_err(|error| error.message)
             };
-            one_after_another(0..3, keep).map_err(|error| error.message)
-        };
-        assert_eq!(failing_at(0), Err(Message::StoreBusy));
-        assert_eq!(failing_at(1), Err(Message::OutcomeUnknown));
-        assert_eq!(failing_at(3), Ok(()));
+            assert_eq!(failing_at(0), Err(message));
+            assert_eq!(failing_at(1), Err(Message::OutcomeUnknown));
+            assert_eq!(failing_at(3), Ok(()));
+        }
     }
 }
