@@ -135,7 +135,7 @@ impl Union {
                 continue;
             }
             for way in ways {
-                self.children[way].route(row.clone());
+                self.children[way].feed([row.clone()]);
             }
         }
         Ok(())
@@ -150,7 +150,7 @@ fn ways(
     children: usize,
 ) -> Result<Vec<Vec<usize>>, QueryError> {
     match router {
-        Router::All => Ok(vec![(0..children).collect(); rows.len()]),
+        Router::All => Ok(vec![Vec::new(); rows.len()]),
         Router::Exists(child) => {
             let exist = child.exist(cx, rows)?.into_iter();
             Ok(exist
@@ -236,15 +236,19 @@ impl Operator for Union {
                     None => return Ok((!out.is_empty()).then_some(out)),
                 },
             };
-            if matches!(self.router, Router::All) && !self.gathers {
-                for child in &self.children {
-                    child.feed(rows.iter().cloned());
-                }
-            } else {
+            let is_for_all = matches!(self.router, Router::All);
+            if self.gathers || !is_for_all {
                 for child in &self.children {
                     child.begin_routed(self.segments.count.get());
                 }
-                self.route(cx, rows, &mut out)?;
+            }
+            match is_for_all {
+                true => {
+                    for child in &self.children {
+                        child.feed(rows.iter().cloned());
+                    }
+                }
+                false => self.route(cx, rows, &mut out)?,
             }
             self.current = 0;
         }

@@ -73,12 +73,6 @@ impl Child {
         self.segments.begin_touched(count);
     }
 
-    /// Queues a row of the parent's stream.
-    pub(crate) fn route(&self, row: Row) {
-        self.segments.touch(row.segment);
-        self.queue.borrow_mut().push_back(row);
-    }
-
     /// A child that processes the whole stream of its parent.
     pub(crate) fn global(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
         Self::with_segments(plan, builder, Rc::clone(&builder.segments))
@@ -105,6 +99,8 @@ impl Child {
 
     /// Queues rows of the parent's stream; [`Child::pull`] gives their results.
     pub(crate) fn feed(&self, rows: impl IntoIterator<Item = Row>) {
+        let rows = rows.into_iter();
+        let rows = rows.inspect(|row| self.segments.touch(row.segment));
         self.queue.borrow_mut().extend(rows);
     }
 

@@ -11,13 +11,13 @@ use crate::tree::{Argument, Column, Order, Step, StepName};
 pub(super) fn modulators<'s>(steps: &'s [Step], names: &[StepName]) -> &'s [Step] {
     let count = steps
         .iter()
-        .take_while(|step| names.contains(&step.name) && !goes_on(step))
+        .take_while(|step| names.contains(&step.name) && !is_step_in_direction(step))
         .count();
     &steps[..count]
 }
 
 /// Whether a `to` is the step to the vertices in a direction, not the end of a path or an edge.
-fn goes_on(step: &Step) -> bool {
+fn is_step_in_direction(step: &Step) -> bool {
     step.name == StepName::To && matches!(step.arguments.first(), Some(Argument::Direction(_)))
 }
 
