@@ -11,6 +11,7 @@ mod internal;
 mod keys;
 mod known;
 mod label_rules;
+mod labels;
 mod large_delete;
 mod places;
 mod settling;

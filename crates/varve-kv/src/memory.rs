@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
+use smallvec::SmallVec;
 
 use crate::range::prefix_end;
 use crate::{
@@ -19,6 +20,9 @@ use crate::{
     ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec, check_space_name,
 };
 use rows::Rows;
+
+/// Keys up to this size are joined on the stack.
+const INLINE_KEY_BYTES: usize = 128;
 
 /// The engine. Two engines do not share spaces.
 #[derive(Debug, Default)]
@@ -328,7 +332,10 @@ impl Reader for View {
         clustering: &[u8],
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, KvError> {
-        let value = self.rows(table).get(&joined(partition, clustering));
+        let mut key = SmallVec::<[u8; INLINE_KEY_BYTES]>::new();
+        key.extend_from_slice(partition);
+        key.extend_from_slice(clustering);
+        let value = self.rows(table).get(&key);
         value.map(found);
         Ok(value.is_some())
     }

@@ -1,5 +1,6 @@
 //! Splitting and percent-decoding of paths and query strings.
 
+use memchr::memchr2_iter;
 use smallvec::SmallVec;
 
 /// A path with more segments than this fits no resource.
@@ -56,15 +57,11 @@ pub(crate) fn split(path: &str) -> Result<Option<Segments>, DecodeError> {
         return Ok(Some(segments));
     }
     let (mut start, mut is_escaped) = (0, false);
-    // Byte by byte: segments are so short that a search for a byte costs more to start.
-    let bytes = body.as_bytes();
-    for end in 0..=bytes.len() {
-        match bytes.get(end) {
-            None | Some(b'/') => {}
-            Some(byte) => {
-                is_escaped |= *byte == b'%';
-                continue;
-            }
+    let ends = memchr2_iter(b'/', b'%', body.as_bytes());
+    for end in ends.chain([body.len()]) {
+        if body.as_bytes().get(end) == Some(&b'%') {
+            is_escaped = true;
+            continue;
         }
         if segments.len() == MAX_SEGMENTS {
             return Ok(None);
@@ -136,6 +133,16 @@ mod tests {
         assert_eq!(texts("/a//b"), ["a", "", "b"]);
         assert_eq!(texts("/a//"), ["a", ""]);
         assert!(split(&"/a".repeat(17)).unwrap().is_none());
+        let long = "/graphs/hugegraph/graph/vertices/%22\u{e4}\u{ff}/%25";
+        let whole = [
+            "graphs",
+            "hugegraph",
+            "graph",
+            "vertices",
+            "\"\u{e4}\u{ff}",
+            "%",
+        ];
+        assert_eq!(texts(long), whole);
     }
 
     #[test]

@@ -21,7 +21,6 @@ use crate::audit::{self, Entry};
 use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
 use crate::identity::{self, Identity};
-use crate::json::quick;
 use crate::path;
 use crate::queries::Running;
 use crate::route::{Action, Route};
@@ -187,17 +186,20 @@ impl RequestContext {
         value.map_or("", |(_, segment)| segment.text(self.uri.path()))
     }
 
-    /// The name of the graph in the path; `None` if the pattern has no such parameter.
+    /// The name of the graph in the path, which is its first parameter; `None` if the pattern has no
+    /// such parameter.
     pub(crate) fn graph_in_path(&self) -> Option<&str> {
         let names = self.worker.state.router().parameter_names(self.route);
-        names
-            .contains(&"graph")
-            .then(|| self.path_parameter("graph"))
+        let is_there = names.first() == Some(&"graph");
+        debug_assert_eq!(is_there, names.contains(&"graph"));
+        let name = self.captures.first().filter(|_| is_there)?;
+        Some(name.text(self.uri.path()))
     }
 
-    /// The name of the graph that the path names.
+    /// The name of the graph that the path names. Empty if the pattern has no such parameter, which
+    /// is a programming error.
     pub fn graph_name(&self) -> &str {
-        self.path_parameter("graph")
+        self.graph_in_path().unwrap_or_default()
     }
 
     /// The graph that the path names; 404 if there is none.
@@ -253,15 +255,6 @@ impl RequestContext {
     /// The body as JSON, which may borrow from it. 400 as text if it has another shape.
     pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
         self.json_seed(PhantomData)
-    }
-
-    /// [`RequestContext::json`] for frequent bodies: uses the quick reader unless it finds an
-    /// error.
-    pub(crate) fn quick_json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
-        match quick::read(&self.body, PhantomData) {
-            Some(value) => Ok(value),
-            None => self.json(),
-        }
     }
 
     /// The body as JSON, which must be an object: serde would accept an array, too. An empty body

@@ -5,6 +5,8 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
+use std::ffi::CStr;
+use std::ptr;
 use std::time::Duration;
 
 use tikv_jemallocator::Jemalloc;
@@ -18,12 +20,11 @@ static ALLOCATOR: Counted = Counted;
 /// - `thp:always`: rows are scattered over hundreds of megabytes, so address translation takes a
 ///   large part of a write's time. Huge pages, where the kernel grants them, save about a tenth of
 ///   a batch's cost.
-/// - `dirty_decay_ms:250`: freed pages return to the kernel after 0.25 s instead of 10 s, so that
-///   consecutive large bodies do not add up. This costs a batch about 2 % of CPU time. A thread
-///   returns pages only while it allocates; [`give_back_while_idle`] does so for idle threads.
+/// - `muzzy_decay_ms:0`: freed pages return to the kernel at once when they decay, not in two
+///   steps, so that the process's resident size tells what it uses.
 // SAFETY: jemalloc's name for its options; it reads them once at the start, as a C string.
 #[unsafe(export_name = "malloc_conf")]
-pub(crate) static MALLOC_CONF: &[u8; 47] = b"thp:always,dirty_decay_ms:250,muzzy_decay_ms:0\0";
+pub(crate) static MALLOC_CONF: &[u8; 28] = b"thp:always,muzzy_decay_ms:0\0";
 
 thread_local! {
     /// Bytes that this thread has allocated and not freed. Negative if it has freed the allocations
@@ -31,34 +32,60 @@ thread_local! {
     static ALLOCATED: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The interval at which the freed memory of idle threads is returned.
+/// The interval at which the freed memory is looked at.
 const GIVE_BACK_EVERY: Duration = Duration::from_millis(100);
-/// All arenas (4096), in the names of jemalloc's controls.
-const DECAY_ALL: &std::ffi::CStr = c"arena.4096.decay";
+/// The size of the pages that the allocator counts, in bytes.
+const PAGE_BYTES: usize = 4096;
 
-/// Starts a thread that returns memory freed long enough ago, ten times a second. Otherwise a
-/// thread that has freed much and then idles would keep the memory. (Jemalloc's own background
-/// threads would also take over this work from allocating threads, and are too late under load.)
-pub(crate) fn give_back_while_idle() {
+// The allocator's controls; 4096 stands for all arenas.
+const EPOCH: &CStr = c"epoch";
+const FREED_PAGES: &CStr = c"stats.arenas.4096.pdirty";
+const DECAY: &CStr = c"arena.4096.decay";
+const PURGE: &CStr = c"arena.4096.purge";
+
+/// Starts a thread that returns freed memory to the kernel: memory freed over ten seconds ago, and
+/// all of it when more than `kept_bytes` are freed, so that consecutive large bodies do not add up.
+///
+/// Memory that is soon used again is cheaper to keep: a page from the kernel costs a fault and is
+/// zeroed first. Allocating threads alone would return it too late: they look at the time only
+/// while they allocate, and at no amount.
+pub(crate) fn give_back_over(kept_bytes: u64) {
+    let kept_pages = usize::try_from(kept_bytes).unwrap_or(usize::MAX) / PAGE_BYTES;
     let named = std::thread::Builder::new().name("allocator".to_owned());
-    let spawned = named.spawn(|| {
+    let spawned = named.spawn(move || {
         loop {
             std::thread::sleep(GIVE_BACK_EVERY);
-            // SAFETY: the control takes and gives no value, and its name ends with a zero.
-            let _ = unsafe {
-                tikv_jemalloc_sys::mallctl(
-                    DECAY_ALL.as_ptr(),
-                    std::ptr::null_mut(),
-                    std::ptr::null_mut(),
-                    std::ptr::null_mut(),
-                    0,
-                )
-            };
+            let is_over = freed_pages().is_some_and(|freed| freed > kept_pages);
+            control(if is_over { PURGE } else { DECAY }, None, None);
         }
     });
     if let Err(error) = spawned {
         tracing::warn!(%error, "freed memory of idle threads is not returned to the system");
     }
+}
+
+/// The pages that are freed and not returned to the kernel.
+fn freed_pages() -> Option<usize> {
+    let mut freed = 0_usize;
+    // The counts are those of the last change of the epoch.
+    let counted = control(EPOCH, None, Some(&mut 1));
+    (counted && control(FREED_PAGES, Some(&mut freed), None)).then_some(freed)
+}
+
+/// Calls a control that reads or writes a number, or neither; returns whether it succeeded.
+fn control(name: &CStr, read: Option<&mut usize>, write: Option<&mut usize>) -> bool {
+    let mut size = size_of::<usize>();
+    let (read, read_size) = match read {
+        Some(number) => (ptr::from_mut(number).cast(), ptr::from_mut(&mut size)),
+        None => (ptr::null_mut(), ptr::null_mut()),
+    };
+    let (write, write_size) = match write {
+        Some(number) => (ptr::from_mut(number).cast(), size_of::<usize>()),
+        None => (ptr::null_mut(), 0),
+    };
+    // SAFETY: the name ends with a zero, and each pointer is null or to a number of that size, which
+    // all numbers among the controls above have: `size_t`, and 64 bits for the epoch.
+    unsafe { tikv_jemalloc_sys::mallctl(name.as_ptr(), read, read_size, write, write_size) == 0 }
 }
 
 /// The bytes that the calling thread has allocated and not freed.
@@ -107,7 +134,12 @@ unsafe impl GlobalAlloc for Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::allocated;
+    use super::{allocated, freed_pages};
+
+    #[test]
+    fn freed_pages_are_counted() {
+        assert!(freed_pages().is_some());
+    }
 
     #[test]
     fn what_a_thread_allocates_and_frees_is_counted() {

@@ -57,11 +57,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let result = match Cli::parse().command {
-        Command::Serve(arguments) => {
-            #[cfg(feature = "jemalloc")]
-            allocator::give_back_while_idle();
-            serve::run(&arguments)
-        }
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Load(arguments) => load::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),

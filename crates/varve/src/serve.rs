@@ -36,6 +36,8 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         tracing::warn!("{warning}");
     }
     check_reach(&config)?;
+    #[cfg(feature = "jemalloc")]
+    crate::allocator::give_back_over(data::memory_bytes(&config) / FREED_SHARE);
     let early = Early::listen(&mut config)?;
     let Data {
         engine,
@@ -85,6 +87,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
+
+/// Freed memory up to this part of the memory budget may stay with the process.
+#[cfg(feature = "jemalloc")]
+const FREED_SHARE: u64 = 8;
 
 /// Starts the background maintenance and logs its findings.
 fn maintain(graphs: &Arc<Registry>, config: &Config) -> Result<Maintenance, CommandError> {

@@ -13,10 +13,11 @@ use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
 use varve_kv::{Batch, Flow, Reader, ReaderExt, TableId};
-use varve_model::schema::Retention;
+use varve_model::schema::{IndexBase, Retention};
 use varve_model::{CommitVersion, Direction, EdgeLabelId, Element, ElementId, Instant};
 
 use super::keys::RowKeys;
+use super::labels::Label;
 use super::settling::Settling;
 use crate::changes::Touches;
 use crate::commit::Stamps;
@@ -166,7 +167,7 @@ impl<'a> Emitter<'a> {
     /// unless it is known to be in the index.
     pub(super) fn emit_first(
         &mut self,
-        id: &ElementId,
+        (id, label): (&ElementId, &Label<'_>),
         keys: RowKeys<'_>,
         content: &[u8],
         new_pair: Option<PairHash>,
@@ -185,14 +186,12 @@ impl<'a> Emitter<'a> {
             (RowKeys::Vertex { partition }, _) => {
                 let at = batch.put_parts(VERTEX, partition, &[key::VERTEX_CLUSTERING], &row);
                 stamps.row(at, 0);
-                let label = row::vertex_label(content)?;
-                if self.lists_vertices(label) {
+                if let (IndexBase::Vertex(label), true) = (label.base, label.is_listed) {
                     let index = plain_partition(IndexId::VertexLabel(label));
                     let clustering: [&[u8]; 2] = [&[key::ELEMENT_VERTEX], partition];
                     self.batch.put_parts(INDEX, &index, &clustering, &[]);
                 }
-                let indexes = self.context.schema.indexes_of_vertex_label(label);
-                self.put_index_entries(indexes, id, content)
+                self.put_index_entries(label.indexes, id, content)
             }
             (
                 RowKeys::Edge {
@@ -209,8 +208,7 @@ impl<'a> Emitter<'a> {
                 if let Some(pair) = new_pair {
                     self.put_new_pair(edge.label, source, pair);
                 }
-                let indexes = self.context.schema.indexes_of_edge_label(edge.label);
-                self.put_index_entries(indexes, id, content)
+                self.put_index_entries(label.indexes, id, content)
             }
             (RowKeys::Edge { .. }, ElementId::Vertex(_)) => {
                 unreachable!("an element's keys are made from its id")

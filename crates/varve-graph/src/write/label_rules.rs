@@ -3,19 +3,19 @@
 
 use varve_encoding::row::{self, RowKind};
 use varve_encoding::value::ValueRef;
-use varve_model::schema::Retention;
+use varve_model::schema::{IndexBase, Retention};
 use varve_model::{ElementId, Instant, PropertyKeyId};
 
 use super::WritePeriod;
 use super::emit::{Current, EventPeriod};
+use super::labels::Label;
 use crate::commit::{End, EndOf};
 use crate::error::GraphError;
-use crate::schema::{Schema, SchemaElement, SchemaKind};
+use crate::schema::SchemaKind;
 
 /// The inputs of the rules.
 #[derive(Clone, Copy)]
-pub(super) struct LabelRules<'a> {
-    pub(super) schema: &'a Schema,
+pub(super) struct LabelRules {
     /// The instant of now for the whole commit.
     pub(super) now: Instant,
     pub(super) period: WritePeriod,
@@ -28,67 +28,45 @@ pub(super) struct Ttl {
     start: Option<Instant>,
 }
 
-impl LabelRules<'_> {
+impl LabelRules {
     /// Refuses a new element whose label is removed or being removed: the request may have been
     /// read with an older schema.
     pub(super) fn check_label(
-        &self,
-        id: &ElementId,
-        content: &[u8],
+        label: &Label<'_>,
         current: Option<&Current>,
     ) -> Result<(), GraphError> {
-        let put = || current.filter(|current| current.header.kind == RowKind::Put);
-        match id {
-            ElementId::Vertex(_) => {
-                let own = row::vertex_label(content)?;
-                let Some(label) = self.schema.vertex_label(own) else {
-                    return Ok(());
-                };
-                if label.is_usable() {
-                    return Ok(());
-                }
-                let had = put().map(|put| row::vertex_label(&put.content));
-                if had.transpose()? == Some(own) {
-                    return Ok(());
-                }
-                Err(SchemaKind::VertexLabel.undefined(&label.name))
+        if label.is_usable {
+            return Ok(());
+        }
+        let put = current.filter(|current| current.header.kind == RowKind::Put);
+        let (is_there, kind) = match label.base {
+            IndexBase::Vertex(own) => {
+                let had = put.map(|put| row::vertex_label(&put.content)).transpose()?;
+                (had == Some(own), SchemaKind::VertexLabel)
             }
-            ElementId::Edge(edge) => match self.schema.edge_label(edge.label) {
-                Some(label) if !label.is_usable() && put().is_none() => {
-                    Err(SchemaKind::EdgeLabel.undefined(&label.name))
-                }
-                _ => Ok(()),
-            },
+            _ => (put.is_some(), SchemaKind::EdgeLabel),
+        };
+        match is_there {
+            true => Ok(()),
+            false => Err(kind.undefined(label.name)),
         }
     }
 
-    /// Returns the retention of the label and its time to live.
-    pub(super) fn label_rules(
-        &self,
+    /// Returns the time to live of an element of the label, if it has one.
+    pub(super) fn ttl(
+        label: &Label<'_>,
         id: &ElementId,
         content: &[u8],
-    ) -> Result<(Retention, Option<Ttl>), GraphError> {
-        let label = match id {
-            ElementId::Vertex(_) => {
-                let label = self.schema.vertex_label(row::vertex_label(content)?);
-                label.map(|label| (label.retention, label.ttl, label.ttl_start_time))
-            }
-            ElementId::Edge(edge) => {
-                let label = self.schema.edge_label(edge.label);
-                label.map(|label| (label.retention, label.ttl, label.ttl_start_time))
-            }
-        };
-        let Some((retention, ttl, start)) = label else {
-            return Ok((Retention::All, None));
-        };
-        if ttl <= 0 {
-            return Ok((retention, None));
+    ) -> Result<Option<Ttl>, GraphError> {
+        if label.ttl <= 0 {
+            return Ok(None);
         }
-        let start = match start {
+        let start = match label.ttl_start {
             Some(key) => date(id, content, key)?,
             None => None,
         };
-        Ok((retention, Some(Ttl { millis: ttl, start })))
+        let millis = label.ttl;
+        Ok(Some(Ttl { millis, start }))
     }
 
     /// Returns the period of a put, shortened by the label's time to live; `None` if it would end
@@ -122,7 +100,7 @@ impl LabelRules<'_> {
     }
 }
 
-impl LabelRules<'_> {
+impl LabelRules {
     /// Returns the end of a period that starts with the commit. Once it has passed, nothing remains
     /// to be stored.
     pub(super) fn end_of(&self, period: &EventPeriod) -> Option<End> {

@@ -32,7 +32,8 @@ impl WorkingSet<'_> {
                 if period.to <= self.now {
                     continue;
                 }
-                for (label, entry) in unique_entries(self.schema, &working.id, content)? {
+                let indexes = self.labels.of(&working.id, content)?.indexes;
+                for (label, entry) in unique_entries(indexes, &working.id, content)? {
                     let latch = LatchKey::exclusive(&entry.partition);
                     if !latches.try_add(latch) {
                         return Ok(Claim::Taken(latch));
@@ -76,7 +77,7 @@ impl WorkingSet<'_> {
         period: Period,
     ) -> Result<bool, GraphError> {
         let has = |content: &[u8]| -> Result<bool, GraphError> {
-            let own = unique_entries(self.schema, holder, content)?;
+            let own = unique_entries(self.labels.of(holder, content)?.indexes, holder, content)?;
             Ok(own.iter().any(|(_, entry)| entry.partition == partition))
         };
         let written = self.working_of(holder);

@@ -21,6 +21,7 @@ use varve_model::{
 use super::emit::{decode_element, sides};
 use super::incident::Room;
 use super::keys::{Keys, RowKeys};
+use super::labels::Labels;
 use super::places::Places;
 use super::unique::Claim;
 use super::{
@@ -179,6 +180,7 @@ type KnownEnds = (Option<VertexLabelId>, Option<VertexLabelId>);
 pub(super) struct WorkingSet<'a> {
     pub(super) graph: &'a Arc<Graph>,
     pub(super) schema: &'a Schema,
+    pub(super) labels: Labels<'a>,
     deriver: Option<Arc<dyn Deriver>>,
     pub(super) reader: &'a dyn Reader,
     pub(super) now: Instant,
@@ -229,6 +231,7 @@ impl<'a> WorkingSet<'a> {
         Ok(Self {
             graph,
             schema,
+            labels: Labels::new(schema),
             // Read under the latches: a change of the deriver waits for all commits that do not
             // know it.
             deriver: graph.deriver(),

@@ -60,7 +60,6 @@ struct Quick<'de> {
 }
 
 impl<'de> Quick<'de> {
-    #[inline]
     fn skip_space(&mut self) {
         let bytes = self.text.as_bytes();
         while matches!(bytes.get(self.at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
@@ -70,6 +69,14 @@ impl<'de> Quick<'de> {
 
     #[inline]
     fn peek(&mut self) -> Result<u8, Declined> {
+        match self.text.as_bytes().get(self.at) {
+            // Bodies are mostly written without white space.
+            Some(byte) if *byte > b' ' => Ok(*byte),
+            _ => self.peek_after_space(),
+        }
+    }
+
+    fn peek_after_space(&mut self) -> Result<u8, Declined> {
         self.skip_space();
         self.text.as_bytes().get(self.at).copied().ok_or(Declined)
     }

@@ -231,19 +231,15 @@ fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEn
     all
 }
 
-/// Returns the entries of a state of `id` in unique indexes: the values that no other element may
-/// have.
+/// Returns the entries of a state of `id` in the unique ones of its label's indexes: the values that
+/// no other element may have.
 pub(crate) fn unique_entries(
-    schema: &Schema,
+    indexes: &[Arc<IndexLabel>],
     id: &ElementId,
     content: &[u8],
 ) -> Result<Vec<(Arc<IndexLabel>, IndexEntry)>, GraphError> {
-    let labels = match id {
-        ElementId::Vertex(_) => schema.indexes_of_vertex_label(row::vertex_label(content)?),
-        ElementId::Edge(edge) => schema.indexes_of_edge_label(edge.label),
-    };
     let unique = |label: &&Arc<IndexLabel>| label.index_type == IndexType::Unique;
-    if !labels.iter().any(|label| unique(&label)) {
+    if !indexes.iter().any(|label| unique(&label)) {
         return Ok(Vec::new());
     }
     let element = decode_element(id, content)?;
@@ -254,5 +250,5 @@ pub(crate) fn unique_entries(
             .into_iter()
             .map(move |entry| (Arc::clone(&label), entry))
     };
-    Ok(labels.iter().filter(unique).flat_map(of_label).collect())
+    Ok(indexes.iter().filter(unique).flat_map(of_label).collect())
 }

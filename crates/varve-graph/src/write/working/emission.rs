@@ -2,25 +2,25 @@
 
 use std::borrow::Cow;
 
-use varve_encoding::row;
 use varve_kv::Reader;
+use varve_model::schema::IndexBase;
 use varve_model::{ElementId, Instant, Period};
 
 use super::sequenced::{Part, is_stored};
 use super::{Outcome, Working};
 use crate::commit::{End, EndOf};
 use crate::error::GraphError;
-use crate::schema::Schema;
 use crate::write::emit::{Change, Current, EmitContext, Emitter, EventPeriod, PairHash, sides};
 use crate::write::keys::RowKeys;
 use crate::write::label_rules::LabelRules;
+use crate::write::labels::Labels;
 use crate::write::{VertexMark, WritePeriod};
 
 /// A batch that is being built.
-pub(super) struct Emission<'a> {
+pub(super) struct Emission<'a, 's> {
     pub(super) emitter: Emitter<'a>,
     reader: &'a dyn Reader,
-    schema: &'a Schema,
+    labels: Labels<'s>,
     now: Instant,
     /// Whether a state that is already stored for its whole period is not written again.
     skip_unchanged: bool,
@@ -31,11 +31,11 @@ pub(super) struct Emission<'a> {
     pub(super) new_vertices: Vec<VertexMark>,
 }
 
-impl<'a> Emission<'a> {
-    pub(super) fn new(context: EmitContext<'a>, skip_unchanged: bool) -> Self {
+impl<'a, 's> Emission<'a, 's> {
+    pub(super) fn new(context: EmitContext<'a>, labels: Labels<'s>, skip_unchanged: bool) -> Self {
         Self {
             reader: context.reader,
-            schema: context.schema,
+            labels,
             now: context.now,
             emitter: Emitter::new(context),
             skip_unchanged,
@@ -65,7 +65,6 @@ impl<'a> Emission<'a> {
             ..
         } = working;
         let rules = LabelRules {
-            schema: self.schema,
             now: self.now,
             period,
         };
@@ -83,20 +82,21 @@ impl<'a> Emission<'a> {
         row: RowKeys<'_>,
         (current, content): (Option<Current>, Cow<'_, [u8]>),
         new_pair: Option<PairHash>,
-        rules: LabelRules<'_>,
+        rules: LabelRules,
     ) -> Result<(), GraphError> {
-        rules.check_label(id, &content, current.as_ref())?;
-        let (retention, ttl) = rules.label_rules(id, &content)?;
+        let label = self.labels.of(id, &content)?;
+        LabelRules::check_label(&label, current.as_ref())?;
+        let ttl = LabelRules::ttl(&label, id, &content)?;
         let plain = rules.period == WritePeriod::default();
         if plain && current.is_none() && ttl.is_none() {
-            self.emitter.emit_first(id, row, &content, new_pair)?;
-            if let RowKeys::Vertex { partition } = row {
-                let label = row::vertex_label(&content)?;
+            self.emitter
+                .emit_first((id, &label), row, &content, new_pair)?;
+            if let (RowKeys::Vertex { partition }, IndexBase::Vertex(label)) = (row, label.base) {
                 self.new_vertices.extend(VertexMark::new(partition, label));
             }
             return Ok(());
         }
-        let Some(period) = rules.period_of(id, retention, ttl)? else {
+        let Some(period) = rules.period_of(id, label.retention, ttl)? else {
             return Ok(());
         };
         if self.is_unchanged(id, &period, &content)? {
@@ -114,7 +114,7 @@ impl<'a> Emission<'a> {
         id: &ElementId,
         current: Option<Current>,
         parts: Vec<Part>,
-        rules: LabelRules<'_>,
+        rules: LabelRules,
     ) -> Result<(), GraphError> {
         let mut events: Vec<(EventPeriod, Vec<u8>)> = Vec::new();
         for part in parts {
@@ -125,12 +125,12 @@ impl<'a> Emission<'a> {
                 period: part.period,
                 ..rules
             };
-            rules.check_label(id, &content, current.as_ref())?;
-            let (retention, ttl) = rules.label_rules(id, &content)?;
-            let ttl = ttl.filter(|_| part.is_new);
+            let label = self.labels.of(id, &content)?;
+            LabelRules::check_label(&label, current.as_ref())?;
+            let ttl = LabelRules::ttl(&label, id, &content)?.filter(|_| part.is_new);
             // A time to live that ended before now would move the start of the state before the
             // period.
-            let period = rules.period_of(id, retention, ttl)?;
+            let period = rules.period_of(id, label.retention, ttl)?;
             let Some(period) = period.filter(|period| period.from == part.period.from) else {
                 continue;
             };
@@ -159,7 +159,7 @@ impl<'a> Emission<'a> {
         &mut self,
         id: &ElementId,
         current: Option<Current>,
-        rules: LabelRules<'_>,
+        rules: LabelRules,
     ) -> Result<(), GraphError> {
         // Without a row the element exists neither now nor later; without events it never existed.
         let reaches = match (&current, rules.period.from) {

@@ -31,7 +31,7 @@ impl WorkingSet<'_> {
             known_pair: &known,
             keeps_changes: self.graph.keeps_changes(),
         };
-        let mut emission = Emission::new(context, self.request.skip_unchanged);
+        let mut emission = Emission::new(context, self.labels, self.request.skip_unchanged);
         emission.reserve(self.elements.len() * 4 * ROW_BYTES);
         let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
         for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {

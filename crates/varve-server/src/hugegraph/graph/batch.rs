@@ -6,7 +6,7 @@ use varve_graph::element::EdgeForm;
 use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
 use varve_model::{CommitVersion, ElementId};
 
-use super::input::{EachOf, EdgeJson, ElementJson, GraphBatchJson, Input, Listed};
+use super::input::{self, EachOf, EdgeJson, ElementJson, GraphBatchJson, Input, Listed};
 use super::output;
 use super::periods::{Changes, of_element};
 use super::submit::{Target, submit};
@@ -145,8 +145,7 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
 
 fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let ends_checked = context.query()?.boolean("check_vertex", true)?;
-    let body: Option<GraphBatchJson<'_>> = context.quick_json()?;
-    let body = body.ok_or_else(no_body)?;
+    let body: GraphBatchJson<'_> = input::body(context, no_body)?;
     changes_of(context, target, body, ends_checked)
 }
 

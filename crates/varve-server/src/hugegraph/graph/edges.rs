@@ -7,7 +7,7 @@ use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
 use super::ids::{OldForm, parse_edge_id};
-use super::input::EdgeJson;
+use super::input::{self, EdgeJson};
 use super::periods::Changes;
 use super::submit::{Target, submit, submit_or};
 use super::vertices::{missing, no_body, no_such, one};
@@ -31,8 +31,7 @@ fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, Api
         ends_checked: true,
     };
     let mut changes = Changes::new(context, 1)?;
-    let edge: Option<EdgeJson<'_>> = context.quick_json()?;
-    let mut edge = edge.ok_or_else(no_body)?;
+    let mut edge: EdgeJson<'_> = input::body(context, no_body)?;
     let mutation = target.with_inserts(|mut inserts| inserts.edge(&mut edge.input, FORM))?;
     changes.add(mutation, &edge.given)?;
     Ok(changes)

@@ -14,6 +14,9 @@ use varve_graph::element::{EdgeInput, RawProperty, RawValue, UpdateStrategy, Ver
 
 use super::periods::Given;
 use crate::config::BATCH_ELEMENTS_MAX;
+use crate::errors::ApiError;
+use crate::json::quick;
+use crate::request::RequestContext;
 
 /// A text, borrowed from the input when it has no escapes.
 #[derive(Debug, PartialEq)]
@@ -191,6 +194,23 @@ impl<'de, V: Visitor<'de, Value = ()>> Visitor<'de> for OrNull<V> {
     }
 }
 
+/// Reads the body, an object. Errors: `null`, for the JSON value of that name; 400 for an empty body
+/// or one of another shape.
+pub(super) fn body<'a, T: Members<'a>>(
+    context: &'a RequestContext,
+    null: fn() -> ApiError,
+) -> Result<T, ApiError> {
+    let mut object = T::default();
+    let is_there = match quick::read(context.body(), OrNull(Fill(&mut object))) {
+        Some(is_there) => is_there,
+        None => context.json_seed(OrNull(Fill(&mut object)))?,
+    };
+    match is_there {
+        true => Ok(object),
+        false => Err(null()),
+    }
+}
+
 /// Reads an object by its [`Members`].
 fn object<'de, T: Members<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let mut object = T::default();
@@ -218,10 +238,11 @@ where
 }
 
 /// Reads a name: a text, or a scalar, which is converted to its text; `None` for null.
+#[inline]
 fn name_of<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
     match map.next_value::<Raw<'de>>()?.0 {
-        RawValue::Null => Ok(None),
         RawValue::Text(text) => Ok(Some(text)),
+        RawValue::Null => Ok(None),
         RawValue::List(_) | RawValue::Map(_) => Err(de::Error::custom(
             "Cannot deserialize value of type `java.lang.String` from Array or Object value",
         )),
@@ -229,6 +250,7 @@ fn name_of<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>,
     }
 }
 
+#[inline]
 fn raw<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<RawValue<'de>>, A::Error> {
     let Raw(value) = map.next_value()?;
     Ok((!value.is_null()).then_some(value))

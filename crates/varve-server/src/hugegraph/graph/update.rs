@@ -10,7 +10,7 @@ use varve_model::ElementId;
 
 use super::batch::{Sizes, null_record};
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
-use super::input::{EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
+use super::input::{self, EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
 use super::output;
 use super::periods::Changes;
 use super::submit::{Elements, Target, submit};
@@ -35,8 +35,7 @@ fn changed(schema: &Schema, elements: Elements<'_, '_>) -> Result<Response, Grap
 }
 
 fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let body: Option<VertexJson<'_>> = context.quick_json()?;
-    let VertexJson { input, given, .. } = body.ok_or_else(no_body)?;
+    let VertexJson { input, given, .. } = input::body(context, no_body)?;
     let id = parse_vertex_id(context.path_parameter("id"))?;
     let action = action(context)?;
     let id = ElementId::Vertex(id);
@@ -47,8 +46,7 @@ fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Changes, 
 }
 
 fn prepare_edge(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let body: Option<EdgeJson<'_>> = context.quick_json()?;
-    let EdgeJson { input, given, .. } = body.ok_or_else(no_body)?;
+    let EdgeJson { input, given, .. } = input::body(context, no_body)?;
     let text = context.path_parameter("id");
     if let Some(sent) = input.id.filter(|sent| sent != text) {
         return Err(ApiError::illegal_argument(format!(
@@ -104,9 +102,9 @@ fn list(what: &str, schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u
 }
 
 fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let body: Option<VertexUpdateJson<'_>> = context.quick_json()?;
-    let VertexUpdateJson(body) =
-        body.ok_or_else(|| ApiError::illegal_argument("BatchVertexRequest can't be null"))?;
+    let VertexUpdateJson(body) = input::body(context, || {
+        ApiError::illegal_argument("BatchVertexRequest can't be null")
+    })?;
     let limit = context.state().config().max_vertices_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "vertices", Sizes::vertices(limit))?;
     let plain = |(at, VertexJson { input, given, .. }): (usize, _)| {
@@ -121,9 +119,9 @@ fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes
 }
 
 fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
-    let body: Option<EdgeUpdateJson<'_>> = context.quick_json()?;
-    let EdgeUpdateJson(body) =
-        body.ok_or_else(|| ApiError::illegal_argument("BatchEdgeRequest can't be null"))?;
+    let EdgeUpdateJson(body) = input::body(context, || {
+        ApiError::illegal_argument("BatchEdgeRequest can't be null")
+    })?;
     let check_vertex = body.check_vertex;
     let limit = context.state().config().max_edges_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "edges", Sizes::edges(limit))?;

@@ -8,7 +8,7 @@ use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
 use super::ids::parse_vertex_id;
-use super::input::VertexJson;
+use super::input::{self, VertexJson};
 use super::periods::Changes;
 use super::submit::{Elements, Target, submit, submit_or};
 use super::{output, time};
@@ -27,8 +27,7 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
 
 fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let mut changes = Changes::new(context, 1)?;
-    let vertex: Option<VertexJson<'_>> = context.quick_json()?;
-    let mut vertex = vertex.ok_or_else(no_body)?;
+    let mut vertex: VertexJson<'_> = input::body(context, no_body)?;
     let mutation = target.with_inserts(|mut inserts| inserts.vertex(&mut vertex.input))?;
     changes.add(mutation, &vertex.given)?;
     Ok(changes)
