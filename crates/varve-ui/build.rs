@@ -1,8 +1,8 @@
 //! Lists the files of the explorer that `scripts/ui.sh` has built, for `include_bytes!`.
 //!
-//! `VARVE_UI_DIR` names their folder, whose name is a hash of what it was built from: another name
-//! is all that cargo has to look at. Without the variable one page says how to get the explorer.
-//! Nothing is downloaded or built here.
+//! `VARVE_UI_DIR` names their folder. The folder's name is a hash of the explorer's sources, so
+//! cargo only has to watch the variable. If the variable is not set or empty, one page says how to
+//! get the explorer. Nothing is downloaded or built here.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("assets.rs"), listing)
 }
 
-/// The page for builds without the explorer.
+/// The listing for builds without the explorer: one page.
 fn missing() -> io::Result<String> {
     let page = env::current_dir()?.join("src/missing.html");
     println!("cargo::rerun-if-changed={}", page.display());

@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use crate::record::Id;
 
-/// Separates the id from the time in the text. A time never has this character, so a name may.
+/// Separates the id from the time in the text. A name may contain this character, since a time
+/// never does: the last one separates.
 const BETWEEN: char = '@';
 
-/// A user's id, which contains its name, and when the user was made: a later user of the same name
-/// is another account.
+/// A user's id, which contains the name, and the time at which the user was made. So a later user
+/// of the same name is another account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Account {
     /// The user's id.

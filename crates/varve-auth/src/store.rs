@@ -1,8 +1,8 @@
-//! The store of the directory: a graph with one vertex for each entry, which holds the entry as
-//! JSON.
+//! The store of the directory: a graph with one vertex for each entry. The vertex holds the entry
+//! as JSON.
 //!
 //! Entries other than secrets keep their history, so that rights can be read as of any time. Of
-//! secrets only the present is stored.
+//! secrets only the present state is stored.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use varve_view::{Elements, Flow, GraphView, Meter, ScanAsk, ScannedElement};
 
 use crate::directory::{Change, Directory, Entry};
 
-/// The label of entries with a history.
+/// The label of entries with history: all but secrets.
 const ENTRY: &str = "entry";
 
-/// The label of entries without one.
+/// The label of secrets, which have no history.
 const SECRET: &str = "secret";
 
-/// The property that holds an entry.
+/// The property that holds an entry as JSON.
 const BODY: &str = "body";
 
 /// A graph that stores a directory, and nothing else.
@@ -34,10 +34,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a graph that is empty or already stores a directory.
+    /// Opens a graph that is empty or already stores a directory. Creates the schema unless the
+    /// graph has a property key `body`.
     ///
     /// # Errors
-    /// When the graph has another schema, or the store fails.
+    /// When the graph has a part of the schema only, or the store fails.
     pub fn open(graph: Arc<Graph>) -> Result<Self, GraphError> {
         if graph.schema().property_key_by_name(BODY).is_none() {
             let catalogue = graph.catalogue();
@@ -62,20 +63,22 @@ impl Store {
         })
     }
 
-    /// Whether this server leads the graph: no other server changes it.
+    /// Whether this server leads the graph, as far as it knows. Only the leader changes it.
     pub(crate) fn is_led(&self) -> bool {
         self.graph.is_led()
     }
 
-    /// How often the graph has been opened.
+    /// The number of times the graph has been opened, by any server; 0 if the engine is not
+    /// shared.
     pub(crate) fn term(&self) -> u64 {
         self.graph.space().lease().term
     }
 
-    /// The directory at a point of both times. One of the past has no secrets.
+    /// The directory at a point of both times. A past directory lacks the secrets that were
+    /// changed or removed since.
     ///
     /// # Errors
-    /// When the store fails, or holds no directory.
+    /// As [`Graph::view`], and when the store fails, or an entry cannot be decoded.
     pub fn load(&self, scope: TemporalScope) -> Result<Directory, GraphError> {
         let view = self.graph.view(scope)?;
         let labels = [self.entry, self.secret];
@@ -114,10 +117,11 @@ impl Store {
         Ok(Directory::of(entries.collect::<Result<Vec<_>, _>>()?))
     }
 
-    /// Stores changes, all or none, and waits until they are.
+    /// Stores all changes or none, and waits until they are stored. Removing an absent entry is no
+    /// error.
     ///
     /// # Errors
-    /// When the store fails.
+    /// As [`Graph::write_now`].
     pub fn commit(&self, changes: &[Change]) -> Result<(), GraphError> {
         let mutations = changes.iter().map(|change| match change {
             Change::Put(entry) => self.put(entry),

@@ -1,8 +1,10 @@
-//! The work of schema tasks on elements: removing the elements of a label, and building or removing
-//! index entries. Jobs are implemented by the program that opens the graph.
+//! The work of schema tasks on elements: deleting the elements of a label, building or removing
+//! index entries, and clearing OLAP properties. Jobs are implemented by the program that opens the
+//! graph.
 //!
-//! Every body works in chunks of ordinary commits. So readers and writers are not blocked, history
-//! is kept, and an interrupted task simply runs again.
+//! A body first waits for the writes that began with an older schema. Then it works in chunks of
+//! ordinary commits. So it blocks neither readers nor writers for long, history is kept, and an
+//! interrupted task simply runs again.
 
 mod olap;
 
@@ -25,7 +27,7 @@ use crate::schema::SchemaKind;
 use crate::tasks::{Subject, TaskBodies, TaskProgress, TaskSpec, TaskType};
 use crate::write::{Missing, Mutation, WriteRequest};
 
-/// Elements removed in one commit.
+/// The most elements deleted by one commit, without the edges of deleted vertices.
 const CHUNK: usize = 500;
 
 /// The implementation of tasks that are jobs (scripts, algorithms), provided by the program that
@@ -42,8 +44,8 @@ pub trait Jobs: Send + Sync {
         progress: &TaskProgress,
     ) -> Result<String, GraphError>;
 
-    /// Sets the check of jobs' owners. A job that has an owner and is started earlier waits for the
-    /// check.
+    /// Sets the check of jobs' owners; ignored by default. On a server with users, a job with an
+    /// owner that starts before this call waits for the check.
     fn check_owners_by(&self, check: Arc<OwnerCheck>) {
         let _ = check;
     }
@@ -140,7 +142,7 @@ fn remove(graph: &Arc<Graph>, subject: Subject, progress: &TaskProgress) -> Resu
     }
 }
 
-/// Deletes the vertices that a label's index lists.
+/// Deletes the vertices that a label's index lists, if they have the label now or later.
 fn listed_vertices(
     graph: &Arc<Graph>,
     label: VertexLabelId,
@@ -180,7 +182,7 @@ fn listed_vertices(
     }
 }
 
-/// Whether a vertex has the label now, or will have it.
+/// Whether a vertex has the label now or later.
 fn has_label(graph: &Graph, id: &VertexId, label: VertexLabelId) -> Result<bool, GraphError> {
     let partition = key::vertex_id(id);
     let row = graph
@@ -227,7 +229,7 @@ fn row_has_label(
     Ok(false)
 }
 
-/// The elements of a label.
+/// The elements to delete: those of a label.
 #[derive(Clone, Copy)]
 enum Doomed {
     Vertices(VertexLabelId),
@@ -249,11 +251,11 @@ fn scanned(graph: &Arc<Graph>, doomed: Doomed, progress: &TaskProgress) -> Resul
     })
 }
 
-/// Returns the element of a row if it is one that the scan looks for.
+/// Returns the element of a row; `None` if the scan does not look for it.
 type OfRow<'a> = dyn Fn(&Row<'_>) -> Result<Option<ElementId>, GraphError> + 'a;
 
-/// Scans a table and passes the elements that `of_row` finds to `work`, at most [`CHUNK`] at a
-/// time.
+/// Scans a table and passes the elements that `of_row` returns to `work`, at most [`CHUNK`] at a
+/// time, possibly none.
 fn each_chunk(
     graph: &Graph,
     table: TableId,
@@ -261,7 +263,7 @@ fn each_chunk(
     of_row: &OfRow<'_>,
     work: &mut dyn FnMut(Vec<ElementId>) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
-    /// Rows read between two checks of the progress.
+    /// The most rows read between two checks for a cancellation.
     const STEP: usize = 10_000;
     let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
     loop {
@@ -295,8 +297,8 @@ fn each_chunk(
     }
 }
 
-/// The element of a row, if it may have the label. A vertex whose row does not decide for ever may
-/// have it later.
+/// The element of a row, if it may have the label now or later. A vertex whose current row does not
+/// decide for ever may get the label later. An edge is returned for its OUT row only.
 fn doomed_id(
     doomed: Doomed,
     partition: &[u8],
@@ -319,7 +321,7 @@ fn doomed_id(
     }
 }
 
-/// The vertices among `ids` that have the label now or will have it.
+/// The vertices among `ids` that have the label now or later.
 fn with_label(
     graph: &Graph,
     ids: Vec<ElementId>,

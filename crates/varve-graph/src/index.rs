@@ -2,8 +2,9 @@
 //! removing of whole indexes.
 //!
 //! Entries are hints (see `docs/architecture.md`): an entry says that an element *may* match. An
-//! entry is a pure function of the index label, the element's id and its properties. So each write
-//! of an element derives the entries of its old and new state and stores the difference.
+//! element's entries are a pure function of the index label, the element's id and its properties.
+//! So each write of an element derives the entries of its old and of its new state, and stores the
+//! difference.
 
 mod derived;
 mod derived_rebuild;

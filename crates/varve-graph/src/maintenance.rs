@@ -1,4 +1,5 @@
-//! Background work: tidying boundaries that have passed, and retention; and purging on demand.
+//! Upkeep: a thread tidies boundaries that have passed, and deletes what is past its retention.
+//! Purging is on demand.
 
 mod purge;
 mod retention;

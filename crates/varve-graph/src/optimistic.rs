@@ -4,8 +4,9 @@
 //! them at once. It holds no latch until it commits. The commit checks, under the latches, that
 //! every changed element still has the row that the transaction first read, and that the searches
 //! that must find nothing ([`GraphWriter::expect_absent`](varve_view::GraphWriter)) still find
-//! nothing. If a check fails, the commit is refused with [`ErrorKind::Conflict`], nothing has
-//! happened, and the caller must run the transaction again.
+//! nothing. If a check fails, the commit is refused with [`ErrorKind::Conflict`] and stores
+//! nothing, and the caller must run the transaction again. Only earlier commits in between
+//! ([`CommitEvery`]) stay.
 //!
 //! This is snapshot isolation: two transactions that change different elements, each of which the
 //! other has read, both commit (write skew).
@@ -44,11 +45,12 @@ use schema::GrowingSchema;
 /// Limits of one transaction.
 #[derive(Debug, Clone)]
 pub struct OptimisticLimits {
-    /// Changed elements, including the edges that are removed with a vertex (count).
+    /// The number of changed elements, including the edges that are removed with a vertex.
     pub elements_max: usize,
-    /// Bytes of the changed elements, before and after the changes.
+    /// Estimated bytes: of each loaded element, of its state after each change (every change counts
+    /// anew), and of the searches that must find nothing.
     pub bytes_max: usize,
-    /// The memory budget that all transactions share; `None` = no limit.
+    /// The memory budget that all transactions share; `None`: no limit.
     pub all: Option<Arc<HeldBytes>>,
 }
 
@@ -73,11 +75,12 @@ impl Default for OptimisticLimits {
 /// the state after that commit.
 #[derive(Clone)]
 pub struct CommitEvery {
-    /// The number of changed elements after which it commits, before another one is changed.
+    /// The number of changed elements at which the transaction commits, before it changes another
+    /// one.
     pub elements: usize,
     /// The valid time of the changes.
     pub period: WritePeriod,
-    /// Called before each commit in between.
+    /// Called before each commit in between; its error prevents the commit.
     pub check: Option<PartCheck>,
 }
 
@@ -94,12 +97,12 @@ pub struct OptimisticTransaction {
     state: RwLock<TransactionState>,
 }
 
-/// The changes of a transaction so far.
+/// The changes of a transaction since its start or its last commit in between.
 #[derive(Default)]
 struct TransactionState {
     vertices: IdMap<VertexId, Changed<Vertex>>,
     edges: IdMap<EdgeId, Changed<Edge>>,
-    /// The changed edges at each vertex, by the vertex's key.
+    /// The loaded edges at each vertex, by the vertex's key.
     adjacent: IdMap<Vec<u8>, EdgesByKey>,
     /// The changed elements, in the order of their first changes.
     order: Vec<ElementId>,
@@ -120,23 +123,23 @@ struct TransactionState {
 
 /// A loaded element and its changes.
 struct Changed<T> {
-    /// The version of the row when it was loaded; inner `None`: it had no row. Outer `None`: its id
-    /// was just generated, so no row was read.
+    /// The version of the row when the element was loaded. `Some(None)`: it had no row. `None`: its
+    /// id was just generated, so no row was read.
     seen: Option<Option<CommitVersion>>,
     /// Its state in the view.
     base: Option<T>,
     /// Its state with the changes.
     now: Option<T>,
-    /// [`TransactionState::changes`] after its first and its last change.
+    /// [`TransactionState::changes`] after its first and its last change; 0 before them.
     first: u64,
     last: u64,
-    /// Its position in [`TransactionState::order`].
+    /// Its position in [`TransactionState::order`]; 0 before its first change.
     place: usize,
     /// The changes of its properties: a commit with a period applies them to every state in the
     /// period.
     steps: Vec<Step>,
-    /// Whether the commit replaces it as a whole: it was added over a stored one, or was removed in
-    /// between.
+    /// Whether the commit replaces it as a whole: it was added over a stored one, or was removed at
+    /// least once.
     is_replaced: bool,
 }
 
@@ -152,8 +155,8 @@ impl Graph {
         self: &Arc<Self>,
         limits: OptimisticLimits,
     ) -> Result<OptimisticTransaction, GraphError> {
-        // Without snapshots, reads of the present would see later commits, so the transaction time
-        // is fixed.
+        // The transaction time is fixed: on an engine without snapshots, reads of the present would
+        // see later commits.
         let scope = TemporalScope {
             valid: None,
             transaction: Some(CommitVersion::MAX),
@@ -190,7 +193,8 @@ impl OptimisticTransaction {
     }
 
     /// Sets whether to commit in between. Such a transaction also commits when half of
-    /// [`OptimisticLimits::bytes_max`] is used. If it fails later, its commits stay.
+    /// [`OptimisticLimits::bytes_max`] is used, or when the next change would exceed
+    /// [`OptimisticLimits::elements_max`]. If it fails later, its commits stay.
     pub fn commit_every(&self, every: Option<CommitEvery>) {
         self.state.write().every = every;
     }
@@ -221,7 +225,7 @@ impl OptimisticTransaction {
         self.base().vertex(id)
     }
 
-    /// The state of a loaded edge, with the changes.
+    /// The state of a loaded edge, with the changes; `None` also if the edge is not loaded.
     fn loaded_edge(&self, id: &EdgeId) -> Option<Edge> {
         self.state.read().edges.get(id)?.now.clone()
     }
@@ -340,7 +344,8 @@ impl TransactionState {
         }
     }
 
-    /// Counts a change, or refuses it if it exceeds a limit.
+    /// Counts a change, or refuses it if it exceeds a limit of the transaction or the shared
+    /// budget.
     fn admit(
         &mut self,
         id: ElementId,

@@ -1,4 +1,4 @@
-//! The schema of a graph: its elements, the rules for changing them, their records.
+//! The schema of a graph: its schema elements, the rules for changing them, and their stored form.
 //!
 //! Readers take a [`Schema`], an immutable snapshot, from [`Catalogue::current`]. The [`Catalogue`]
 //! applies changes one at a time; each is stored durably before it is published. The long parts of

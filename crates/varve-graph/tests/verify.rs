@@ -278,11 +278,20 @@ fn a_report_is_the_same_however_many_threads_make_it() {
     assert_eq!((in_one, read_in_one), (in_parts, read));
 }
 
-/// A space with cuts in the table of vertices and unreadable vertices.
+/// A space with cuts in the table of vertices, unreadable vertices, and tables whose rows cannot be
+/// looked up.
 struct Holed {
     inner: Arc<dyn Space>,
     cuts: Mutex<Vec<Vec<u8>>>,
     hole: Mutex<Vec<Vec<u8>>>,
+    no_look_ups: Vec<TableId>,
+}
+
+fn unreadable() -> KvError {
+    KvError::Corruption {
+        space: "g".to_owned(),
+        detail: "a hole".to_owned(),
+    }
 }
 
 impl ReaderLayer for Holed {
@@ -295,6 +304,19 @@ impl ReaderLayer for Holed {
     fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
         let cuts = (table == VERTEX).then(|| self.cuts.lock().clone());
         cuts.unwrap_or_default()
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        match self.no_look_ups.contains(&table) {
+            true => Err(unreadable()),
+            false => self.inner.get_with(table, partition, clustering, found),
+        }
     }
 
     fn scan_table(
@@ -313,10 +335,7 @@ impl ReaderLayer for Holed {
             }
         })?;
         match damaged {
-            true => Err(KvError::Corruption {
-                space: "g".to_owned(),
-                detail: "a hole".to_owned(),
-            }),
+            true => Err(unreadable()),
             false => Ok(()),
         }
     }
@@ -342,6 +361,7 @@ fn damage_at_the_edge_of_a_part_is_reported_once() {
             .expect("a space"),
         cuts: Mutex::default(),
         hole: Mutex::default(),
+        no_look_ups: Vec::new(),
     });
     let graph = with_labels_in(Arc::clone(&space) as Arc<dyn Space>, &clock);
     let mutations = (0..PERSONS).map(|at| vertex(&format!("p{at}"), 1));
@@ -364,6 +384,30 @@ fn damage_at_the_edge_of_a_part_is_reported_once() {
             assert_eq!(alone.expect("the store works"), report);
         }
     }
+}
+
+#[test]
+fn a_pending_row_that_cannot_be_read_is_not_reported_as_missing() {
+    let clock = Arc::new(ManualClock::new(START));
+    let space = Arc::new(Holed {
+        inner: MemoryEngine::new()
+            .open("g", TABLES, true)
+            .expect("a space"),
+        cuts: Mutex::default(),
+        hole: Mutex::default(),
+        no_look_ups: vec![PENDING],
+    });
+    let graph = with_labels_in(space as Arc<dyn Space>, &clock);
+    let request = WriteRequest {
+        period: WritePeriod {
+            from: None,
+            to: Some(START.plus_micros(1_000_000_000)),
+        },
+        ..WriteRequest::now(vec![vertex("ends", 1)])
+    };
+    graph.write_now(&request).expect("written");
+    assert_eq!(rows(&graph, PENDING).len(), 1);
+    assert!(verified(&graph).is_sound());
 }
 
 #[test]

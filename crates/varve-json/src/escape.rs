@@ -2,7 +2,7 @@
 
 use crate::plain_end;
 
-/// A writer of the inside of a string, which escapes as needed and never fails.
+/// A writer of the inside of a JSON string. It escapes as needed and never fails.
 #[derive(Debug)]
 pub struct Escaping<'a>(&'a mut Vec<u8>);
 
@@ -21,7 +21,7 @@ impl std::fmt::Write for Escaping<'_> {
     }
 }
 
-/// The escape of each byte of a string: 0 for none, `u` for `\u00XX`, else the letter after the
+/// The escape of each byte of a string: 0 for none, `u` for `\u00XX`, else the character after the
 /// backslash.
 const ESCAPES: [u8; 256] = escape_table();
 
@@ -48,8 +48,8 @@ pub const fn must_escape(byte: u8) -> bool {
     ESCAPES[byte as usize] != 0
 }
 
-/// Whether one of eight bytes must be escaped. The bits of bytes after such a byte may be wrong,
-/// which does not change the result.
+/// Whether any of eight bytes must be escaped. A subtraction may borrow from the bytes more
+/// significant than such a byte, so their bits may be wrong. This does not change the result.
 const fn any_must_escape(eight: u64) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
@@ -60,7 +60,7 @@ const fn any_must_escape(eight: u64) -> bool {
     (control | is_zero) & HIGH != 0
 }
 
-/// Whether nothing in a text must be escaped, which is the usual case.
+/// Whether no byte of a text must be escaped, which is the usual case.
 #[inline]
 fn is_plain(bytes: &[u8]) -> bool {
     let (eights, rest) = bytes.as_chunks::<8>();
@@ -71,7 +71,7 @@ fn is_plain(bytes: &[u8]) -> bool {
         return false;
     }
     match bytes.last_chunk::<8>() {
-        // Tests some bytes twice instead of the rest one by one.
+        // Tests the last eight bytes at once, some of them again, instead of the rest one by one.
         Some(last) => rest.is_empty() || !any_must_escape(u64::from_ne_bytes(*last)),
         None => !rest.iter().any(|byte| must_escape(*byte)),
     }
@@ -86,8 +86,7 @@ pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Writes the inside of a string. The usual one, in which nothing must be escaped, is copied at
-/// once.
+/// Writes the inside of a string. A string in which nothing must be escaped is copied in one piece.
 #[inline]
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     if is_plain(text.as_bytes()) {

@@ -14,7 +14,7 @@ impl RawJson {
         &self.0
     }
 
-    /// A string as JSON.
+    /// Returns a text as a JSON string.
     #[must_use]
     pub fn from_string(text: &str) -> Self {
         let mut writer = Writer::new();

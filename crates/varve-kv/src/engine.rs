@@ -14,8 +14,8 @@ pub type Flow = ControlFlow<()>;
 pub enum Durability {
     /// When it is on stable storage: it survives power loss.
     Sync,
-    /// When the operating system has it: it survives the process, not power loss, until the next
-    /// [`Space::sync`].
+    /// When the operating system has it: it survives a crash of the process. It survives power loss
+    /// only after the next [`Space::sync`].
     Buffered,
 }
 
@@ -77,12 +77,12 @@ pub struct Row<'a> {
 pub struct Capabilities {
     /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`, `cassandra`).
     pub name: &'static str,
-    /// Whether reads wait for a network. If so, threads that serve connections must not read in
-    /// place.
+    /// Whether reads wait for a network. If so, threads that serve connections must not read
+    /// themselves.
     pub reads_may_wait: bool,
-    /// Whether other processes can open the same spaces in turn. If so, [`Engine::open`] names the
-    /// owner of a space instead of waiting for it, and an open space can be lost to another process
-    /// ([`Space::lease`]).
+    /// Whether other processes can open the same spaces, one at a time. If so, [`Engine::open`]
+    /// names the owner of a space instead of waiting for it, and an open space can be lost to
+    /// another process ([`Space::lease`]).
     pub shared: bool,
 }
 
@@ -127,7 +127,7 @@ pub struct Leader {
     pub address: String,
     /// The number of times the space has been opened, by any process.
     pub term: u64,
-    /// Whether the address is this process's own. An earlier process may have had it.
+    /// Whether the address is that of this process. An earlier process may have had the same one.
     pub is_self: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct Leader {
 pub enum Leadership {
     /// No other process writes the space: caches of it are valid.
     Held,
-    /// Unknown for now: another process may be writing the space. It may become held again.
+    /// Unknown for now: another process may be writing the space. [`Leadership::Held`] may follow.
     Suspended,
     /// Another process has taken the space, for good: writes fail, and caches of it are invalid.
     Lost,
@@ -167,8 +167,8 @@ impl Lease<'_> {
 ///
 /// [`ReaderExt`](crate::ReaderExt) has further forms of these methods.
 pub trait Reader: Send + Sync {
-    /// Calls `found` with the value of one row, without a copy if the engine can; returns whether
-    /// the row exists.
+    /// Calls `found` with the value of one row, if the row exists. The value is not copied if the
+    /// engine can avoid it. Returns whether the row exists.
     ///
     /// # Errors
     /// When the engine fails or finds damage.
@@ -180,7 +180,7 @@ pub trait Reader: Send + Sync {
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, KvError>;
 
-    /// Calls `found` with the position and value of each of these rows that exists, in no order.
+    /// Calls `found` with the index in `keys` and the value of each row that exists, in any order.
     /// One call for many rows lets an engine fetch them from memory or the network in parallel.
     ///
     /// # Errors
@@ -199,13 +199,13 @@ pub trait Reader: Send + Sync {
     }
 
     /// Returns for each of `rows` (table, partition key, clustering key) whether it is known to be
-    /// absent, without any I/O. `false` means unknown, and is always correct. Useful before reads
-    /// of many rows of which few are expected to exist.
+    /// absent, without any I/O. `false` means unknown, so an engine may always return it. Useful
+    /// before reads of many rows of which few are expected to exist.
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
         vec![false; rows.len()]
     }
 
-    /// Visits rows of one partition in the order of their clustering keys, calling
+    /// Visits rows of one partition in the order of their clustering keys, or in reverse. Calls
     /// `visit(clustering, value)` until it breaks or the range ends.
     ///
     /// # Errors
@@ -245,16 +245,16 @@ pub trait Reader: Send + Sync {
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8>;
 
     /// Returns partition keys that split a table into parts of similar size, for parallel scans.
-    /// They need not exist, and no other partition key is a prefix of one. The result is a hint: an
-    /// engine that cannot know returns no keys.
+    /// They need not be keys of existing partitions, and no other partition key is a prefix of one.
+    /// The result is a hint: an engine that cannot know returns no keys.
     fn cuts(&self, _table: TableId) -> Vec<Vec<u8>> {
         Vec::new()
     }
 
-    /// Visits all rows of a table. The order of partitions is the engine's own and does not change
-    /// while the table is not written; rows of a partition come together and in order. A scan
-    /// resumes right after the row `after` = `(partition, clustering)`, whether or not that row
-    /// still exists.
+    /// Visits the rows of a table until `visit` breaks. The order of partitions is that of
+    /// [`Reader::partition_order`], and does not change while the table is not written. Rows of a
+    /// partition come together, in the order of their keys. If `after` = `(partition, clustering)`
+    /// is given, the scan starts right after that row, whether or not the row still exists.
     ///
     /// # Errors
     /// As [`Reader::get_with`].
@@ -269,8 +269,8 @@ pub trait Reader: Send + Sync {
 /// A figure that an engine reports about itself, for metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistic {
-    /// Name with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in
-    /// `_total`, and no other does.
+    /// The name, with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in
+    /// `_total`; no other figure does.
     pub name: &'static str,
     /// A description, for people.
     pub help: &'static str,
@@ -308,8 +308,8 @@ pub trait Space: Reader {
     ///
     /// Returns `None`, at every call, if the engine has no snapshots. Callers then read the space
     /// itself ([`state_of`](crate::state_of)), and may see a part of a batch whose write has not
-    /// returned. One scan sees all rows of a batch in a partition or none, up to a page of the
-    /// engine's own. In very large partitions this may hold only for the rows of one element.
+    /// returned. Within one page of the engine, a scan sees all rows of a batch in a partition or
+    /// none. In very large partitions this may hold only for the rows of one element.
     fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
         None
     }
@@ -318,11 +318,12 @@ pub trait Space: Reader {
     /// can open as a space. Reads and writes continue meanwhile.
     ///
     /// # Errors
-    /// When the copy cannot be written, or the engine keeps no files.
+    /// When the copy cannot be written, or the engine keeps no files; [`KvError::Busy`] when a
+    /// later attempt may succeed.
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError>;
 
-    /// Flushes buffered rows to sorted files and compacts these as far as is useful. Blocks; for
-    /// maintenance and measurement.
+    /// Flushes buffered rows to sorted files, compacts the files as far as is useful, and waits for
+    /// the end. Does nothing if the engine has no files of its own. For maintenance and measuring.
     ///
     /// # Errors
     /// As [`Space::write`].
@@ -331,13 +332,14 @@ pub trait Space: Reader {
     /// Reads all stored data and checks it against its checksums.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] naming what is damaged.
+    /// [`KvError::Corruption`], which names what is damaged; another error when the data cannot be
+    /// read.
     fn verify_checksums(&self) -> Result<(), KvError>;
 
     /// Figures for metrics.
     fn statistics(&self) -> Vec<Statistic>;
 
-    /// The lease on the space, as this process knows it. Cheap.
+    /// The lease on the space, as this process knows it. Cheap: does no I/O.
     fn lease(&self) -> Lease<'_> {
         Lease::LOCAL
     }
@@ -349,11 +351,11 @@ pub trait Engine: Send + Sync {
     fn capabilities(&self) -> Capabilities;
 
     /// Announces that the process is about to end: writes that wait for another system give up. The
-    /// next opening of the space decides the outcome of such writes.
+    /// next opening of their space decides the outcome of such writes.
     fn stop_waiting(&self) {}
 
-    /// Returns the process that has a space open, which may be this one; `None` if there is none,
-    /// or the engine is not shared.
+    /// Returns the process that has a space open, which may be this one; `None` if no process has
+    /// it open, or the engine is not shared.
     ///
     /// # Errors
     /// When the engine cannot determine it.
@@ -384,9 +386,10 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// [`KvError::InvalidName`] for a name that [`crate::is_space_name`] does not allow;
-    /// [`KvError::Unavailable`] when the space does not exist, is open, or was written by a newer
-    /// version. A shared engine returns [`KvError::InUse`] when the space is open here or in
-    /// another process, or [`KvError::Led`] when it knows in which one.
+    /// [`KvError::Unavailable`] when the space does not exist and `create` is not set, is open, or
+    /// was written by a newer version; another error when the space is damaged or cannot be read or
+    /// written. If the space is open, a shared engine returns [`KvError::InUse`] instead, or
+    /// [`KvError::Led`] when it knows which other process has it open.
     fn open(
         &self,
         name: &str,
@@ -394,13 +397,14 @@ pub trait Engine: Send + Sync {
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError>;
 
-    /// Removes the space `name` and all its rows. Does nothing if the space is missing, or if
-    /// `incarnation` is given and differs from that of the space. Every handle to the space must
-    /// have been dropped. After a crash during the removal the space is either whole or gone at the
-    /// next start.
+    /// Removes the space `name` and all its rows. Does nothing if the space is missing. A shared
+    /// engine also does nothing if `incarnation` is given and differs from that of the space; other
+    /// engines ignore `incarnation`. Every handle to the space must have been dropped. After a
+    /// crash during the removal the space is either whole or gone at the next start.
     ///
     /// # Errors
-    /// [`KvError::InvalidName`] as with [`Engine::open`]; else when the space is open or cannot be
-    /// removed.
+    /// [`KvError::InvalidName`] as with [`Engine::open`]; when the space is open,
+    /// [`KvError::Unavailable`], or from a shared engine [`KvError::InUse`] or [`KvError::Led`];
+    /// another error when the space cannot be removed.
     fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError>;
 }

@@ -1,9 +1,9 @@
 //! The in-memory engine: for tests and for graphs that need not outlive the process.
 //!
-//! It fulfils the whole contract except durability. It also checks its callers: a partition key
-//! that its table's [`TableSpec::partition_len`] does not delimit is a programming error and panics
-//! here, since other engines would store it silently. A space lives as long as the engine: after it
-//! was closed it can be opened again, with its rows.
+//! It fulfils the whole contract except durability, and writes no checkpoints. It also checks its
+//! callers: a write panics if [`TableSpec::partition_len`] of its table does not find the end of
+//! its partition key. Other engines would store such a row without an error. A space exists until
+//! it is dropped or the engine is: after it was closed it can be opened again, with its rows.
 
 mod rows;
 
@@ -21,7 +21,7 @@ use crate::{
 };
 use rows::Rows;
 
-/// Keys up to this size are joined on the stack.
+/// A read of a row joins keys up to this size on the stack.
 const INLINE_KEY_BYTES: usize = 128;
 
 /// The engine. Two engines do not share spaces.
@@ -37,8 +37,8 @@ struct Slot {
     open: Weak<MemorySpace>,
 }
 
-/// All rows of a space at one moment. Tables have names, so that a space can be opened with
-/// additional tables.
+/// All rows of a space at one moment. Tables have names, so that a space can be opened again with
+/// further tables, or with the same tables in another order.
 #[derive(Debug, Clone, Default)]
 struct SpaceRows {
     tables: Vec<(&'static str, Rows)>,
@@ -103,6 +103,9 @@ impl Engine for MemoryEngine {
 }
 
 /// Puts the tables of a space in the order of `tables`; new tables are empty.
+///
+/// # Errors
+/// [`KvError::Unavailable`] when the space has a table that is not in `tables`.
 fn arrange_tables(
     name: &str,
     tables: &'static [TableSpec],
@@ -212,7 +215,8 @@ impl Space for MemorySpace {
     }
 }
 
-/// Panics unless [`TableSpec::partition_len`] finds the end of the partition key of `op`.
+/// Panics unless [`TableSpec::partition_len`] finds the end of the partition key of `op`. Replaces
+/// the contents of `key`.
 fn check_partition(specs: &[TableSpec], op: &Op<'_>, key: &mut Vec<u8>) {
     let (table, partition, rest) = match *op {
         Op::Put {
@@ -288,7 +292,7 @@ fn joined(partition: &[u8], clustering: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Replaces the contents of `key` by a row's whole key.
+/// Replaces the contents of `key` by the partition key followed by the clustering key.
 fn join(partition: &[u8], clustering: &[u8], key: &mut Vec<u8>) {
     key.clear();
     key.reserve(partition.len() + clustering.len());

@@ -1,7 +1,7 @@
-//! Free-form nested values: user data of schema elements, graph variables, task results, OBJECT
-//! properties.
+//! Free-form nested values: user data of schema elements, graph variables, task results, properties
+//! of type OBJECT.
 
-/// A JSON-like value without a schema. Maps keep the order in which they were written.
+/// A JSON-like value without a schema. Maps keep the order in which their members were written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Datum {
     /// Absence of a value.
@@ -21,7 +21,7 @@ pub enum Datum {
 }
 
 impl Datum {
-    /// The member `name` of a map; `None` for other kinds or when it is missing.
+    /// The member `name` of a map; `None` if it is missing, or for other kinds of values.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Datum> {
         match self {
@@ -30,8 +30,8 @@ impl Datum {
         }
     }
 
-    /// Sets the member `name` of a map. An existing member keeps its position. Other kinds stay
-    /// unchanged.
+    /// Sets the member `name` of a map. An existing member keeps its position, a new one comes
+    /// last. Other kinds of values stay unchanged.
     pub fn set(&mut self, name: &str, value: Datum) {
         if let Self::Map(members) = self {
             match members.iter_mut().find(|(key, _)| key == name) {

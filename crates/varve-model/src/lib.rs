@@ -1,7 +1,7 @@
 //! The nouns of Varve: ids, labels, property values, schema elements, instants and periods.
 //!
-//! Pure values with the rules that hold for them anywhere. This crate does no I/O, knows no async
-//! runtime, no wire format and no byte layout: `varve-encoding` lays values out as bytes,
+//! Pure values with the rules that hold for them everywhere. This crate does no I/O, and has no
+//! async runtime, no wire format and no byte layout: `varve-encoding` lays values out as bytes,
 //! `varve-server` as JSON.
 
 pub mod datum;

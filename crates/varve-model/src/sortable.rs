@@ -1,9 +1,9 @@
 //! HugeGraph's text forms of key values: primary-key vertex ids and the sort values of edge ids.
 //!
-//! Values are joined by `!`. Numbers and dates use a sortable form: base-64 digits, most
-//! significant first, after one hexadecimal digit with their count. So the texts have the order of
-//! the numbers. Negative numbers get a leading `0` and encode n + 2^63. Floating-point numbers are
-//! first converted to integers of the same order.
+//! Values are joined by `!`. Whole numbers of up to 64 bits and dates use a sortable form: one
+//! hexadecimal digit with the number of base-64 digits, then these digits, most significant first.
+//! So the texts sort as the numbers do. Negative numbers get a leading `0` and encode n + 2^63.
+//! Floating-point numbers are first converted to integers of the same order.
 
 use compact_str::{CompactString, format_compact};
 
@@ -13,7 +13,9 @@ use crate::{VertexId, VertexLabelId};
 
 const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
 
-/// Key values joined as HugeGraph does, with `!` escaped inside a part.
+/// Key values joined as HugeGraph does, with a backquote before each `!` inside a part. Unlike in
+/// HugeGraph, a part that ends in a backquote and any number of `~` gets one more `~` if another
+/// part follows: the backquote must not escape the separator.
 #[derive(Debug, Default)]
 pub struct JoinedKey {
     text: CompactString,
@@ -38,7 +40,7 @@ impl JoinedKey {
         escape_into(text, '!', &mut self.text);
     }
 
-    /// Ends the part before, if there is one.
+    /// Ends the part before, if there is one, with its guard and the separator.
     fn separate(&mut self) {
         if self.has_parts {
             if needs_guard(&self.text) {
@@ -66,8 +68,8 @@ pub fn join_key_values<'v>(values: impl IntoIterator<Item = &'v Value>) -> Compa
     joined.into_text()
 }
 
-/// The id of a vertex made of its primary-key values: the label's id, `:`, the joined values
-/// escaped.
+/// The id of a vertex with primary keys: the label's id, `:`, and the joined key values, with a
+/// backquote before each `:`.
 #[must_use]
 pub fn primary_key_id(label: VertexLabelId, joined: &str) -> VertexId {
     let mut text = format_compact!("{label}:");
@@ -75,8 +77,9 @@ pub fn primary_key_id(label: VertexLabelId, joined: &str) -> VertexId {
     VertexId::Text(text)
 }
 
-/// The text of one key value: text unchanged, numbers and dates sortable, other values in their
-/// usual text form.
+/// The text of one key value: text unchanged; whole numbers of up to 64 bits, floating-point
+/// numbers and dates in the sortable form; booleans and UUIDs in their usual text form. Empty for
+/// all other values.
 #[must_use]
 pub fn key_part(value: &Value) -> CompactString {
     match value {
@@ -89,14 +92,16 @@ pub fn key_part(value: &Value) -> CompactString {
     }
 }
 
-/// The hidden sort value of an edge from a number drawn when the edge is made: later edges between
-/// two vertices come after earlier ones.
+/// The hidden sort value that distinguishes an edge from parallel ones, as in open graphs. `number`
+/// is drawn when the edge is created. Numbers ascend, so later edges between two vertices come
+/// after earlier ones.
 #[must_use]
 pub fn drawn_sort_value(number: i64) -> CompactString {
     encode_number(number)
 }
 
-/// The hidden sort value of an edge whose writer gave it an id. It is never that of a drawn number.
+/// The hidden sort value of an edge whose writer gave it an id. It never equals that of a drawn
+/// number.
 #[must_use]
 pub fn given_sort_value(id: &VertexId) -> CompactString {
     match id {
@@ -106,7 +111,8 @@ pub fn given_sort_value(id: &VertexId) -> CompactString {
     }
 }
 
-/// The id that the writer of an edge gave, from its hidden sort value; `None` for a drawn number.
+/// The id that the writer of an edge gave, from its hidden sort value; `None` for a drawn number,
+/// or if the text is not such a value.
 #[must_use]
 pub fn given_id(sort_value: &str) -> Option<VertexId> {
     let given = sort_value.strip_prefix('~')?;

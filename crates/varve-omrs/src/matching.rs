@@ -2,9 +2,9 @@
 //!
 //! The contract's searches have conditions in four forms: properties to compare with, trees of
 //! conditions on properties, trees of conditions on classifications, and one text for all string
-//! properties. All become one [`Condition`], which [`Condition::holds`] evaluates for an instance,
-//! and from which the planner of searches chooses its walks. Strings in conditions are Java regular
-//! expressions ([`Pattern`]).
+//! properties. Each form is converted to a [`Condition`], which [`Condition::holds`] evaluates for
+//! an instance. The planner of searches derives the index scans of a search from its condition.
+//! Strings in conditions are Java regular expressions ([`Pattern`]).
 
 mod build;
 mod condition;

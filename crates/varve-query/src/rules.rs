@@ -24,7 +24,7 @@ pub(crate) fn rewritten(plan: &Plan, schema: &dyn SchemaView, paths: bool) -> Pl
     plan
 }
 
-/// Applies the rules that hold for the plans of queries and of children.
+/// Applies the rules that hold for the plan of a query and for the plan of a child traversal.
 fn of_any(plan: &Plan, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Plan {
     let mut ops: Vec<Op> = plan
         .ops
@@ -53,7 +53,8 @@ fn within(op: &Op, schema: &dyn SchemaView, paths: bool, fuses: bool) -> Op {
     op
 }
 
-/// `outE().inV()` is `out()`, unless the edge has a label.
+/// Rewrites `outE().inV()` to `out()`. A step between the two prevents that, as in
+/// `outE().as('e').inV()`.
 fn edges_to_vertices(ops: &mut Vec<Op>) {
     let mut at = 0;
     while at + 1 < ops.len() {
@@ -83,7 +84,7 @@ fn edges_to_vertices(ops: &mut Vec<Op>) {
     }
 }
 
-/// Derives the labels and the index conditions of a source from the filters after it.
+/// Derives the ids, the labels and the index conditions of a source from the filters after it.
 fn filters_into_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let mut at = 0;
     while at < ops.len() {
@@ -118,7 +119,8 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
                 let Op::Source { ids, labels, .. } = &mut ops[at] else {
                     return;
                 };
-                // The filter stays: a source by ids does not check labels.
+                // The filter stays, since it may accept fewer ids. Later label filters stay, too: a
+                // source by ids does not check labels.
                 if let (Some(wanted), None, None) = (wanted, &ids, &labels) {
                     *ids = Some(wanted);
                     return;
@@ -138,8 +140,9 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
     }
 }
 
-/// Restricts a source to labels, unless it has labels already: an edge may have both a label and
-/// its parent label, so two restrictions cannot be intersected.
+/// Restricts a source to labels, and returns whether it did. A source that has labels already is
+/// not changed: an edge may have both a label and its parent label, so two restrictions cannot be
+/// intersected.
 fn restrict(source: &mut Op, names: Vec<Name>) -> bool {
     match source {
         Op::Source { labels, .. } if labels.is_none() => {
@@ -165,8 +168,9 @@ fn names_of(predicate: &Predicate) -> Option<Vec<Name>> {
     }
 }
 
-/// The ids that a filter by these ids may accept, without repeats. A text may also be the number or
-/// UUID that it parses to, and a number of any width is its whole number. The filter itself stays.
+/// The ids that a filter by these ids may accept, without repeats. A text may also stand for the
+/// number or UUID that it parses to. A number of any type stands for the equal whole number. The
+/// filter itself stays in the plan.
 fn candidates(ids: Vec<Value>) -> Vec<Value> {
     let mut all = crate::value::ValueSet::default();
     for id in ids {

@@ -1,9 +1,10 @@
-//! A request's body: received, then opened for its handler. Its size, its time and the memory of
-//! all bodies together are bounded.
+//! A request's body is received, then opened for its handler. The body's size, the time to receive
+//! it, and the memory of all bodies together are bounded.
 //!
 //! A body's content decides what memory it needs: some kilobytes of gzip may become many megabytes,
 //! and a list of small numbers needs many times its text. So a second share covers the inflated
-//! body and its values. It is taken before they are allocated.
+//! body and its values. It is taken before the values are allocated, and before a body of more than
+//! 64 KiB is inflated. Plain bodies up to 16 KiB need no second share.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -24,16 +25,18 @@ use crate::negotiate::{self, BodyEncoding};
 use crate::route::{Class, Route};
 use crate::state::AppState;
 
-/// Bodies up to this size after decompression are inflated in place; larger ones on the pool.
+/// Bodies up to this size, both as sent and inflated, are inflated in place; larger ones on the
+/// pool.
 const INFLATE_INLINE_BYTES: usize = 64 * 1024;
 
-/// Bytes of a body for a resource without a budget.
+/// The most bytes of a body for a control resource, which has no budget.
 const CONTROL_BODY_BYTES: usize = 64 * 1024;
 
 /// The estimated memory of one value that is read from JSON, in bytes.
 const VALUE_BYTES: usize = 32;
 
-/// The first guess of an inflated body and its values, in multiples of the declared size.
+/// The first guess of the memory of an inflated body and its values, in multiples of the declared
+/// size.
 const FIRST_GUESS: usize = 4;
 
 /// A body as it was sent, and its share of the byte budget.
@@ -43,14 +46,16 @@ pub(crate) struct Received {
     pub(crate) share: BodyShare,
 }
 
-/// A body without compression, and the share of the values parsed from it.
+/// A body without compression, and its share for the memory of its content and values; `None` if it
+/// is small or has no budget.
 #[derive(Debug, Default)]
 pub(crate) struct Opened {
     pub(crate) bytes: Bytes,
     pub(crate) share: Option<OwnedSemaphorePermit>,
 }
 
-/// The most bytes of a body of this resource, both as it was sent and inflated.
+/// The most bytes of a body of this resource. The limit holds for the body as sent, and for the
+/// inflated body.
 pub(crate) fn limit(config: &ServerConfig, route: &Route) -> usize {
     match (route.class, route.batch) {
         (Class::Control, _) => CONTROL_BODY_BYTES.min(config.max_body_bytes),
@@ -59,7 +64,8 @@ pub(crate) fn limit(config: &ServerConfig, route: &Route) -> usize {
     }
 }
 
-/// Inflates a body if it is compressed, and charges its parsed values.
+/// Inflates a body if it is compressed, and takes its second share. 413 if it is too large or its
+/// values are, 400 if it is not valid gzip, 503 if the budget has no room in time.
 pub(crate) async fn open(
     state: &AppState,
     route: &Route,
@@ -73,7 +79,7 @@ pub(crate) async fn open(
     }
 }
 
-/// Charges the values of a body.
+/// Charges the content and values of a plain body, unless it is small or has no budget.
 async fn charged(gate: Option<&Gate>, bytes: Bytes) -> Result<Opened, ApiError> {
     let share = match gate {
         Some(gate) if bytes.len() > SMALL_BODY_BYTES => {
@@ -84,7 +90,8 @@ async fn charged(gate: Option<&Gate>, bytes: Bytes) -> Result<Opened, ApiError> 
     Ok(Opened { bytes, share })
 }
 
-/// Inflates a body: in place if the result is small, else on the pool, once the budget has room.
+/// Inflates a body: in place if the result is small, otherwise on the pool, once the budget has
+/// room.
 async fn inflate(
     state: &AppState,
     route: &Route,
@@ -102,7 +109,8 @@ async fn inflate(
     let most = gate.map_or(limit, Gate::work_max);
     let declared = negotiate::declared_size(&packed).min(limit);
     let mut room = (FIRST_GUESS * declared).max(INFLATE_INLINE_BYTES).min(most);
-    // The second pass knows the size; a body that declares too little needs a third one.
+    // A pass that inflates the whole body but lacks room for its values gives the next pass the
+    // exact need. A body that declares too little may need a third pass.
     loop {
         let mut share = match gate {
             Some(gate) => Some(gate.reserve_work(room).await?),
@@ -128,9 +136,10 @@ async fn inflate(
     }
 }
 
-/// The estimated memory of a parsed body, in bytes: a copy of its texts, and its values.
+/// The estimated memory of a parsed body, in bytes: a copy of its texts, and its values, of which
+/// each comma counts as one.
 fn work_bytes(body: &[u8]) -> usize {
-    // In pieces whose counts fit a byte: compilers vectorise that.
+    // The commas are counted in pieces whose counts fit a byte: compilers vectorise that.
     let commas = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte == b',')).sum::<u8>();
     let values: usize = body
         .chunks(usize::from(u8::MAX))
@@ -139,11 +148,15 @@ fn work_bytes(body: &[u8]) -> usize {
     body.len() + values * VALUE_BYTES
 }
 
-/// Receives a body of at most `limit` bytes. Refuses one that announces more before reading any of
-/// it. The first `free` bytes are not charged.
+/// Receives a body of at most `limit` bytes. A body that announces more is refused before any of it
+/// is read. A body of at most `free` bytes is not charged; a longer one is charged in full.
 ///
-/// The announced length is not charged before it arrives: a body's share is at most twice its bytes
-/// received. So a client that announces much and sends little holds little.
+/// The announced length is not charged before it arrives: a body's share is at most twice the bytes
+/// received so far. So a client that announces much and sends little holds little.
+///
+/// # Errors
+/// 413 for a longer body, 408 for one that arrives too slowly, 400 for one that cannot be read, 503
+/// if the budget has no room in time.
 pub(crate) async fn receive(
     mut body: Incoming,
     limit: usize,
@@ -156,7 +169,7 @@ pub(crate) async fn receive(
         return Err(ApiError::body_too_large(limit));
     }
     let mut received = Received::default();
-    // The hint is exact for a body with a length, and below the limit, so it fits.
+    // The hint is exact for a body with a declared length. It is at most `limit`, so it fits.
     let most = hint.exact().map_or(limit, |bytes| bytes as usize);
     let deadline = Deadline::start(config);
     let Some(first) = next(&mut body, &deadline, 0).await? else {
@@ -189,6 +202,7 @@ pub(crate) async fn receive(
     Ok(received)
 }
 
+/// The deadline of each piece of a body. Every received byte extends it.
 struct Deadline {
     start: Instant,
     grace: Duration,
@@ -211,7 +225,8 @@ impl Deadline {
     }
 }
 
-/// The next piece of the body, or `None` at its end.
+/// The next piece of the body, or `None` at its end. 408 after the deadline, 400 if the body cannot
+/// be read.
 async fn next(
     body: &mut Incoming,
     deadline: &Deadline,

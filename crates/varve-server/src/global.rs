@@ -20,12 +20,12 @@ use crate::route::{Class, Handler, Parameter, Route, Scope};
 use crate::router::DEFAULT_GRAPH_SPACE;
 use crate::version;
 
-/// The version of HugeGraph's server whose paths and answers this server has. Clients choose their
-/// path style by it.
+/// The version of HugeGraph's server whose paths and answers this server reproduces. Clients choose
+/// their path style by this version.
 pub const CORE_VERSION: &str = "1.7.0";
 /// The version of TinkerPop's Gremlin.
 pub const GREMLIN_VERSION: &str = "3.5.1";
-/// The version of HugeGraph's REST API. Clients refuse to start outside 0.38 to 0.81.
+/// The version of HugeGraph's REST API. Clients refuse a server outside 0.38 to 0.81.
 pub const API_VERSION: &str = "0.71.0.0";
 
 const TYPE: &[Parameter] = &[Parameter::text("type")];
@@ -129,8 +129,8 @@ fn versions(_: &RequestContext) -> HandlerResult {
     Ok(Response::ok(Bytes::clone(&BODY)))
 }
 
-/// Sends a browser to the explorer; answers others with the address of the documentation and the
-/// groups of resources.
+/// Redirects a browser to the explorer. Answers other clients with the address of the documentation
+/// and the groups of resources.
 fn root(context: &RequestContext) -> HandlerResult {
     if let Some(redirect) = crate::ui::redirect_of(context.headers()) {
         return Ok(redirect);
@@ -212,8 +212,9 @@ fn describe(route: &Route, json: &mut JsonWriter) {
     json.end_array().end_object();
 }
 
-/// 200 while requests are served, with the reasons if some fail and the graphs that cannot be
-/// opened; 503 once the server stops, so that balancers look elsewhere.
+/// Answers 200 while the server serves requests. The body has the reasons if some requests fail,
+/// and the graphs that cannot be opened. Answers 503 until the graphs are open and once the server
+/// stops, so that load balancers choose another server.
 fn health(context: &RequestContext) -> HandlerResult {
     if context.state().is_stopping() || context.state().is_waiting() {
         return Ok(Response::json(
@@ -314,7 +315,7 @@ fn default_graph_space() -> Vec<u8> {
     json.finish()
 }
 
-/// The answer to OPTIONS: the verbs in `Allow`, and as little WADL as is valid.
+/// The answer to OPTIONS: the methods in `Allow`, and a minimal valid WADL document.
 pub(crate) fn wadl(uri: &Uri, allow: &str) -> Response {
     let methods: String = allow
         .split(',')

@@ -39,32 +39,32 @@ impl Identity {
         }
     }
 
-    /// Whether it may do everything.
+    /// Whether the client may do everything.
     pub(crate) fn is_administrator(&self) -> bool {
         self.has(Rights::is_administrator)
     }
 
-    /// Whether it uses an API token that allows less than its user's rights.
+    /// Whether the client uses an API token that allows less than its user's rights.
     pub(crate) fn is_restricted(&self) -> bool {
         self.user().is_some_and(|user| user.is_restricted)
     }
 
-    /// Whether it may know that the graph exists: it may read something of it.
+    /// Whether the client may know that the graph exists: it may read some part of the graph.
     pub(crate) fn sees(&self, graph: &str) -> bool {
         self.has(|rights| rights.reaches(graph, Permission::Read))
     }
 
-    /// Whether it has every right on the graph.
+    /// Whether the client has every right on the graph.
     pub(crate) fn administers(&self, graph: &str) -> bool {
         self.has(|rights| rights.administer(graph))
     }
 
-    /// The owner of the tasks that it submits; `None` where authentication is off.
+    /// The owner of the tasks that the client submits; `None` without a user.
     pub(crate) fn owner(&self) -> Option<String> {
         self.user().map(|user| user.account().to_string())
     }
 
-    /// Whether it may run scripts on a graph.
+    /// Whether the client may run scripts on at least one graph.
     pub(crate) fn may_run_scripts(&self) -> bool {
         self.has(|rights| rights.reaches_somewhere(Permission::Execute, ResourceType::Gremlin))
     }
@@ -78,14 +78,15 @@ impl Identity {
         }
     }
 
-    /// 403 unless it has each of these rights on all resources of the right's type on the graph.
+    /// 403 unless the client has each of these rights on all the graph's resources of the right's
+    /// type.
     pub(crate) fn check(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
         let lacks = |right: &&Right| self.reach(graph, **right) != Reach::All;
         rights.iter().find(lacks).map_or(Ok(()), denied(graph))
     }
 
-    /// 403 unless it has each of these rights on the graph; for vertices and edges, a right on some
-    /// of them is enough.
+    /// 403 unless the client has each of these rights on the graph. For vertices and edges, a right
+    /// on some of them is enough; for other types, it must be on all resources of the type.
     pub(crate) fn check_elements(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
         let lacks = |right: &&Right| match (right.1, self.reach(graph, **right)) {
             (ResourceType::Vertex | ResourceType::Edge, reach) => reach == Reach::Nothing,
@@ -94,7 +95,8 @@ impl Identity {
         rights.iter().find(lacks).map_or(Ok(()), denied(graph))
     }
 
-    /// 403 if it has none of these rights on any element of the graph.
+    /// 403 if the client has none of these rights on any resource of the graph. Without `rights`
+    /// there is no 403.
     pub(crate) fn check_one(&self, graph: &str, rights: &[Right]) -> Result<(), ApiError> {
         let has = |right: &Right| self.reach(graph, *right) != Reach::Nothing;
         match rights.iter().any(has) {
@@ -136,7 +138,8 @@ pub(crate) enum Claimed {
 /// The authentication of clients; `None` where it is off.
 ///
 /// # Errors
-/// 503 when another server leads the users of the cluster and has not answered for too long.
+/// 503 when this server's copy of the cluster's users is not current: no server leads the users, or
+/// the leader has not confirmed the copy for too long.
 fn current(state: &AppState) -> Result<Option<&Arc<Auth>>, ApiError> {
     match state.auth() {
         Some(auth) if !auth.is_current() => Err(ApiError::unavailable(
@@ -148,7 +151,7 @@ fn current(state: &AppState) -> Result<Option<&Arc<Auth>>, ApiError> {
 }
 
 /// The current identity of a client that authenticated earlier with this head. 401 if it is no
-/// longer valid.
+/// longer valid; 503 as [`current`]. An identity without a user stays as it is.
 pub(crate) fn renewed(
     state: &AppState,
     headers: &HeaderMap,
@@ -170,8 +173,9 @@ pub(crate) fn renewed(
     Ok(Identity::User(now.ok_or(AuthError::Failed)?))
 }
 
-/// Authenticates the client of a WebSocket by one of its messages. Also returns a header with the
-/// token, if it was one: the token is checked again with each request.
+/// Authenticates the client of a WebSocket by one of its messages. If the proof is a token, also
+/// returns a header with it, with which each request checks the token again. 401 if the proof is
+/// wrong, or authentication is off; 429 after too many failures; 503 as [`current`].
 pub(crate) async fn proved(
     state: &AppState,
     proof: Proof,
@@ -222,7 +226,8 @@ impl PendingLogin {
     }
 }
 
-/// The user name in the header of a refused client.
+/// The user name in the `Authorization` header of a refused client; `None` without one, for a token
+/// and for a header that cannot be parsed.
 pub(crate) fn name_in(headers: &HeaderMap) -> Option<String> {
     match Proof::parse(headers.get(AUTHORIZATION)?.as_bytes()) {
         Ok(Proof::Password { user, .. }) => Some(user),
@@ -238,7 +243,8 @@ pub(crate) fn unsaid(state: &AppState) -> Identity {
     }
 }
 
-/// The identity of a client's certificate, if the certificate is valid and its user exists.
+/// The identity of a client's certificate. `None` if there is no certificate, it names no user, the
+/// user does not exist, or authentication is off.
 pub(crate) fn certified(
     state: &AppState,
     certificate: Option<&Arc<ClientCertificate>>,
@@ -249,7 +255,12 @@ pub(crate) fn certified(
     Some(Identity::Certified(principal, Arc::clone(certificate)))
 }
 
-/// The identity of a request: by its `Authorization` header, else by the client's certificate.
+/// The identity of a request: by its `Authorization` header, else by the client's certificate. The
+/// certificate of a request that another server forwards does not count.
+///
+/// # Errors
+/// 400 for several or malformed `Authorization` headers; 401 for a wrong or missing proof; 429
+/// after too many failures; 503 as [`current`].
 pub(crate) fn claimed(
     state: &AppState,
     headers: &HeaderMap,
@@ -284,7 +295,7 @@ pub(crate) fn claimed(
 /// The interval of checks for changes of users with an unknown outcome.
 const SETTLED_EVERY: Duration = Duration::from_secs(1);
 
-/// Settles changes of users with an unknown outcome.
+/// Settles changes of users with an unknown outcome, until the server ends.
 pub(crate) async fn settle_changes(state: &AppState, auth: &Arc<Auth>) {
     loop {
         tokio::time::sleep(SETTLED_EVERY).await;
@@ -335,7 +346,7 @@ impl From<AuthError> for ApiError {
     }
 }
 
-/// Whether a status means that the client was not authenticated or not allowed.
+/// Whether a status means that the client was not authenticated, not allowed, or throttled.
 pub(crate) fn is_refusal(status: StatusCode) -> bool {
     matches!(
         status,

@@ -13,10 +13,12 @@ use crate::errors::ApiError;
 use crate::respond::Body;
 use crate::route::{Consumes, Route, Verb};
 
-/// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for
-/// `Content-Type`. A body needs a type, since a browser sends one without a type for any site's
-/// page. `/gremlin` takes a body without a type, as TinkerPop's server does: `origin` keeps pages
-/// of other sites out.
+/// Refuses a request whose media types the route does not support. Returns 406 for `Accept`, 415
+/// for `Content-Type`, and 400 for an empty `Content-Type`. The type of a GET is not checked.
+///
+/// A body needs a type, since a page of any site can make a browser send a body without one.
+/// `/gremlin` accepts a body without a type, as TinkerPop's server does; there, the module `origin`
+/// refuses pages of other sites.
 pub(crate) fn check_types(
     route: &Route,
     headers: &HeaderMap,
@@ -57,7 +59,7 @@ pub(crate) fn check_types(
     }
 }
 
-/// The type without its parameters.
+/// The media type without its parameters; empty if the header is not ASCII.
 fn media_type(content_type: &HeaderValue) -> &str {
     content_type
         .to_str()
@@ -68,7 +70,7 @@ fn media_type(content_type: &HeaderValue) -> &str {
         .trim()
 }
 
-/// Whether `Content-Type` is JSON.
+/// Whether `Content-Type` is JSON; false without the header.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).map_or("", media_type);
     content_type.eq_ignore_ascii_case("application/json")
@@ -79,7 +81,7 @@ fn accepts_gremlin(accept: &HeaderValue) -> bool {
     types.any(|name| Format::from_mime(name).is_some())
 }
 
-/// The types that an `Accept` header names and does not refuse, in the order sent.
+/// The types in an `Accept` header with a quality above 0, in the order sent.
 pub(crate) fn accepted(header: &str) -> impl Iterator<Item = &str> {
     let each = header.split(',').map(with_quality);
     each.filter(|(_, quality)| *quality > 0.0)
@@ -102,7 +104,7 @@ fn accepts(header: &[u8], text: bool) -> bool {
     })
 }
 
-/// Splits `gzip;q=0.5` into its name and quality.
+/// Splits `gzip;q=0.5` into its name and quality; 1 if there is no valid quality.
 fn with_quality(part: &str) -> (&str, f32) {
     let mut pieces = part.split(';').map(str::trim);
     let name = pieces.next().unwrap_or("");
@@ -110,12 +112,12 @@ fn with_quality(part: &str) -> (&str, f32) {
     (name, quality.unwrap_or(1.0))
 }
 
-/// Whether the client takes gzip.
+/// Whether the client accepts gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     accepts_encoding(headers, &["gzip", "x-gzip"])
 }
 
-/// Whether the client takes Brotli.
+/// Whether the client accepts Brotli.
 pub(crate) fn accepts_brotli(headers: &HeaderMap) -> bool {
     accepts_encoding(headers, &["br"])
 }
@@ -141,7 +143,7 @@ pub(crate) enum BodyEncoding {
     Gzip,
 }
 
-/// The encoding that a request declares; 415 for one that is not understood.
+/// The encoding that a request declares; 415 if it is not supported.
 pub(crate) fn body_encoding(headers: &HeaderMap) -> Result<BodyEncoding, ApiError> {
     let Some(value) = headers.get(header::CONTENT_ENCODING) else {
         return Ok(BodyEncoding::Identity);
@@ -153,7 +155,8 @@ pub(crate) fn body_encoding(headers: &HeaderMap) -> Result<BodyEncoding, ApiErro
     }
 }
 
-/// Decompresses a gzip body; 413 as soon as it grows over `limit` bytes, 400 if it is not gzip.
+/// Decompresses a gzip body. Returns 413 as soon as the plain body exceeds `limit` bytes, and 400
+/// if the body is not valid gzip.
 pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError> {
     let expected = compressed.len().saturating_mul(4).min(limit);
     let mut plain = Vec::with_capacity(expected);
@@ -167,15 +170,15 @@ pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError>
     Ok(plain.into())
 }
 
-/// The inflated size that a gzip body declares. A body of several members declares that of the
-/// last.
+/// The plain size in bytes, modulo 2³², that the last 4 bytes of a gzip body declare. Of a body
+/// with several members, it is the size of the last one. 0 if the body is shorter than 4 bytes.
 pub(crate) fn declared_size(compressed: &[u8]) -> usize {
     compressed
         .last_chunk()
         .map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
 }
 
-/// Compresses an answer.
+/// Compresses an answer with gzip.
 pub(crate) fn gzip(plain: &Body, level: u32) -> Bytes {
     let mut encoder = GzEncoder::new(
         Vec::with_capacity(plain.len() / 4 + 64),

@@ -186,20 +186,20 @@ impl RequestContext {
         value.map_or("", |(_, segment)| segment.text(self.uri.path()))
     }
 
-    /// The name of the graph in the path, which is its first parameter; `None` if the pattern has no
-    /// such parameter.
+    /// The name of the graph in the path; `None` if the pattern has no such parameter.
     pub(crate) fn graph_in_path(&self) -> Option<&str> {
         let names = self.worker.state.router().parameter_names(self.route);
-        let is_there = names.first() == Some(&"graph");
-        debug_assert_eq!(is_there, names.contains(&"graph"));
-        let name = self.captures.first().filter(|_| is_there)?;
+        let named = names.first() == Some(&"graph");
+        let name = self.captures.first().filter(|_| named)?;
         Some(name.text(self.uri.path()))
     }
 
     /// The name of the graph that the path names. Empty if the pattern has no such parameter, which
     /// is a programming error.
     pub fn graph_name(&self) -> &str {
-        self.graph_in_path().unwrap_or_default()
+        let name = self.graph_in_path();
+        debug_assert!(name.is_some(), "{} has no {{graph}}", self.route().pattern);
+        name.unwrap_or_default()
     }
 
     /// The graph that the path names; 404 if there is none.

@@ -61,8 +61,8 @@ pub(crate) type Captures = SmallVec<[Segment; 4]>;
 type Parameters = SmallVec<[usize; 4]>;
 
 impl Router {
-    /// Compiles a table. Panics if two routes have the same verb and pattern, which is a
-    /// programming error.
+    /// Compiles a table. Panics at a programming error: two routes have the same verb and pattern,
+    /// or `{graph}` is not the first parameter of its pattern.
     pub fn new(tables: &[&'static [Route]]) -> Self {
         let routes: Vec<&'static Route> = tables.iter().flat_map(|table| table.iter()).collect();
         let names = routes
@@ -82,6 +82,12 @@ impl Router {
 
     fn insert(&mut self, index: usize) {
         let route = self.routes[index];
+        let graph = self.names[index].iter().position(|name| *name == "graph");
+        assert!(
+            graph.is_none_or(|at| at == 0),
+            "{{graph}} is not the first parameter of {}",
+            route.pattern
+        );
         let mut node = 0;
         for segment in route
             .pattern

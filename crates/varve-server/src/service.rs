@@ -1,5 +1,8 @@
-//! One request from head to answer: find the route and check (`exchange`), receive the body, run
-//! the handler (`run`), compress, count (`exchange`).
+//! One request from head to answer, in this order:
+//! 1. find the route and check the client's rights (`exchange`),
+//! 2. receive the body,
+//! 3. run the handler (`run`), or forward the request to the graph's leader,
+//! 4. compress and count the answer (`exchange`).
 
 mod exchange;
 mod run;
@@ -129,7 +132,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
 }
 
 impl ConnectionService {
-    /// Ends a request that ran in place. The answer's headers reuse the memory of the request's.
+    /// Ends a request that ran in place. The answer's headers reuse the memory of the request's,
+    /// unless a large answer is compressed first.
     fn end_inline(
         &self,
         exchange: Exchange,
@@ -250,7 +254,7 @@ impl ConnectionService {
     }
 }
 
-/// Counts a request as in work on its connection until it is dropped.
+/// Counts a request as ended on its connection when this value is dropped.
 struct Counted {
     connection: Arc<ConnectionState>,
 }
@@ -261,7 +265,7 @@ impl Drop for Counted {
     }
 }
 
-/// Receives the body and runs the handler, or forwards the request to another server.
+/// Receives the body, then runs the handler or forwards the request to another server.
 async fn work(
     state: &AppState,
     connection: &ConnectionState,

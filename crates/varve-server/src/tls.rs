@@ -1,6 +1,6 @@
-//! TLS on the server's own listeners: the certificate, its renewal while the server runs, how many
-//! handshakes may be in work, the certificates of clients (`clients`), and the connections to other
-//! servers (`peers`).
+//! TLS on the server's own listeners: the certificate, its renewal while the server runs, and the
+//! limit of concurrent handshakes. The certificates of clients are in `clients`, and the
+//! connections to other servers in `peers`.
 
 mod clients;
 mod peers;
@@ -120,7 +120,7 @@ impl TlsConfig {
     }
 }
 
-/// A file that TLS cannot be served with.
+/// A file that TLS needs and cannot use.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", file.display())]
 pub struct TlsError {
@@ -150,13 +150,13 @@ struct Files {
     peers: Option<Vec<u8>>,
 }
 
-/// The certificate and the verifier of new connections.
+/// The TLS configuration of new connections, incoming and outgoing.
 #[derive(Debug)]
 struct Serving {
     config: Arc<rustls::ServerConfig>,
-    /// Verifies the certificates of clients, where they are asked for.
+    /// Verifies the certificates of clients, if clients are asked for them.
     clients: Option<Arc<dyn ClientCertVerifier>>,
-    /// Connects to other servers, where there are some.
+    /// Connects to other servers, if `tls.peer_ca_file` is given.
     peers: Option<Arc<rustls::ClientConfig>>,
 }
 
@@ -227,7 +227,7 @@ pub(crate) struct Tls {
     serving: ArcSwap<Serving>,
     /// The contents that were read last, valid or not; `None` if a file could not be read.
     seen: Mutex<Option<Files>>,
-    /// Slots for handshakes.
+    /// One permit for each concurrent handshake.
     pub(crate) handshakes: Semaphore,
 }
 
@@ -291,14 +291,14 @@ impl Tls {
         }
     }
 
-    /// Puts the contents of the files in use, if they have changed and are valid.
+    /// Reads the files. If their contents have changed and are valid, new connections use them.
     fn look(&self) {
         let mut seen = self.seen.lock();
         let files = match Files::read(&self.config) {
             Ok(files) if Some(&files) == seen.as_ref() => return,
             Ok(files) => files,
             Err(error) => {
-                // Logged once while a file is missing.
+                // The error is logged once, until all files can be read again.
                 if seen.take().is_some() {
                     tracing::error!(%error, "a TLS file cannot be read; the previous files stay in use");
                 }

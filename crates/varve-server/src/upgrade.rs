@@ -1,5 +1,5 @@
-//! From HTTP/1.1 to a WebSocket: the handshake, and the handler that serves the connection
-//! afterwards.
+//! Upgrades a connection from HTTP/1.1 to a WebSocket: the handshake, and the handler that serves
+//! the connection afterwards.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -23,14 +23,14 @@ use crate::runtime::ConnectionState;
 /// The version of the protocol that RFC 6455 names.
 const VERSION: &str = "13";
 
-/// Serves a WebSocket to its end. The context is that of the request that asked for it.
+/// Serves a WebSocket to its end. The context is that of the request for the upgrade.
 pub(crate) type SocketHandler =
     fn(Upgraded, RequestContext, Arc<ConnectionState>) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// The upgrade of a connection, set by the request that asked for it.
+/// The upgrade of a connection, set by the request for it; `None` unless there was one.
 pub(crate) type Slot = Rc<RefCell<Option<Box<Upgrade>>>>;
 
-/// A connection that becomes a WebSocket once its client has the answer.
+/// A connection that becomes a WebSocket once the answer 101 was sent.
 #[derive(Debug)]
 pub(crate) struct Upgrade {
     pub(crate) on: OnUpgrade,
@@ -39,7 +39,7 @@ pub(crate) struct Upgrade {
 }
 
 impl Upgrade {
-    /// Serves the WebSocket to its end.
+    /// Waits for the upgrade, and serves the WebSocket to its end. A failed upgrade is only logged.
     pub(crate) async fn serve(self, connection: Arc<ConnectionState>) {
         match self.on.await {
             Ok(upgraded) => (self.handler)(upgraded, self.context, connection).await,
@@ -48,7 +48,7 @@ impl Upgrade {
     }
 }
 
-/// Whether the client asks for a WebSocket.
+/// Whether this is a request for a WebSocket: GET with the header `Upgrade: websocket`.
 pub(crate) fn is_asked_for(parts: &Parts) -> bool {
     parts.method == Method::GET && lists(&parts.headers, &UPGRADE, "websocket")
 }
@@ -57,7 +57,7 @@ pub(crate) fn is_asked_for(parts: &Parts) -> bool {
 /// connection.
 ///
 /// # Errors
-/// 400 if the request is not as RFC 6455 says.
+/// 400 if the version is not 13, the key is missing, or `Connection` does not list `Upgrade`.
 pub(crate) fn accept(parts: &mut Parts) -> Result<(Response, OnUpgrade), ApiError> {
     let headers = &parts.headers;
     let version = headers.get(SEC_WEBSOCKET_VERSION);
@@ -84,7 +84,7 @@ pub(crate) fn accept(parts: &mut Parts) -> Result<(Response, OnUpgrade), ApiErro
     Ok((response, on))
 }
 
-/// Whether a header lists this word.
+/// Whether a header lists this word, in any case.
 fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter();
     values

@@ -28,7 +28,7 @@ impl Random {
         (self.bits() % limit as u64) as usize
     }
 
-    /// True in one of `n` cases.
+    /// True with probability 1/`n`; `n` must not be 0.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }

@@ -1,9 +1,10 @@
-//! The in-memory engine as majority reads show it while a write is being applied to the replicas.
+//! An in-memory engine that behaves as a replicated store with quorum reads while a write is being
+//! applied: some reads see the write, and later ones do not.
 //!
-//! There are two stores. A write reaches the first one at once, and the second one when the test
-//! allows it; only then does it return. Reads of some tables use the store that is ahead, reads of
-//! the others the store that is behind: after a write to A, a majority of {A, B} has it, and one of
-//! {B, C} does not.
+//! There are two stores, `ahead` and `behind`. A write is applied to `ahead` at once, and to
+//! `behind` when the test allows it; only then does it return. Reads of the tables that the test
+//! names use `behind`, all others use `ahead`. This is as with replicas A, B and C after a write
+//! has reached A: a quorum of A and B sees it, one of B and C does not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +18,8 @@ use varve_kv::{
 /// Work to run before a scan.
 type Interruption = Box<dyn FnOnce() + Send>;
 
-/// The controls of a [`ReplicatedEngine`], shared by all its spaces. By default both stores get
-/// every write at once.
+/// The controls of a [`ReplicatedEngine`], shared by all its spaces. Unless [`Replicas::hold`] is
+/// called, a write does not stop between the two stores.
 pub struct Replicas {
     /// The tables that are read from the store that is behind.
     behind: &'static [TableId],
@@ -28,44 +29,46 @@ pub struct Replicas {
 
 #[derive(Default)]
 struct Interference {
-    /// Whether writes stop between the two stores.
+    /// Whether a write must stop between the two stores.
     hold: bool,
-    /// Whether a write has stopped there.
+    /// Whether a write is stopped there.
     held: bool,
-    /// Reads of the store that is behind while a write was stopped.
+    /// The number of reads of the store that is behind while a write was stopped, since the last
+    /// [`Replicas::hold`].
     stale_reads: u64,
     /// A table, the number of its scans to let pass, and the work to run before the next one.
     interrupt: Option<(TableId, u64, Interruption)>,
 }
 
 impl Replicas {
-    /// Stops the next write between the two stores, until [`Replicas::release`].
+    /// Makes every write stop between the two stores, until [`Replicas::release`].
     pub fn hold(&self) {
         let mut state = self.state.lock();
         (state.hold, state.stale_reads) = (true, 0);
     }
 
-    /// Waits until a write has stopped between the two stores.
+    /// Waits until a write is stopped between the two stores.
     pub fn wait_until_held(&self) {
         let mut state = self.state.lock();
         self.changed.wait_while(&mut state, |state| !state.held);
     }
 
-    /// Waits for a read of the store that is behind while a write is stopped, for `at_most` this
-    /// time.
+    /// Waits until the store that is behind has been read while a write was stopped, but not longer
+    /// than `at_most`.
     pub fn wait_for_stale_read(&self, at_most: Duration) {
         let mut state = self.state.lock();
         let none = |state: &mut Interference| state.stale_reads == 0;
         self.changed.wait_while_for(&mut state, none, at_most);
     }
 
-    /// Lets the stopped write continue.
+    /// Lets the stopped write continue, and later ones pass.
     pub fn release(&self) {
         self.state.lock().hold = false;
         self.changed.notify_all();
     }
 
-    /// Runs `what` before the `n`-th scan of `table` from now, on the scanning thread.
+    /// Runs `what` once, before the `n`-th call of [`Reader::scan`] on `table` from now (`n` counts
+    /// from 1), on the scanning thread. Replaces earlier work that has not run yet.
     pub fn before_scan(&self, table: TableId, n: u64, what: impl FnOnce() + Send + 'static) {
         let left = n.saturating_sub(1);
         self.state.lock().interrupt = Some((table, left, Box::new(what)));
@@ -107,7 +110,7 @@ impl Replicas {
     }
 }
 
-/// The engine.
+/// The engine with two stores. It has no snapshots.
 pub struct ReplicatedEngine {
     ahead: MemoryEngine,
     behind: MemoryEngine,
@@ -115,8 +118,8 @@ pub struct ReplicatedEngine {
 }
 
 impl ReplicatedEngine {
-    /// An engine without spaces; the tables of `behind` are read from the replicas that have a
-    /// write last.
+    /// An engine without spaces, and its controls. The tables of `behind` are read from the store
+    /// that is behind.
     #[must_use]
     pub fn new(behind: &'static [TableId]) -> (Self, Arc<Replicas>) {
         let replicas = Arc::new(Replicas {
@@ -168,7 +171,7 @@ struct ReplicatedSpace {
 }
 
 impl ReplicatedSpace {
-    /// The replicas that a read of `table` finds.
+    /// The store that a read of `table` uses. Counts the read if it is stale.
     fn of(&self, table: TableId) -> &dyn Space {
         let behind = self.replicas.reads_behind(table);
         let found = if behind { &self.behind } else { &self.ahead };

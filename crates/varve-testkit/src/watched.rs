@@ -1,5 +1,5 @@
-//! Any engine that counts its reads, and runs other work between two of them, like the concurrent
-//! work between two requests to a cluster.
+//! A test engine that wraps any other engine. It counts reads, and can run other work between two
+//! of them, as concurrent clients of a cluster do between two requests.
 
 use std::sync::Arc;
 
@@ -49,8 +49,8 @@ impl Reads {
         *self.counted.lock() = Counted::default();
     }
 
-    /// Runs `what` before the `n`-th read from now of one row or one partition (`n` = 1: the next
-    /// one), on the reading thread.
+    /// Runs `what` once, on the reading thread, before the `n`-th read from now (`n` = 1: the next
+    /// one). A read is one of a single row or of a single partition.
     pub fn before_read(&self, n: u64, what: impl FnOnce() + Send + 'static) {
         *self.interrupt.lock() = Some((n.saturating_sub(1), Box::new(what)));
     }
@@ -76,8 +76,8 @@ impl Reads {
     }
 }
 
-/// The engine. It reads the rows of a [`Reader::get_each`] one by one, in reverse order, since
-/// engines may read in any order.
+/// An engine that counts the reads of another one. It reads the rows of a [`Reader::get_each`] one
+/// by one, in reverse order, since engines may read in any order.
 pub struct WatchedEngine {
     inner: Arc<dyn Engine>,
     reads: Arc<Reads>,

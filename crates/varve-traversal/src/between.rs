@@ -10,9 +10,9 @@ use crate::{Search, Step, TraversalError, VertexNumber};
 pub struct Between<'a> {
     /// Edge labels; empty = all.
     pub labels: &'a [EdgeLabelId],
-    /// Only edges with these sort values.
+    /// Only edges with these sort values; `None` = any.
     pub sort_values: Option<&'a str>,
-    /// The most edges.
+    /// The most edges to return.
     pub limit: u64,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A [`Search`] assigns a dense number to every vertex that a request meets, so visited sets are
 //! bitmaps and paths are lists of numbers. Each traverser is a function over a search. Where
-//! HugeGraph's results are wrong or random, these follow the definition; `docs/compatibility.md`
-//! lists each difference.
+//! HugeGraph's results are wrong or random, the traversers follow the definition;
+//! `docs/compatibility.md` lists each difference.
 
 pub mod algorithms;
 pub mod between;

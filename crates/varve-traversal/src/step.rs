@@ -7,7 +7,7 @@ use varve_model::{Condition, Direction, EdgeLabelId, PropertyKeyId, VertexLabelI
 pub struct EdgeFilter {
     /// Only edges of this label; `None` = any.
     pub label: Option<EdgeLabelId>,
-    /// Conditions on the edge's properties.
+    /// Conditions on the edge's properties, all of which must hold.
     pub conditions: Vec<Condition>,
 }
 
@@ -16,7 +16,7 @@ pub struct EdgeFilter {
 pub struct VertexFilter {
     /// Only vertices of this label; `None` = any.
     pub label: Option<VertexLabelId>,
-    /// Conditions on the vertex's properties.
+    /// Conditions on the vertex's properties, all of which must hold.
     pub conditions: Vec<Condition>,
 }
 
@@ -27,10 +27,11 @@ pub struct Step {
     pub direction: Option<Direction>,
     /// Edge labels; empty = all.
     pub labels: Vec<EdgeLabelId>,
-    /// The most edges read for each vertex, in storage order; `None` = all. Filters apply
-    /// afterwards.
+    /// The most edges read for each vertex, in storage order, before the filters apply; `None` =
+    /// all.
     pub max_degree: Option<u64>,
-    /// A vertex with at least this many edges is not left at all; `None` = no bound.
+    /// No edge is followed from a vertex with at least this many edges of `direction` and `labels`;
+    /// `None` = no bound.
     pub skip_degree: Option<u64>,
     /// Properties of edges that the traversal itself reads.
     pub reads: Vec<PropertyKeyId>,
@@ -50,13 +51,14 @@ impl Step {
         }
     }
 
-    /// Whether vertex filters need properties. Labels of the ends are stored with the edges.
+    /// Whether vertex filters need properties. For labels alone no vertex is read, since edges
+    /// store the labels of their ends.
     pub(crate) fn reads_vertices(&self) -> bool {
         let mut filters = self.vertices.iter();
         filters.any(|filter| !filter.conditions.is_empty())
     }
 
-    /// Whether a vertex filter accepts this label.
+    /// Whether the label matches a vertex filter, regardless of conditions; false without filters.
     pub(crate) fn enters(&self, label: VertexLabelId) -> bool {
         let mut filters = self.vertices.iter();
         filters.any(|filter| filter.label.is_none_or(|wanted| wanted == label))

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use crate::ViewError;
 
-/// Rows between two checks of the clock and the cancel token: some hundred microseconds.
+/// Rows between two checks of the clock and the cancel token. Reading that many rows takes some
+/// hundred microseconds.
 const CHECK_EVERY: u64 = 1_024;
 /// Rows between two checks of the thread's allocated bytes; one check takes some nanoseconds.
 const MEASURE_EVERY: u64 = 64;
@@ -20,7 +21,7 @@ pub struct MeterLimits {
     pub rows_max: u64,
     /// The most bytes that the query may hold at one time.
     pub bytes_max: u64,
-    /// The query's deadline; `None` = none.
+    /// The query's deadline; `None`: the query has none.
     pub deadline: Option<Instant>,
 }
 
@@ -85,7 +86,8 @@ pub struct Meter {
     limits: MeterLimits,
     deadline: Cell<Option<Instant>>,
     cancel: CancelToken,
-    /// Called first by each check.
+    /// Called by each check after the measurement, before the cancel token and the clock are
+    /// checked.
     pause: fn(),
     rows: Cell<u64>,
     /// The count of rows at which clock and token are checked next.
@@ -96,8 +98,9 @@ pub struct Meter {
     measure: Option<Measure>,
     /// The last measured bytes.
     measured: Cell<u64>,
-    /// The budget that queries share, and how many bytes of it are reserved.
+    /// This query's part of the budget that queries share; `None`: there is no such budget.
     shared: Option<Box<dyn SharedBytes>>,
+    /// The bytes reserved in the shared budget. Without one, `u64::MAX` once a query holds bytes.
     reserved: Cell<u64>,
 }
 
@@ -165,8 +168,8 @@ impl Meter {
         self
     }
 
-    /// Calls `pause` at every check, before the check of clock and token. In `pause`, a long query
-    /// lets short ones run first.
+    /// Calls `pause` at every check, before the check of token and clock. There a long query lets
+    /// short ones run first. A check that fails for lack of memory does not call it.
     #[must_use]
     pub fn pausing(mut self, pause: fn()) -> Self {
         self.pause = pause;
@@ -191,8 +194,9 @@ impl Meter {
         self.bytes.get().max(self.measured.get())
     }
 
-    /// Ends the measurement when the query has ended: its results hold the bytes that are measured
-    /// now. Afterwards the meter may move to another thread.
+    /// Ends the measurement when the query has ended. The bytes measured now are those of its
+    /// results, and replace the counted ones. Afterwards the meter may move to another thread.
+    /// Without a measurement, nothing happens.
     pub fn settle(&mut self) {
         let Some(measure) = self.measure.take() else {
             return;
@@ -202,8 +206,8 @@ impl Meter {
         self.give_back();
     }
 
-    /// Runs work whose allocations outlive the query, such as a commit. They are not charged to the
-    /// query.
+    /// Runs work whose allocations outlive the query, such as a commit. What the work allocates and
+    /// does not free is not charged to the query.
     pub fn apart<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some(measure) = &self.measure else {
             return work();
@@ -219,7 +223,8 @@ impl Meter {
     /// Counts one row.
     ///
     /// # Errors
-    /// When [`MeterLimits::rows_max`] is exceeded; at intervals, as [`Meter::check`].
+    /// [`ViewError::Rows`] when [`MeterLimits::rows_max`] is exceeded. Every 64 rows as
+    /// [`Meter::measure`] if allocations are measured, every 1,024 rows as [`Meter::check`].
     #[inline]
     pub fn row(&self) -> Result<(), ViewError> {
         let rows = self.rows.get() + 1;
@@ -250,10 +255,11 @@ impl Meter {
         self.check()
     }
 
-    /// Pauses, then checks the clock, the cancel token and the allocated bytes.
+    /// Checks the allocated bytes, pauses, then checks the cancel token and the clock.
     ///
     /// # Errors
-    /// [`ViewError::Deadline`] or [`ViewError::Cancelled`]; as [`Meter::hold`].
+    /// As [`Meter::measure`]; [`ViewError::Cancelled`] when the token is cancelled;
+    /// [`ViewError::Deadline`] from the deadline on.
     pub fn check(&self) -> Result<(), ViewError> {
         self.measure()?;
         (self.pause)();
@@ -273,17 +279,18 @@ impl Meter {
         self.deadline.set(Some(first));
     }
 
-    /// Adds bytes that the query holds from now on.
+    /// Adds bytes that the query holds from now on. They count even if this fails.
     ///
     /// # Errors
-    /// When [`MeterLimits::bytes_max`] is exceeded, or the shared budget has not enough free bytes.
+    /// [`ViewError::Memory`] when [`MeterLimits::bytes_max`] is exceeded; that of
+    /// [`SharedBytes::resize`] when the shared budget has not enough free bytes.
     pub fn hold(&self, bytes: usize) -> Result<(), ViewError> {
         let held = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(held);
         self.fit(held)
     }
 
-    /// Measures the bytes that the query has allocated.
+    /// Measures the bytes that the query has allocated, if allocations are measured.
     ///
     /// # Errors
     /// As [`Meter::hold`].
@@ -329,7 +336,7 @@ impl Meter {
         self.give_back();
     }
 
-    /// Returns reserved bytes to the budget if far fewer are held.
+    /// Returns reserved bytes to the budget if more than [`RESERVE_SPARE`] of them are not held.
     fn give_back(&self) {
         let held = self.bytes();
         let spare = self.reserved.get().saturating_sub(held);

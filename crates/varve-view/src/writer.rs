@@ -15,7 +15,7 @@ pub struct PropertyWrite<'a> {
     pub value: &'a Value,
     /// How it is combined with existing values; `None` = by the graph's rule for the key.
     pub cardinality: Option<Cardinality>,
-    /// Properties of the property itself.
+    /// Its meta-properties: properties of the property itself.
     pub meta: &'a [(&'a str, Value)],
 }
 
@@ -45,7 +45,7 @@ pub struct EdgeAddition<'a> {
     pub properties: &'a [PropertyWrite<'a>],
 }
 
-/// Which of a vertex's values of a key.
+/// Selects values of a vertex under one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurrence {
     /// All values.
@@ -54,8 +54,8 @@ pub enum Occurrence {
     Number(u32),
 }
 
-/// Repeats a search on the newest state of the graph and calls the visitor with each element found,
-/// until the visitor breaks.
+/// Repeats a search on the given view, the newest state of the graph. Calls the visitor with each
+/// element found, until the visitor breaks.
 pub type Search = dyn Fn(
         (&dyn GraphView, &dyn SchemaView),
         &Meter,
@@ -64,16 +64,19 @@ pub type Search = dyn Fn(
     + Send
     + Sync;
 
-/// A view that can be changed. Its own reads see the changes at once. Others see them, all
-/// together, when they are committed. The commit checks what the changes depend on: see
+/// A view that can be changed. Its own reads see the changes at once; other readers see them when
+/// they are committed. They are committed together, unless the writer commits intermediate changes
+/// ([`GraphWriter::begin_change`]). The commit checks what the changes depend on: see
 /// [`GraphWriter::expect_absent`].
 ///
 /// A change that is refused has no effect.
 pub trait GraphWriter: GraphView + SchemaView {
-    /// Adds a vertex.
+    /// Adds a vertex. By the graph's rules, an existing vertex with this id is replaced, or is an
+    /// error.
     ///
     /// # Errors
-    /// When the schema does not allow it, a limit is exceeded, or the store fails.
+    /// When the schema does not allow it, a limit is exceeded, intermediate changes cannot be
+    /// committed, or the store fails.
     fn add_vertex(&self, vertex: &VertexAddition<'_>, meter: &Meter)
     -> Result<VertexId, ViewError>;
 
@@ -103,10 +106,11 @@ pub trait GraphWriter: GraphView + SchemaView {
         meter: &Meter,
     ) -> Result<(), ViewError>;
 
-    /// Writes a property of a property: `None` removes it.
+    /// Writes a meta-property of the value with this key and number. `None` removes the
+    /// meta-property.
     ///
     /// # Errors
-    /// As [`GraphWriter::set_property`].
+    /// As [`GraphWriter::set_property`], and when the graph has no meta-properties.
     fn set_meta(
         &self,
         vertex: &VertexId,
@@ -115,7 +119,7 @@ pub trait GraphWriter: GraphView + SchemaView {
         meter: &Meter,
     ) -> Result<(), ViewError>;
 
-    /// Removes a property of an element, if it has it.
+    /// Removes a property of an element, if the element has it.
     ///
     /// # Errors
     /// As [`GraphWriter::set_property`].
@@ -127,10 +131,10 @@ pub trait GraphWriter: GraphView + SchemaView {
         meter: &Meter,
     ) -> Result<(), ViewError>;
 
-    /// Removes an element, if it exists, and with a vertex all its edges.
+    /// Removes an element, if it exists. The edges of a vertex are removed with it.
     ///
     /// # Errors
-    /// When a limit is exceeded, or the store fails.
+    /// When a limit is exceeded, intermediate changes cannot be committed, or the store fails.
     fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError>;
 
     /// The number of changes so far.
@@ -140,8 +144,9 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// element; 0 if there was none.
     fn changed_at(&self, element: &ElementId) -> u64;
 
-    /// Makes the commit depend on a search that found nothing. Of two commits with the same name,
-    /// the second one repeats its search after the first one, and is refused if the search finds an
-    /// element.
+    /// Makes the commit depend on a search that found nothing. The commit repeats the search, and
+    /// is refused if the search finds an element that the commit itself does not change. Commits
+    /// with the same `name` run one after another, so that the later one finds what the earlier one
+    /// added.
     fn expect_absent(&self, name: Vec<u8>, search: Arc<Search>);
 }

@@ -20,11 +20,13 @@ static ALLOCATOR: Counted = Counted;
 /// - `thp:always`: rows are scattered over hundreds of megabytes, so address translation takes a
 ///   large part of a write's time. Huge pages, where the kernel grants them, save about a tenth of
 ///   a batch's cost.
-/// - `muzzy_decay_ms:0`: freed pages return to the kernel at once when they decay, not in two
-///   steps, so that the process's resident size tells what it uses.
+/// - `dirty_decay_ms:10000`: a freed page stays for up to ten seconds, in which it may be used
+///   again.
+/// - `muzzy_decay_ms:0`: after that it returns to the kernel in one step, so that the resident size
+///   of the process shrinks.
 // SAFETY: jemalloc's name for its options; it reads them once at the start, as a C string.
 #[unsafe(export_name = "malloc_conf")]
-pub(crate) static MALLOC_CONF: &[u8; 28] = b"thp:always,muzzy_decay_ms:0\0";
+pub(crate) static MALLOC_CONF: &[u8; 49] = b"thp:always,dirty_decay_ms:10000,muzzy_decay_ms:0\0";
 
 thread_local! {
     /// Bytes that this thread has allocated and not freed. Negative if it has freed the allocations
@@ -32,44 +34,48 @@ thread_local! {
     static ALLOCATED: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The interval at which the freed memory is looked at.
-const GIVE_BACK_EVERY: Duration = Duration::from_millis(100);
-/// The size of the pages that the allocator counts, in bytes.
-const PAGE_BYTES: usize = 4096;
+/// The interval between two checks of the dirty pages.
+const CHECK_EVERY: Duration = Duration::from_millis(100);
 
 // The allocator's controls; 4096 stands for all arenas.
 const EPOCH: &CStr = c"epoch";
-const FREED_PAGES: &CStr = c"stats.arenas.4096.pdirty";
+const PAGE_BYTES: &CStr = c"arenas.page";
+const DIRTY_PAGES: &CStr = c"stats.arenas.4096.pdirty";
 const DECAY: &CStr = c"arena.4096.decay";
 const PURGE: &CStr = c"arena.4096.purge";
 
-/// Starts a thread that returns freed memory to the kernel: memory freed over ten seconds ago, and
-/// all of it when more than `kept_bytes` are freed, so that consecutive large bodies do not add up.
+// The epoch has 64 bits, the other numbers are of the type `size_t`.
+const _: () = assert!(size_of::<usize>() == size_of::<u64>());
+
+/// Starts a thread that returns dirty pages, which are freed and not yet returned, to the kernel:
+/// those freed over ten seconds ago, and all of them once they exceed `kept_bytes`. So consecutive
+/// bodies of some MiB do not add up. (Allocations of 8 MiB or more are returned at once.)
 ///
-/// Memory that is soon used again is cheaper to keep: a page from the kernel costs a fault and is
-/// zeroed first. Allocating threads alone would return it too late: they look at the time only
-/// while they allocate, and at no amount.
-pub(crate) fn give_back_over(kept_bytes: u64) {
-    let kept_pages = usize::try_from(kept_bytes).unwrap_or(usize::MAX) / PAGE_BYTES;
+/// A page that is used again is cheaper to keep: the kernel hands out a page by a fault, and zeroes
+/// it first. Without this thread, an idle thread would return nothing, and no thread would return
+/// pages because of their number.
+pub(crate) fn return_over(kept_bytes: u64) {
     let named = std::thread::Builder::new().name("allocator".to_owned());
     let spawned = named.spawn(move || {
         loop {
-            std::thread::sleep(GIVE_BACK_EVERY);
-            let is_over = freed_pages().is_some_and(|freed| freed > kept_pages);
+            std::thread::sleep(CHECK_EVERY);
+            let is_over = dirty_bytes().is_some_and(|dirty| dirty > kept_bytes);
             control(if is_over { PURGE } else { DECAY }, None, None);
         }
     });
     if let Err(error) = spawned {
-        tracing::warn!(%error, "freed memory of idle threads is not returned to the system");
+        tracing::warn!(%error, "no thread for the allocator: freed memory is returned late");
     }
 }
 
-/// The pages that are freed and not returned to the kernel.
-fn freed_pages() -> Option<usize> {
-    let mut freed = 0_usize;
-    // The counts are those of the last change of the epoch.
-    let counted = control(EPOCH, None, Some(&mut 1));
-    (counted && control(FREED_PAGES, Some(&mut freed), None)).then_some(freed)
+/// The size of all dirty pages.
+fn dirty_bytes() -> Option<u64> {
+    let (mut page, mut pages) = (0, 0);
+    // A change of the epoch refreshes the counts.
+    let counted = control(EPOCH, None, Some(&mut 1))
+        && control(PAGE_BYTES, Some(&mut page), None)
+        && control(DIRTY_PAGES, Some(&mut pages), None);
+    counted.then_some((pages * page) as u64)
 }
 
 /// Calls a control that reads or writes a number, or neither; returns whether it succeeded.
@@ -83,8 +89,8 @@ fn control(name: &CStr, read: Option<&mut usize>, write: Option<&mut usize>) -> 
         Some(number) => (ptr::from_mut(number).cast(), size_of::<usize>()),
         None => (ptr::null_mut(), 0),
     };
-    // SAFETY: the name ends with a zero, and each pointer is null or to a number of that size, which
-    // all numbers among the controls above have: `size_t`, and 64 bits for the epoch.
+    // SAFETY: the name ends with a zero. Each pointer is null, or to a number of the given size,
+    // and jemalloc refuses a size that is not the control's own.
     unsafe { tikv_jemalloc_sys::mallctl(name.as_ptr(), read, read_size, write, write_size) == 0 }
 }
 
@@ -134,11 +140,13 @@ unsafe impl GlobalAlloc for Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::{allocated, freed_pages};
+    use super::{DECAY, PURGE, allocated, control, dirty_bytes};
 
     #[test]
-    fn freed_pages_are_counted() {
-        assert!(freed_pages().is_some());
+    fn dirty_pages_are_counted_and_returned() {
+        assert!(dirty_bytes().is_some());
+        assert!(control(DECAY, None, None));
+        assert!(control(PURGE, None, None));
     }
 
     #[test]

@@ -13,10 +13,12 @@ use crate::data;
 use crate::rest::GraphClient;
 use crate::{CommandError, NOT_ALL_WELL};
 
-/// The interval at which a job is polled.
+/// The interval between two polls of a job.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Backs up a running server (`--server`), or the data folder that the options name.
+/// Backs up a running server (`--server`), or the data folder that the options name. The target is
+/// a name in the first case, and a new folder in the second. Graphs that cannot be opened are left
+/// out.
 pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
     if let Some(server) = &arguments.server {
         let name = arguments
@@ -39,7 +41,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
     Ok(ended(unopened.is_empty()))
 }
 
-/// The exit code of a written backup: of all graphs, or of some of them.
+/// The exit code of a written backup: success only if it is of all graphs.
 fn ended(of_all: bool) -> ExitCode {
     match of_all {
         true => ExitCode::SUCCESS,
@@ -47,7 +49,7 @@ fn ended(of_all: bool) -> ExitCode {
     }
 }
 
-/// Restores a backup to a new data folder, or only checks the backup.
+/// Restores a backup to a data folder that has no graphs yet, or only checks it (`--check`).
 pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     if !arguments.source.is_dir() {
         return Err(Box::new(KvError::Missing {
@@ -77,7 +79,8 @@ fn tell(done: &str, manifest: &BackupManifest) {
     );
 }
 
-/// Starts an `/admin` job and waits for its result.
+/// Starts an `/admin` job and waits, for any time, until it ends. Returns its result, or its error
+/// if it failed.
 pub(crate) fn wait_for_job(
     client: &GraphClient,
     path: &str,

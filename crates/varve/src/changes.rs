@@ -1,9 +1,9 @@
 //! `varve changes`: prints what commits change in a graph, through the REST API.
 //!
-//! Each change is a line of JSON on standard output. The cursor is stored after all lines of a
-//! commit were written. So a crash loses no change, but the last lines may be printed again. A
-//! program that needs each change exactly once stores the commit's `version` together with the
-//! effect of its changes.
+//! Each change is a line of JSON on standard output. An answer of the server has whole commits
+//! only. With `--cursor`, the cursor is stored after the lines of an answer were written. So a
+//! crash loses no change, but the last lines may be printed again. A program that needs each change
+//! exactly once stores the commit's `version` together with the effect of its changes.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -17,10 +17,10 @@ use crate::CommandError;
 use crate::cli::ChangesArguments;
 use crate::rest::{GraphClient, RestError, encode};
 
-/// The time that the server waits for the first change of a request.
+/// With `--follow`, how long the server waits for the first change before it answers without one.
 const WAIT: &str = "30s";
 const NO_CHANGES: &str = "the server's answer is not one of changes";
-/// The pause before an unreachable server is tried again.
+/// With `--follow`, the pause before an unreachable or overloaded server is tried again.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
 /// The cursor, and the graph that it belongs to.
@@ -50,8 +50,8 @@ struct End {
     caught_up_to: String,
 }
 
-/// Prints the changes that the arguments select; without `--follow` up to the newest commit at the
-/// start.
+/// Prints the changes that the arguments select. Without `--follow` it ends at the commit that was
+/// newest at the start; with it, it ends only with an error.
 pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError> {
     let client = GraphClient::of(&arguments.target)?;
     let mut cursor = match &arguments.cursor {
@@ -88,8 +88,8 @@ pub(crate) fn run(arguments: &ChangesArguments) -> Result<ExitCode, CommandError
     }
 }
 
-/// The newest version of the graph that the cursor belongs to, or of the named one without a
-/// cursor.
+/// The newest commit version of the graph. The server refuses the request if there is a cursor, and
+/// it belongs to another graph.
 fn newest(client: &GraphClient, cursor: Option<&Cursor>) -> Result<u64, CommandError> {
     let mut path = "changes?since=now&limit=1".to_owned();
     if let Some(cursor) = cursor {
@@ -100,7 +100,7 @@ fn newest(client: &GraphClient, cursor: Option<&Cursor>) -> Result<u64, CommandE
     Ok(head.since.parse().map_err(|_| NO_CHANGES)?)
 }
 
-/// Whether the server may answer later.
+/// Whether the server is unreachable or overloaded, so that it may answer later.
 fn is_away(error: &RestError) -> bool {
     match error {
         RestError::NoAnswer { .. } => true,
@@ -109,7 +109,7 @@ fn is_away(error: &RestError) -> bool {
     }
 }
 
-/// The path of the next request; no change after the version `until` is requested.
+/// The path of the next request: changes up to the version `until`, or with `None` a long poll.
 fn path(arguments: &ChangesArguments, cursor: Option<&Cursor>, until: Option<u64>) -> String {
     let since = cursor.map_or(&arguments.since, |cursor| &cursor.since);
     let mut path = format!("changes?since={}&limit={}", encode(since), arguments.batch);

@@ -13,8 +13,8 @@ pub(crate) fn start(config: &LogConfig) {
     start_at(config, level(config));
 }
 
-/// Starts logging of warnings and errors, for a command that opens a data folder: the user must see
-/// what opening it drops or skips.
+/// Starts logging for a command that opens a data folder: warnings and errors, or only errors if
+/// the configured level is `error`. The user should see what opening the folder drops or skips.
 pub(crate) fn start_for_command(config: &LogConfig) {
     start_at(config, level(config).min(Level::WARN));
 }

@@ -1,4 +1,4 @@
-//! The metadata repository of `varve serve`: opened over its graph, where it is enabled.
+//! The metadata repository of `varve serve`, which is opened on its graph if it is enabled.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::CommandError;
 use crate::config::Config;
 
 /// Opens the repository, and creates its graph if it is missing. Returns `None` if it is not
-/// enabled.
+/// enabled. If the graphs are shared by several servers, or the graph could not be opened, the
+/// repository is opened later, on first use.
 pub(crate) fn open(
     config: &Config,
     graphs: &Arc<Registry>,
@@ -50,8 +51,8 @@ pub(crate) fn open(
     }))
 }
 
-/// The limits of one search: it runs no longer than a request, since later nobody waits for the
-/// answer. All searches together buffer at most as much as all answers.
+/// The limits of searches. A search runs no longer than a request, since no client waits for a
+/// later answer. All searches together buffer at most as many bytes as all answers may.
 fn search_limits(config: &Config) -> Limits {
     Limits {
         time_max: config.server.request_timeout(),
@@ -61,9 +62,12 @@ fn search_limits(config: &Config) -> Limits {
     }
 }
 
-/// The graphs that store a repository which this server does not serve. Other APIs cannot write to
-/// them: the history stays complete after a repository is disabled or moved to another graph,
-/// unless `omrs.unlock_graphs` is set.
+/// The graphs to which other APIs cannot write: those that store a repository which this server
+/// does not serve. So a repository's history stays complete after the repository is disabled or
+/// moved to another graph. Empty if `omrs.unlock_graphs` is set.
+///
+/// Only graphs that are open here are listed. If the graphs are shared by several servers, each
+/// request is checked instead.
 pub(crate) fn locked(
     config: &Config,
     graphs: &Arc<Registry>,

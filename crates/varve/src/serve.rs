@@ -20,6 +20,9 @@ use crate::{data, logging, metadata, users};
 
 /// The pause between two attempts to open an unreachable store.
 const STORE_AGAIN: Duration = Duration::from_secs(2);
+/// The server keeps freed memory up to the memory budget divided by this.
+#[cfg(feature = "jemalloc")]
+const DIRTY_SHARE: u64 = 8;
 
 /// Serves until SIGTERM or SIGINT, then finishes the running requests and closes the data.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
@@ -37,7 +40,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     }
     check_reach(&config)?;
     #[cfg(feature = "jemalloc")]
-    crate::allocator::give_back_over(data::memory_bytes(&config) / FREED_SHARE);
+    crate::allocator::return_over(data::memory_bytes(&config) / DIRTY_SHARE);
     let early = Early::listen(&mut config)?;
     let Data {
         engine,
@@ -87,10 +90,6 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
-
-/// Freed memory up to this part of the memory budget may stay with the process.
-#[cfg(feature = "jemalloc")]
-const FREED_SHARE: u64 = 8;
 
 /// Starts the background maintenance and logs its findings.
 fn maintain(graphs: &Arc<Registry>, config: &Config) -> Result<Maintenance, CommandError> {

@@ -1,15 +1,15 @@
 //! Changes the scope of consistency, while no process has a space open.
 //!
-//! First the row of `scope.rs` gets a change in progress. Then the lease of every space is taken,
-//! with the old scope, and released. Then the row gets the new scope.
+//! First, the row of `scope.rs` is marked with a change in progress. Then the lease of every space
+//! is taken with the old scope, and released. Last, the row gets the new scope.
 //!
-//! A process takes a lease before it reads the row. So it either finds the change in progress and
-//! opens nothing, or its lease is found here, as the spaces are listed after the row was changed. A
-//! process that had a lease and could not renew it finds another term among the nodes it asks, when
-//! it continues.
+//! A process takes a lease before it reads the row. So either it finds the change in progress and
+//! opens nothing, or this change finds its lease, since it lists the spaces after it has marked the
+//! row. A process that could not renew its lease stops writing. It continues only if the nodes that
+//! it asks still have its term, but this change has raised the term.
 //!
-//! These changes of leases are on a quorum of each datacenter, so a process with the new scope sees
-//! them. That is not so for all other rows: they must be repaired before the first process opens a
+//! The changed leases are on a quorum of each datacenter, so a process with the new scope sees
+//! them. Other rows may be on fewer nodes. They must be repaired before the first process opens a
 //! space.
 
 use varve_kv::KvError;
@@ -29,16 +29,17 @@ const CLAIMS: usize = 3;
 /// The consistency before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsistencyChange {
-    /// Before, in the form of error messages: `quorum`, or `local_quorum in` a datacenter.
+    /// The consistency before the change, as error messages name it: `quorum`, or `local_quorum in`
+    /// a datacenter.
     pub before: String,
-    /// After the change.
+    /// The consistency after the change, in the same form.
     pub now: String,
 }
 
 /// The leases of all spaces, each with its space's name.
 type Leases = Vec<(String, LeaseTable)>;
 
-/// Changes the consistency of all processes of a list to that of `config`.
+/// Changes the consistency of all processes on a list of spaces to that of `config`.
 pub(crate) async fn change(config: CassandraConfig) -> Result<ConsistencyChange, KvError> {
     let name = config.keyspace.clone();
     let changed = change_to(config).await;
@@ -56,9 +57,9 @@ async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure
     };
     let before = row.scope.to_string();
     if row.scope == to {
-        // Ends an interrupted change; no process has opened a space with its new scope. A change
-        // whose answer was lost may be on too few nodes of a datacenter, so the row is written
-        // again even if it is right.
+        // Ends an interrupted change to another scope; no process has opened a space with that
+        // scope. The row is written again even if it is right: the answer to the change that wrote
+        // it may have been lost, and then too few nodes of a datacenter may have the row.
         table.turn(&cluster, &row, &Agreed::settled(&to)).await?;
     } else {
         passable(&row.scope, &to, &cluster.config.datacenter)?;
@@ -70,8 +71,8 @@ async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure
     })
 }
 
-/// Whether a process in `datacenter` can make a change: it must read the leases with the scope of
-/// the processes that had them.
+/// Whether a process in `datacenter` can make a change. The process must read the leases with the
+/// scope of the processes that had them.
 fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
     let why = match (from, to) {
         (Scope::Datacenter(from), Scope::Datacenter(_)) => {
@@ -127,8 +128,8 @@ impl Attempt {
         self.change().await
     }
 
-    /// Checks the leases first, so that serving processes do not notice a change that cannot be
-    /// made.
+    /// Checks that every lease is free, before anything is changed. So serving processes do not
+    /// notice a change that cannot be made.
     async fn look(&self) -> Result<(), Failure> {
         for (space, lease) in leases(&self.before).await? {
             free(&space, &lease.read(&self.before).await?)?;
@@ -147,8 +148,8 @@ impl Attempt {
             return Ok(());
         };
         let back = Agreed::settled(&self.row.scope);
-        // If that fails, or is not needed, the change must be repeated. Until then either no
-        // process opens a space, or all do with the scope in the row.
+        // An error is ignored, since the change must be repeated in any case. Until then, either no
+        // process opens a space, or all use the scope in the row.
         let _ = self.table.turn(&self.cluster, &self.moving, &back).await;
         Err(failure)
     }
@@ -172,8 +173,8 @@ impl Attempt {
         for _ in 0..CLAIMS {
             let row = lease.read(cluster).await?;
             free(space, &row)?;
-            // Checked after the lease was read: if this attempt was overtaken, the next opening of
-            // the space raises the term that was read.
+            // Checked after the lease was read. If another attempt overtakes this one later, the
+            // next opening of the space raises the term that was read, and the claim below fails.
             self.stands().await?;
             let ours = LeaseRow {
                 owner: Some(owner()),
@@ -189,7 +190,7 @@ impl Attempt {
         Err(Failure::InUse(goes_on))
     }
 
-    /// Checks that the row still has this attempt.
+    /// Checks that the row still shows this attempt as the change in progress.
     async fn stands(&self) -> Result<(), Failure> {
         match self.table.find(&self.cluster).await? {
             Some(row) if row == self.moving => Ok(()),

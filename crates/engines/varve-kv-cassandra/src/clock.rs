@@ -1,13 +1,13 @@
 //! The clock by which a lease is measured.
 //!
-//! Two clocks are used, as each may stand still while time passes. Unlike the monotonic clock of
-//! `Instant`, the time since boot continues while the machine is suspended, but not while a
+//! Two clocks are used, since each may stand still while time passes. The time since boot continues
+//! while the machine is suspended, unlike the monotonic clock of `Instant`. It stands still while a
 //! hypervisor has stopped the machine. The wall clock is corrected after such a stop, at once or a
-//! while later. It may be corrected for other reasons, also backwards.
+//! while later. The wall clock may be corrected for other reasons, also backwards.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// If the wall clock has advanced further than the other one by more than this, the other one must
+/// If the wall clock is ahead of the time since boot by more than this, the time since boot must
 /// have stood still. Corrections of running clocks are far smaller.
 const STEP: Duration = Duration::from_secs(1);
 
@@ -22,7 +22,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     pub(crate) fn now() -> Self {
-        // A wall clock before 1970 is ignored.
+        // A wall clock before 1970 counts as 1970.
         let wall = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             running: running(),
@@ -30,8 +30,8 @@ impl Moment {
         }
     }
 
-    /// Returns the time since `earlier`; `None` if one of the clocks stood still, so that it is
-    /// unknown.
+    /// Returns the time since `earlier`, by the clock that has advanced further. `None` if the time
+    /// since boot stood still: then nobody knows how long.
     pub(crate) fn since(self, earlier: Self) -> Option<Duration> {
         let running = self.running.saturating_sub(earlier.running);
         let wall = self.wall.saturating_sub(earlier.wall);
@@ -55,8 +55,8 @@ fn running() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// On other systems the monotonic clock, which may stand still while the machine is suspended: then
-/// the wall clock shows it.
+/// Other systems use the monotonic clock. It may stand still while the machine is suspended; the
+/// wall clock reveals that.
 #[cfg(not(target_os = "linux"))]
 fn running() -> Duration {
     use std::sync::OnceLock;

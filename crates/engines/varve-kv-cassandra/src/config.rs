@@ -23,7 +23,8 @@ impl std::fmt::Debug for Credentials {
 /// TLS to the cluster. All files are PEM.
 #[derive(Debug, Clone)]
 pub struct Tls {
-    /// The certificates that sign those of the nodes, or the nodes' own ones.
+    /// The certificates of the authorities that sign the nodes' certificates, or the nodes' own
+    /// ones.
     pub trusted: PathBuf,
     /// For clusters that require client certificates.
     pub identity: Option<Identity>,
@@ -40,9 +41,9 @@ pub struct Identity {
     pub key: PathBuf,
 }
 
-/// The replicas that must answer before a request counts. It holds for reads, for writes, and for
-/// conditional changes such as claims of leases. The answers to two requests always have at least
-/// one replica in common.
+/// How many replicas must answer before a request has succeeded. The same rule holds for reads, for
+/// writes, and for conditional changes such as claims of leases. So any two requests are answered
+/// by at least one common replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consistency {
     /// A quorum of the replicas in the datacenter. All processes must use the same datacenter.
@@ -57,42 +58,44 @@ pub enum Consistency {
 pub struct CassandraConfig {
     /// The first nodes to connect to, each `host:port`; the others are found through them.
     pub contact_points: Vec<String>,
-    /// The datacenter whose nodes are used.
+    /// The datacenter to whose nodes requests are sent.
     pub datacenter: String,
-    /// The number of replicas in the datacenter of each row of a new space.
+    /// The number of replicas of each row in the datacenter, for new spaces.
     pub replication: u8,
-    /// Further datacenters with the same number of replicas.
+    /// Further datacenters that get the same number of replicas of each row, for new spaces.
     pub further_datacenters: Vec<String>,
     /// The replicas that must answer a request.
     pub consistency: Consistency,
-    /// The name of the keyspace with the list of spaces, and the prefix of the names of their
-    /// keyspaces: lower-case letters, digits and `_`.
+    /// The name of the keyspace that has the list of spaces: lower-case letters, digits and `_`.
+    /// The names of the spaces' own keyspaces begin with it.
     pub keyspace: String,
     /// For clusters that require a password.
     pub credentials: Option<Credentials>,
     /// For clusters that use TLS.
     pub tls: Option<Tls>,
-    /// The number of connections to each node.
+    /// The number of connections to each node; 0 counts as 1.
     pub connections: usize,
-    /// The most calls that may be under way at once.
+    /// The most calls that may be under way at once; 0 counts as 1.
     pub in_flight_max: usize,
     /// How long a call waits for a permit before it is refused as busy.
     pub room_wait: Duration,
-    /// The timeout of one request.
+    /// The timeout of one request, and of connecting. Changes of tables and keyspaces have a longer
+    /// one.
     pub request_timeout: Duration,
-    /// How long a lease lasts without a renewal; another process waits as long after a crash. It is
-    /// relied on for 4 seconds less, because clocks differ, so it must be longer than that.
+    /// How long a lease lasts without a renewal. After a crash, another process waits as long. A
+    /// process relies on its lease for 4 seconds less: the nodes' clocks may differ, and the expiry
+    /// is in whole seconds. So the value must be above 4 seconds.
     pub lease: Duration,
     /// The number of threads of the runtime.
     pub io_threads: usize,
-    /// The memory in bytes for the presence filters of all spaces, with which inserts need not read
-    /// absent rows. A space whose filter gets no memory works without one.
+    /// The memory in bytes for the presence filters of all spaces. With a filter, inserts need not
+    /// read absent rows. A space whose filter gets no memory works without one.
     pub known_bytes_max: usize,
-    /// The address of this process in its leases, by which other processes, or people, reach the
-    /// process that has a space open.
+    /// The address that this process writes into its leases. Other processes, or people, reach the
+    /// process that has a space open by it.
     pub address: String,
-    /// Whether other processes open the same spaces in turn. Then opening does not wait for another
-    /// process's lease.
+    /// Whether other processes open the same spaces in turn. Then opening a space fails at once
+    /// while another process has its lease, instead of waiting for the lease to expire.
     pub shared: bool,
 }
 

@@ -1,13 +1,13 @@
 //! The list of spaces and their keyspaces.
 //!
-//! A separate keyspace of the engine has the list, in rows that are only changed conditionally. A
-//! space exists from the moment its row is `ready` until it is `dropping`. Remains of a crash in
-//! between are removed when the name is used next, or by
-//! [`clear_begun`](varve_kv::Engine::clear_begun).
+//! The list is a table in a keyspace of the engine's own. Its rows are changed only by lightweight
+//! transactions. A space exists from the moment its row is `ready` until the row is `dropping`. A
+//! crash before or after that may leave a row and its keyspace. They are removed when the name is
+//! used next, and those of a creation also by [`clear_begun`](varve_kv::Engine::clear_begun).
 //!
 //! A keyspace's name ends in unique digits. A keyspace is removed only if a row of this list names
-//! it and that row can no longer become `ready`. So a keyspace with data, or of another
-//! installation, is never removed because of its name.
+//! it and that row can no longer become `ready`. So the keyspace of an existing space, or of
+//! another installation, is never removed, whatever its name is.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -22,10 +22,11 @@ use crate::log::{self, unreadable};
 use crate::scope;
 use crate::statements::quoted;
 
-/// The number of characters of a space's name in its keyspace's name, so that people recognize it.
+/// A keyspace's name contains up to this number of characters of the space's name, so that people
+/// recognize it.
 const NAME_CHARS: usize = 16;
-/// Hexadecimal digits at the end of a keyspace's name. With the engine's name, the space's name and
-/// two `_` it has at most 48 bytes, Cassandra's limit.
+/// Hexadecimal digits at the end of a keyspace's name. The whole name (engine's name, `_`, start of
+/// the space's name, `_`, digits) has at most 48 bytes, Cassandra's limit.
 const DIGITS: usize = 12;
 
 /// The name of the list's table.
@@ -64,8 +65,8 @@ impl Entry {
 }
 
 impl Directory {
-    /// As [`Directory::open`], but requires an existing list, so that a mistake in its name does
-    /// not create an empty one.
+    /// As [`Directory::open`], but requires an existing list, so that a misspelt keyspace name does
+    /// not create an empty list.
     ///
     /// # Errors
     /// [`Failure::NoList`] if there is none.
@@ -79,7 +80,7 @@ impl Directory {
         Self::open(cluster).await
     }
 
-    /// Creates the list if there is none, and the table of the scope beside it.
+    /// Opens the list. Creates it, and the table of the scope beside it, if they are missing.
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = cluster.config.keyspace.clone();
         let table = quoted(&keyspace, LIST);
@@ -117,7 +118,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Returns all spaces by name, including unfinished ones.
+    /// Returns all spaces, including unfinished ones, in the order of their names.
     pub(crate) async fn entries(&self, cluster: &Cluster) -> Result<Vec<Entry>, Failure> {
         let mut entries = self.rows(cluster, &self.list, ()).await?;
         entries.sort_by(|a, b| a.space.cmp(&b.space));
@@ -195,15 +196,17 @@ impl Directory {
             state: CREATING.to_owned(),
         };
         if !self.turn(cluster, &mut entry, READY).await? {
-            // The process that took the name has already given up this keyspace.
+            // Another process has taken the name, so this keyspace can never become ready.
             drop_keyspace(cluster, &entry.keyspace).await?;
             return Err(in_another_process(space));
         }
         Ok(entry)
     }
 
-    /// Removes a space with its keyspace; does nothing if the list has changed since `entry` was
-    /// read.
+    /// Removes a space with its keyspace.
+    ///
+    /// # Errors
+    /// [`Failure::InUse`] if the space's row has changed since `entry` was read.
     pub(crate) async fn remove(&self, cluster: &Cluster, entry: &Entry) -> Result<(), Failure> {
         let mut entry = entry.clone();
         if entry.state != DROPPING && !self.turn(cluster, &mut entry, DROPPING).await? {
@@ -212,11 +215,12 @@ impl Directory {
         // The state `dropping` is final, so no process opens the space now.
         drop_keyspace(cluster, &entry.keyspace).await?;
         let values = (&entry.space, &entry.keyspace, DROPPING);
-        // A faster process has done the same.
+        // If the row is gone, another process has removed it; that is no error.
         cluster.run(&self.remove, values).await.map(drop)
     }
 
-    /// Changes an entry's state if it is still that of `entry`; returns whether it was.
+    /// Changes the state in the list and in `entry`, if the list still has the state of `entry`.
+    /// Returns whether it did so.
     async fn turn(&self, cluster: &Cluster, entry: &mut Entry, to: &str) -> Result<bool, Failure> {
         let Entry {
             space,
@@ -244,13 +248,13 @@ impl Directory {
         match answer {
             Ok(true) => Ok(true),
             Ok(false) | Err(Failure::Unknown(_)) => {
-                // The keyspace's name is unique, so a row with it decides.
+                // The keyspace's name is unique, so a row with it shows if the change was made.
                 match self.find(cluster, space).await? {
                     Some(row) if row.keyspace != keyspace || row.state == DROPPING => {
                         Ok(row.keyspace == keyspace && state == DROPPING)
                     }
                     Some(row) if row.state == state => Ok(true),
-                    // The change may still be made.
+                    // A change whose answer was lost may still be made.
                     _ => answer,
                 }
             }
@@ -327,8 +331,8 @@ pub(crate) async fn add_tables(
 /// time, through nodes that do not know each other's definition yet. With random ids, one of the
 /// two tables would be lost with its rows; equal ids make it the same table.
 ///
-/// A table that is dropped and created again should have another id. It has one if the keyspace's
-/// name is never reused; the names of the spaces' keyspaces are not.
+/// A table that is dropped and created again should have another id. The tables of spaces do, since
+/// the names of spaces' keyspaces are never reused.
 pub(crate) fn id(keyspace: &str, table: &str) -> String {
     let hash = xxhash_rust::xxh3::xxh3_128(quoted(keyspace, table).as_bytes());
     // Version 8 of UUIDs: custom.
@@ -385,7 +389,7 @@ fn keyspace_name(engine: &str, space: &str, random: u64) -> String {
     format!("{engine}_{start}_{digits:0DIGITS$x}")
 }
 
-/// A random number from the operating system.
+/// A random number, seeded by the operating system.
 fn random() -> u64 {
     RandomState::new().hash_one(crate::acquire::now())
 }
@@ -415,7 +419,7 @@ mod tests {
         let longest = keyspace_name(&"e".repeat(16), &"a".repeat(48), u64::MAX);
         assert!(longest.len() <= 48, "{longest}");
         assert_ne!(random(), random());
-        // The name of one installation's list is never that of another's keyspace.
+        // The keyspace of a space never has the name of another installation's own keyspace.
         assert_ne!(keyspace_name("varve", "a", random()), "varve_a");
         assert_ne!(
             keyspace_name("varve", "a_b", random()),

@@ -33,24 +33,26 @@ pub struct CassandraEngine {
     open: Arc<Mutex<OpenSpaces>>,
 }
 
-/// The spaces that this process has open: the number of the opening, and the space once it is open.
+/// The spaces that this process has open or is opening, by name: the number of the opening, and the
+/// space once it is open.
 type OpenSpaces = HashMap<String, (u64, Weak<Core>)>;
 
 struct Shared {
     cluster: Arc<Cluster>,
     directory: Directory,
     scopes: ScopeTable,
-    /// The lease statements of listed spaces, by space name, each with the space's keyspace when
-    /// the list was last read.
+    /// For each space whose leader was looked up, by name: its keyspace, and the prepared
+    /// statements for its lease. Reading the list of spaces removes the entries whose keyspace is
+    /// no longer listed.
     looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
     /// The memory for the presence filters of all spaces.
     known_memory: Arc<KnownMemory>,
-    /// Held while a keyspace is created or removed, since concurrent changes of definitions are a
-    /// known source of trouble.
+    /// Held while this process creates or removes a keyspace, since concurrent schema changes are a
+    /// known source of trouble in Cassandra.
     definitions: tokio::sync::Mutex<()>,
 }
 
-/// The entry of a space among the open ones, removed when this is dropped.
+/// The entry of a space in `OpenSpaces`. Dropping it removes the entry.
 pub(crate) struct OpenSpace {
     name: String,
     opening: u64,
@@ -58,8 +60,9 @@ pub(crate) struct OpenSpace {
 }
 
 impl OpenSpace {
-    /// Enters a space, unless one of that name is open here. A lost space that is still referenced
-    /// is replaced: it can neither be written nor be led again.
+    /// Enters a space, unless a space of that name is open or being opened here. A space that has
+    /// lost its lease is replaced even if it is still referenced, since it can never write or lead
+    /// again.
     fn begin(name: &str, open: &Arc<Mutex<OpenSpaces>>) -> Option<Self> {
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
         let mut spaces = open.lock();
@@ -93,7 +96,7 @@ impl Drop for OpenSpace {
     }
 }
 
-/// Returns a name for the owner of a lease that is unique among all openings.
+/// Returns a name for the owner of a lease. It is unique among all openings.
 pub(crate) fn owner() -> String {
     let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
     format!("{}-{}-{opening}", std::process::id(), now())
@@ -373,7 +376,7 @@ impl Shared {
         }
     }
 
-    /// Adjusts the error of a failed opening: the space may have been removed since it was found.
+    /// Replaces the error of a failed opening if the space was removed meanwhile.
     async fn or_removed(&self, space: &str, keyspace: &str, error: KvError) -> KvError {
         if !matches!(error, KvError::Unavailable { .. }) {
             return error;
@@ -451,7 +454,8 @@ impl Shared {
             if !create {
                 return Err(unavailable(space, "it does not exist"));
             }
-            // Opening checks again; this check avoids the creation of a useless space.
+            // Opening checks this again. The early check avoids creating a space that cannot be
+            // opened.
             let agreed = self.scopes.check(&self.cluster).await;
             agreed.map_err(failed)?;
             let created = self.directory.create(&self.cluster, space, specs);
@@ -472,8 +476,8 @@ impl Shared {
         Ok((keyspace, present))
     }
 
-    /// Removes the space of that name, if its keyspace is `keyspace` or none is given. All later
-    /// steps use the keyspace that was found first.
+    /// Removes the space of that name. If `keyspace` is given, removes the space only if that is
+    /// its keyspace. All later steps use the keyspace that was found first.
     async fn remove(&self, space: &str, keyspace: Option<&str>) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
@@ -513,7 +517,7 @@ impl Shared {
         };
         let free = row.owner.is_none();
         if free {
-            // Before the lease is taken and after, as an opening does.
+            // The scope is checked before the lease is taken and after, as in an opening.
             self.scopes.check(&self.cluster).await.map_err(failed)?;
         }
         if free

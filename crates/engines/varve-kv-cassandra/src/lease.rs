@@ -1,10 +1,10 @@
 //! The lease: one row that names the process that has a space open.
 //!
-//! The owner's name expires unless the lease is renewed; every change of the row is a lightweight
-//! transaction. Each opening raises the *term*. A process that could not renew in time stops
-//! writing, and continues only if the term is still its own: then no other process has written
-//! meanwhile. The row also has the *bound* of the timestamps, and the timestamp up to which all
-//! batches are *settled*.
+//! The owner's name expires unless the lease is renewed. Every change of the row is a lightweight
+//! transaction. Each opening and each release raises the *term*. A process that could not renew in
+//! time stops writing. It continues only if the term is still its own: then no other process has
+//! written meanwhile. The row also has the *bound* of the timestamps, and the timestamp up to which
+//! all batches are *settled*.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,15 +26,16 @@ use crate::statements::quoted;
 pub(crate) const TABLE: &str = "varve_lease";
 /// The key of the only row.
 const SLOT: i32 = 0;
-/// The largest difference between the nodes' clocks. The expiry is set by the clock of the node
-/// that grants a lease, and checked by that of the node that the next server asks.
+/// The largest allowed difference between the nodes' clocks. The node that grants a lease sets the
+/// expiry by its clock; the node that the next server asks checks the expiry by its own.
 const SKEW: Duration = Duration::from_secs(3);
-/// A process stops relying on its lease this long before the expiry, which is in whole seconds.
+/// A process stops relying on its lease this long before the expiry. It includes a second because
+/// the expiry is in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
-/// After this fraction of the renewal interval, a renewal without an answer is sent once more.
+/// A renewal without an answer is sent once more after the renewal interval divided by this.
 const COPY_PARTS: u32 = 4;
-/// Lower bounds, for short leases: of a renewal's timeout, and of the wait before its copy.
+/// Lower bounds for short leases: of a renewal's timeout, and of the wait before its copy is sent.
 const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const COPY_LEAST: Duration = Duration::from_millis(250);
 
@@ -77,8 +78,8 @@ impl LeaseTable {
             "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
         ))
         .await?;
-        // Later conditions decide, so for a look at the row a plain read suffices, which costs a
-        // fraction of a linearized one.
+        // A plain read suffices for a look at the row, since the conditions of a later change
+        // decide. It costs a fraction of a linearized read.
         let look = cluster
             .prepare(
                 &format!("SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"),
@@ -101,10 +102,10 @@ impl LeaseTable {
              AND settled <= ?"
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
-        // Unlike a claim, a renewal may be repeated while a node hangs. A copy that the node
-        // carries out later is refused: within a term, bound and settled timestamp never decrease,
-        // and a release ends the term. A copy with equal numbers succeeds, and may keep the owner's
-        // name for one more lease.
+        // Unlike a claim, a renewal may be repeated while a node hangs. If the numbers have grown
+        // when the node carries out a copy, the copy is refused: within a term, bound and settled
+        // timestamp never decrease, and a release ends the term. A copy with equal numbers
+        // succeeds, and may keep the owner's name for one more lease.
         let mut extend = prepare(extend).await?;
         extend.set_is_idempotent(true);
         let release = format!(
@@ -131,7 +132,8 @@ impl LeaseTable {
         Ok(self.find(cluster, &self.read).await?.unwrap_or_default())
     }
 
-    /// Returns the row as a quorum knows it; a change in progress may not be visible yet.
+    /// Returns the row as a quorum knows it, or an empty one if it is missing. A change in progress
+    /// may not be visible yet.
     pub(crate) async fn look(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
         Ok(self.find(cluster, &self.look).await?.unwrap_or_default())
     }
@@ -154,8 +156,8 @@ impl LeaseTable {
         let Some((owner, address, term, bound, settled)) = row else {
             return Ok(None);
         };
-        // Every change writes all three. If they were taken for zeros, new timestamps could be
-        // below earlier ones.
+        // Every change writes all three numbers. If missing ones counted as zeros, new timestamps
+        // could be below earlier ones.
         let (Some(term), Some(bound), Some(settled)) = (term, bound, settled) else {
             let lacks = "the lease has lost its numbers: restore the table from a copy";
             return Err(Failure::Refused(lacks.to_owned()));
@@ -194,7 +196,8 @@ impl LeaseTable {
         applied(answer.await?)
     }
 
-    /// Builds one conditional batch: the owner with its time to live, the numbers without.
+    /// Builds one conditional batch. It writes the owner and address with the lease's length as
+    /// time to live (1 to 86,400 s), and the numbers without one.
     fn change<'a>(
         &self,
         cluster: &Cluster,
@@ -223,7 +226,8 @@ impl LeaseTable {
         (batch, vec![named, numbers])
     }
 
-    /// Releases the lease and ends its term; does nothing if another process has it.
+    /// Releases the lease and ends its term. Does nothing if the lease has expired, or another
+    /// process has it.
     pub(crate) async fn release(&self, cluster: &Cluster, row: &LeaseRow) -> Result<(), Failure> {
         let ended = row.term + 1;
         let values = (ended, row.bound, row.settled, SLOT, row.term, &row.owner);
@@ -255,7 +259,7 @@ impl scylla::serialize::value::SerializeValue for LeaseCell<'_> {
     }
 }
 
-/// Whether a conditional statement was carried out: the first column of its result.
+/// Whether a conditional statement was applied: the first column of its result.
 pub(crate) fn applied(
     result: scylla::response::query_result::QueryResult,
 ) -> Result<bool, Failure> {
@@ -275,7 +279,7 @@ pub(crate) fn applied(
 pub(crate) struct Lease {
     state: Mutex<LeaseState>,
     changed: watch::Sender<u64>,
-    /// Notified when a check finds that the lease cannot be relied on now.
+    /// Notified when a check finds that the lease cannot be relied on now, but is not lost.
     pub(crate) wanted: Arc<Notify>,
     /// The owner and the term; the other numbers are not updated.
     pub(crate) row: LeaseRow,
@@ -283,7 +287,8 @@ pub(crate) struct Lease {
 
 #[derive(Debug)]
 struct LeaseState {
-    /// When the last renewal was sent, and for how long from then the lease can be relied on.
+    /// When the last granted request was sent, and for how long from then the lease can be relied
+    /// on.
     asked: Moment,
     lasts: Duration,
     /// The new owner once the lease is lost, or the reason why it was given up.
@@ -291,14 +296,14 @@ struct LeaseState {
 }
 
 impl LeaseState {
-    /// The remaining time; zero also if it is unknown.
+    /// The remaining time; zero also if the clocks do not tell how much time has passed.
     fn left(&self, now: Moment) -> Duration {
         let gone = now.since(self.asked);
         gone.map_or(Duration::ZERO, |gone| self.lasts.saturating_sub(gone))
     }
 }
 
-/// Why a wait for the lease has failed.
+/// The reason why a wait for the lease has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lost(pub(crate) String);
 
@@ -318,7 +323,7 @@ impl Lease {
         }
     }
 
-    /// Notes a renewal by a request sent at `asked`.
+    /// Records a renewal by a request sent at `asked`.
     pub(crate) fn renewed(&self, asked: Moment, length: Duration) {
         let mut state = self.state.lock();
         state.asked = asked;
@@ -327,13 +332,14 @@ impl Lease {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Notes that the lease is lost for good: to the process `to`, or given up for the reason `to`.
+    /// Records that the lease is lost for good: to the process `to`, or given up for the reason
+    /// `to`. Only the first call counts.
     pub(crate) fn lost(&self, to: String) {
         self.state.lock().lost_to.get_or_insert(to);
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// The new owner, or the reason why the lease was given up.
+    /// The new owner, or the reason why the lease was given up; `None` if it is not lost.
     pub(crate) fn lost_to(&self) -> Option<String> {
         self.state.lock().lost_to.clone()
     }
@@ -343,7 +349,7 @@ impl Lease {
         self.leadership() == Leadership::Held
     }
 
-    /// Whether this process leads the space now.
+    /// Whether this process leads the space now. If that is suspended, requests a renewal.
     pub(crate) fn leadership(&self) -> Leadership {
         self.leadership_at(Moment::now())
     }
@@ -362,7 +368,7 @@ impl Lease {
         leadership
     }
 
-    /// The remaining time of the lease.
+    /// For how long the lease can still be relied on.
     pub(crate) fn left(&self) -> Duration {
         self.state.lock().left(Moment::now())
     }
@@ -370,7 +376,7 @@ impl Lease {
     /// Waits until the lease can be relied on.
     ///
     /// # Errors
-    /// When the lease is lost, or `closing` ends all waits.
+    /// When the lease is lost, or `closing` becomes true.
     pub(crate) async fn held(&self, mut closing: watch::Receiver<bool>) -> Result<(), Lost> {
         let mut changed = self.changed.subscribe();
         loop {
@@ -401,7 +407,7 @@ pub(crate) fn renewal(length: Duration) -> Duration {
     reliable(length) / 3
 }
 
-/// For how long a lease can be relied on after its request.
+/// For how long a lease of this length can be relied on after its request was sent.
 fn reliable(length: Duration) -> Duration {
     length.saturating_sub(MARGIN)
 }

@@ -1,21 +1,22 @@
 //! The storage seam on an Apache Cassandra cluster.
 //!
-//! A space is a keyspace, a table of the seam is a table
-//! `(p blob, c blob, v blob, PRIMARY KEY (p, c))`. The seam is synchronous, the driver is not: the
-//! engine has a small runtime, on which the calling thread waits
-//! ([`Capabilities::reads_may_wait`](varve_kv::Capabilities)).
+//! A space is a keyspace. A table of the seam is a table
+//! `(p blob, c blob, v blob, PRIMARY KEY (p, c))`. The seam is synchronous, and the driver is
+//! asynchronous. So the engine has a small runtime for requests, and the calling thread waits for
+//! them ([`Capabilities::reads_may_wait`](varve_kv::Capabilities)).
 //!
-//! The key decision: Cassandra has neither transactions over partitions nor snapshots, so **a batch
-//! is first stored as a record in a log, then carried out partition by partition**; every request
-//! carries the batch's timestamp, so a request may be repeated, by this process or, from the log,
-//! by the next one that opens the space. In return, every byte is written twice, and a reader may
-//! see one partition of a batch before another ([`varve_kv::Space::snapshot`]). The alternative,
-//! Cassandra's own logged batch, was rejected: with default settings it refuses more than 50 KiB
-//! over several partitions, and its outcome after a timeout cannot be determined.
+//! The key decision: **a batch is first stored as a record in a log, then carried out partition by
+//! partition**, since Cassandra has neither transactions over partitions nor snapshots. Every
+//! request carries the batch's timestamp, so it may be repeated: by this process or, from the log,
+//! by the next process that opens the space. The price is that every byte is written twice, and
+//! that a reader may see one partition of a batch before another ([`varve_kv::Space::snapshot`]).
+//! The alternative, Cassandra's own logged batch, was rejected. With default settings it refuses
+//! more than 50 KiB over several partitions, and its outcome after a timeout cannot be determined.
 //!
-//! A write that has begun is finished: while the cluster is unreachable the write waits, and later
-//! writes are refused. Only a process that has lost its lease to another gives a write up, and it
-//! never writes again.
+//! While the cluster is unreachable, a write that has begun waits, and later writes are refused. A
+//! process gives up such a write only if the process has lost its lease or closes the space, or if
+//! the cluster refuses the write for good. The process then writes no more until it opens the space
+//! again.
 //!
 //! A lease in the keyspace ensures that one process at a time has a space open. This crate does not
 //! interpret keys and values.

@@ -1,11 +1,12 @@
-//! The log: batches are stored in it before they are carried out.
+//! The write-ahead log: a batch is stored in it before it is carried out.
 //!
-//! Its partitions are slices of time, so that settled batches are removed as a whole and leave one
-//! tombstone. Records in a slice that should be removed do no harm: the lease has the timestamp up
-//! to which all batches are settled, and earlier records are never read.
+//! A batch is *settled* once it is wholly stored in the tables, or never will be. Each partition of
+//! the log is a slice of time, so that settled batches are removed as a whole and leave one
+//! tombstone. A slice that is removed late does no harm: the lease has the timestamp up to which
+//! all batches are settled, and earlier records are never read.
 //!
-//! While timestamps are ahead of the clock they hardly grow, and all batches go to one slice. The
-//! settled part of that slice is removed by range.
+//! Timestamps that are ahead of the clock hardly grow, for example after the clock was set back.
+//! Then all batches go to one slice, whose settled part is removed by range.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,7 +24,7 @@ use crate::statements::quoted;
 pub(crate) const TABLE: &str = "varve_log";
 /// Microseconds of timestamps in one slice.
 const SLICE_MICROS: i64 = 10_000_000;
-/// The number of chunks that are stored at once.
+/// The most chunks of a record that are sent at the same time.
 const CHUNKS_AT_ONCE: usize = 8;
 /// The `gc_grace_seconds` of the table. A slice that reappears later does no harm.
 const GC_GRACE_SECONDS: u32 = 3_600;
@@ -51,10 +52,9 @@ impl Stored {
         Self(record.chunks().map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Runs those of `requests`, one for each chunk, that have not succeeded, and waits for all of
-    /// them: a request that is under way when another fails may still be carried out. A stored
-    /// chunk is not sent again. So a chunk is certainly missing if none of its requests was carried
-    /// out.
+    /// `requests` has one request for each chunk. Runs those whose chunk is not known to be stored,
+    /// and waits for all of them, even if one fails: a request that is under way may still be
+    /// carried out. So a chunk is certainly missing if none of its requests was carried out.
     async fn add<F>(&self, requests: impl Iterator<Item = F>) -> Result<(), Failure>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -95,7 +95,7 @@ impl Log {
         let remove = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
         let remove_settled = format!("{remove} AND c < ?");
         let mut read = cluster.prepare(&read, Use::Read).await?;
-        // A chunk may have half a megabyte.
+        // A chunk may have half a megabyte, so a page has at most 8 megabytes.
         read.set_page_size(16);
         Ok(Self {
             put: cluster.prepare(&put, Use::Write).await?,
@@ -106,10 +106,10 @@ impl Log {
         })
     }
 
-    /// Stores the record of the batch of `stamp`; may be repeated with the same `stored`, which has
-    /// the stored chunks. Once it has succeeded, the batch is decided. While no failure was
-    /// [`Failure::Unknown`], a part of the record is certainly missing, and the batch may be given
-    /// up.
+    /// Stores the record of the batch with the timestamp `stamp`. A failed call may be repeated
+    /// with the same `stored`, which lists the stored chunks. After a success, the batch is
+    /// decided. While no failure was [`Failure::Unknown`], a part of the record is certainly
+    /// missing, and the batch may be given up.
     pub(crate) async fn put(
         &self,
         cluster: &Cluster,
@@ -145,8 +145,8 @@ impl Log {
         Ok(slices)
     }
 
-    /// Reads a page of a slice's rows, in order: those of batches after `settled`, starting at
-    /// `from`. A slice may be larger than memory.
+    /// Reads a page of a slice's rows, in order, starting at `from`. Only rows of batches after
+    /// `settled` are read. Pages are necessary, since a slice may be larger than memory.
     pub(crate) async fn page(
         &self,
         cluster: &Cluster,

@@ -65,13 +65,14 @@ pub(crate) struct Core {
     pub(crate) given_up: AtomicBool,
 }
 
-/// Why a batch was not stored.
+/// Why a batch is not known to be stored.
 enum NotStored {
     /// Nothing of it is stored, or ever will be.
     NotBegun(Failure),
     /// The next process that opens the space decides whether it is stored.
     Lost(Lost),
-    /// It may be stored in part or wholly, and the cluster refuses the rest.
+    /// The cluster refuses a request that the batch needs, for good. The record may be stored, and
+    /// the rows in part. The next opening carries out a stored record first.
     Refused(String),
 }
 
@@ -138,12 +139,13 @@ impl Core {
         }
     }
 
-    /// Stores the batch's record, then carries out the batch. The record decides: before it is
-    /// stored the batch may be given up, afterwards never.
+    /// Stores the batch's record, confirms that this term still counts, then carries out the batch.
+    /// The record decides: until it is stored, the batch may be given up; afterwards this opening
+    /// or the next one carries it out.
     ///
     /// A batch of one partition has a record, too, although its request would be atomic by itself.
-    /// A node may delay such a request, and carry it out when another server has opened the space
-    /// and has read the rows that it changes. Then it could not be distinguished from that server's
+    /// A node may delay such a request until another server has opened the space and has read the
+    /// rows that the request changes. The late rows could not be distinguished from that server's
     /// writes. Late records, in contrast, are ignored.
     async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
         self.slices.lock().insert(slice_of(stamp));
@@ -170,10 +172,11 @@ impl Core {
         Ok(())
     }
 
-    /// Ensures that the record just stored counts. The next opening reads the log after it has
-    /// ended this term, so it finds every record that was stored during this term. The check does
-    /// not use a clock, since that of a machine that was suspended may be wrong. No part
-    /// of the batch is carried out before this check, as the next server may not know the record.
+    /// Ensures that the record just stored counts: fails with [`NotStored::Lost`] if this term has
+    /// ended. The next opening ends this term before it reads the log, so it finds every record
+    /// that was stored during the term. The check uses no clock, since the clock of a suspended
+    /// machine may be wrong. No part of the batch is carried out before this check: a server that
+    /// has ended the term may not know the record.
     async fn confirm_term(&self) -> Result<(), NotStored> {
         let mut backoff = Backoff::new();
         loop {
@@ -196,9 +199,9 @@ impl Core {
         }
     }
 
-    /// Ends this opening, because the cluster refuses a batch that was begun. The next opening
-    /// carries that batch out first, with the batch's own timestamp. A later write of this opening
-    /// could wrongly lose to it.
+    /// Makes this opening refuse all writes, because the cluster refuses part of a batch. The next
+    /// opening carries that batch out first, with the batch's own timestamp. A later write of
+    /// this opening could wrongly lose to the batch.
     fn give_up(&self, refused: &str) {
         tracing::error!(space = %self.name, refused, "the cluster refused part of a batch: writes are refused until the space is reopened");
         self.given_up.store(true, Ordering::Release);
@@ -207,7 +210,8 @@ impl Core {
         ));
     }
 
-    /// Waits before a request is repeated. Fails if the engine is closing or the lease is lost.
+    /// Waits before a request is repeated: for the back-off, and then until the lease can be relied
+    /// on. Fails if the engine is closing or the lease is lost.
     async fn wait_again(&self, backoff: &mut Backoff) -> Result<(), Lost> {
         let mut closing = self.cluster.closing();
         tokio::select! {
@@ -225,8 +229,12 @@ impl Core {
         self.lease.held(self.cluster.closing()).await
     }
 
-    /// Sends the request that decides a batch, repeatedly, until the request is known to be carried
-    /// out. If it certainly has not been carried out, it is given up after some tries.
+    /// Sends the request that decides a batch, and repeats it until it is known to be carried out.
+    /// - While no try has an unknown outcome, the request is given up ([`NotStored::NotBegun`])
+    ///   after [`TRIES`] tries, on a failure for good, without a lease, or when the engine is
+    ///   closing.
+    /// - After a try with an unknown outcome, the tries end only on a failure for good
+    ///   ([`NotStored::Refused`]), a lost lease or a closing engine ([`NotStored::Lost`]).
     async fn decide<F>(&self, request: impl Fn() -> F) -> Result<(), NotStored>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -249,8 +257,8 @@ impl Core {
                     }
                     tracing::warn!(space = %self.name, failure = failure.text(), "a write failed; it is retried");
                     match self.wait_again(&mut backoff).await {
-                        // A request that certainly was not carried out never will be, as no process
-                        // repeats it.
+                        // No process repeats this request. So if it certainly was not carried out,
+                        // it never will be.
                         Err(_) if sure => return Err(NotStored::NotBegun(failure)),
                         waited => waited?,
                     }
@@ -259,7 +267,8 @@ impl Core {
         }
     }
 
-    /// Renews the lease, and stores its bound and settled timestamp.
+    /// Renews the lease, and stores its bound and settled timestamp. If another server has opened
+    /// the space, marks the lease as lost; that is no failure.
     async fn renew(&self) -> Result<(), Failure> {
         let asked = Moment::now();
         let row = LeaseRow {
@@ -279,16 +288,16 @@ impl Core {
             tracing::error!(space = %self.name, holder, "another server has opened the space: this server refuses writes to it");
             self.lease.lost(holder);
         } else {
-            // An earlier renewal whose answer was lost has succeeded, with a clock that was ahead
-            // of the present one.
+            // The stored bound is greater: an earlier renewal succeeded, but its answer was lost,
+            // and the clock has been set back since.
             self.stamps.grant(now.bound);
         }
         Ok(())
     }
 
     /// Removes the slices of the log in which all batches are settled. If the clock was set back,
-    /// the last slice may be in use for long. Then its settled records are removed, if there are
-    /// any after `removed`, which is updated.
+    /// the slice of the settled timestamp may be in use for long. Then the settled records of that
+    /// slice are removed, if there are any after the timestamp `removed`, which is updated.
     async fn tidy(&self, removed: &mut i64) -> Result<(), Failure> {
         let settled = self.settled.load(Ordering::Acquire);
         let last = slice_of(settled);
@@ -305,7 +314,7 @@ impl Core {
         Ok(())
     }
 
-    /// Renews the lease until the space is closed.
+    /// Renews the lease until the space is closed or the lease is lost.
     pub(crate) async fn keep(core: Weak<Self>) {
         loop {
             let Some(this) = core.upgrade() else { return };
@@ -332,8 +341,8 @@ impl Core {
         }
     }
 
-    /// Removes settled records from the log until the space is closed. Separate from
-    /// [`Core::keep`], which must not wait for it.
+    /// Removes settled records from the log until the space is closed or the lease is lost. It is a
+    /// task of its own, so that [`Core::keep`] never waits for a removal.
     pub(crate) async fn keep_tidy(core: Weak<Self>) {
         let mut removed = 0;
         loop {
@@ -349,7 +358,8 @@ impl Core {
         }
     }
 
-    /// Releases the lease, when no more writes can come.
+    /// Releases the lease, when no more writes can come. Waits up to [`RELEASE_WAIT`]; a failure is
+    /// logged, and the lease expires. A lease that another process has taken is not released.
     async fn release(self: Arc<Self>) {
         if self.lease.lost_to().is_some() && !self.given_up.load(Ordering::Acquire) {
             return;
@@ -374,9 +384,9 @@ impl Core {
 pub(crate) struct CassandraSpace {
     pub(crate) core: Arc<Core>,
     pub(crate) bridge: Arc<Bridge>,
-    /// The background tasks, which run until the space is closed.
+    /// The background tasks; closing the space aborts them.
     pub(crate) keepers: [JoinHandle<()>; 3],
-    /// Dropped last: then the space counts as closed.
+    /// Dropped after the lease is released: only then does the space count as closed.
     pub(crate) open: Option<OpenSpace>,
 }
 

@@ -20,8 +20,8 @@ use crate::failure::Failure;
 /// The TLS configuration for the driver.
 ///
 /// # Errors
-/// [`Failure::Refused`], as a retry would not help: a file cannot be read, or does not contain what
-/// it should.
+/// [`Failure::Refused`], as a retry would not help: a file cannot be read or does not contain what
+/// it should, or the certificate does not belong to the key.
 pub(crate) fn client(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
     let mut trusted = RootCertStore::empty();
     for certificate in certificates(&tls.trusted)? {
@@ -91,7 +91,8 @@ fn unusable(file: &Path, why: &dyn Display) -> Failure {
     Failure::Refused(format!("{} cannot be used: {why}", file.display()))
 }
 
-/// Checks the signature of a node's certificate, but not the address that it names.
+/// Checks a node's certificate (signer, validity, purpose), but not whether it names the node's
+/// address.
 #[derive(Debug)]
 struct AnyHost(Arc<WebPkiServerVerifier>);
 
@@ -108,7 +109,7 @@ impl ServerCertVerifier for AnyHost {
             self.0
                 .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
-            // The name is checked last, so everything else is valid.
+            // The inner verifier checks the name last, so everything else is valid.
             Err(Error::InvalidCertificate(error)) if is_of_name(&error) => {
                 Ok(ServerCertVerified::assertion())
             }
@@ -148,7 +149,9 @@ fn is_of_name(error: &CertificateError) -> bool {
     )
 }
 
-/// What a failed handshake says about whether a retry can succeed; `None` if it says nothing.
+/// Returns the failure of a TLS handshake: [`Failure::Refused`] if a retry would not help, and
+/// [`Failure::NotDone`] if it may. Returns `None` if `error` is not of TLS, or the node only closed
+/// the connection.
 pub(crate) fn of_handshake(error: &std::io::Error) -> Option<Failure> {
     let error = error.get_ref()?.downcast_ref::<Error>()?;
     Some(Failure::Refused(match error {
@@ -217,7 +220,7 @@ mod tests {
             .join(name)
     }
 
-    /// A handshake in memory with a node whose certificate names 127.0.0.1, at another address.
+    /// A handshake in memory with a node at `address` whose certificate names 127.0.0.1.
     fn handshake(trusted: &str, verify_host: bool, address: &str) -> Result<(), Error> {
         let tls = Tls {
             trusted: file(trusted),
@@ -261,7 +264,7 @@ mod tests {
         let elsewhere = handshake("ca.pem", true, "127.0.0.2").expect_err("another address");
         assert!(matches!(&elsewhere, Error::InvalidCertificate(error) if is_of_name(error)));
         assert_eq!(handshake("ca.pem", false, "127.0.0.2"), Ok(()));
-        // Its signer must still be trusted.
+        // The signer of the certificate must still be trusted.
         let stranger = handshake("other-ca.pem", false, "127.0.0.2").expect_err("a stranger");
         assert!(matches!(stranger, Error::InvalidCertificate(error) if !is_of_name(&error)));
     }

@@ -1,5 +1,5 @@
-//! Measures the cost of a row in a front table, in nanoseconds of processor time: in one large
-//! partition, only written or also read in between, and in many small ones.
+//! Measures the processor time of a row in a front table, in nanoseconds. The cases write to one
+//! large partition, some with reads in between, or to many small partitions.
 //!
 //! `cargo run --release -p varve-kv-front --example hub [part of a case's name ...]`
 
@@ -105,7 +105,8 @@ fn write_hub(space: &dyn Space, rows: u64, each: u64) -> Result<u64, KvError> {
     Ok(rows)
 }
 
-/// Reads as many rows before each batch of `each` rows.
+/// Writes 300,000 rows in batches of `each`. Before each batch, reads as many rows; `read` maps the
+/// number of a row in the batch to the number of the row to read.
 fn read_between(space: &dyn Space, each: u64, read: fn(u64) -> u64) -> Result<u64, KvError> {
     for step in 0..300_000 / each {
         let rows = step * each..(step + 1) * each;
@@ -137,7 +138,7 @@ fn scan(space: &dyn Space, most: usize) -> Result<usize, KvError> {
     Ok(rows)
 }
 
-/// Writes 600,000 rows, spread over this number of partitions in no order.
+/// Writes 600,000 rows, spread at random over this number of partitions.
 fn partitions(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     for step in 0..1_200 {
         write_rows(space, step * 500..(step + 1) * 500, |n| {
@@ -149,8 +150,8 @@ fn partitions(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     Ok(600_000)
 }
 
-/// Writes 300,000 rows, spread over this number of partitions, in batches of one; reads a row of
-/// the partition before each.
+/// Writes 300,000 rows in batches of one, spread at random over this number of partitions. Looks up
+/// one key of the row's partition before each write.
 fn read_before_each(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
     let partition = |n: u64| {
         (mixed(n + 7_777_777_777) % partitions)

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use varve_kv::KvError;
 use varve_kv_front::log::{Log, LogOptions};
 
-/// Records synced one by one. As many are synced before without being measured, from which the log
-/// learns that filling pays.
+/// Records that are synced one by one and measured. As many are synced first without a measurement,
+/// so that the log begins to fill the preallocated bytes with zeros.
 const SYNCED: usize = 2_000;
 /// Bytes that are appended to measure appends and reads.
 const BULK_BYTES: usize = 1 << 30;
-/// The log is rotated each time after this number of bytes.
+/// The log is rotated when its newest segment has this number of bytes.
 const SEGMENT_BYTES: u64 = 64 << 20;
 
 fn open(dir: &Path, preallocate_bytes: u64) -> Result<(Log, u64), KvError> {

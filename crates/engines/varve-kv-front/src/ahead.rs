@@ -11,7 +11,8 @@ use crate::cursor::{Cursor, FIRST_STEP, PartitionSpan, Taken, Tier};
 use crate::list::Span;
 use crate::table::partition_hash;
 
-/// The number of ranges that are read together: few at first, since a scan may end with the first.
+/// The number of ranges in the first window. It is small, since a scan may end with the first
+/// range.
 const FIRST_WINDOW: usize = 4;
 const WINDOW_GROWTH: usize = 4;
 const WINDOW_MAX: usize = 256;
@@ -38,7 +39,7 @@ impl<'r> PartitionSpan<'r> {
     }
 }
 
-/// The ranges of a scan, of which a window was read ahead.
+/// The ranges of a scan. The first rows of a window of ranges are read ahead.
 pub(crate) struct Ahead<'v, 'r> {
     tiers: SmallVec<[Tier<'v>; 4]>,
     table: TableId,

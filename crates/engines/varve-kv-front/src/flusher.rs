@@ -1,5 +1,6 @@
 //! The flusher: a thread that flushes the frozen tables of a space to the sorted files, oldest
-//! first. It starts with the first frozen table, and ends when the queue is empty.
+//! first. It is started when a table is frozen. It ends when the queue is empty, or when a flush
+//! fails for good.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,15 +18,16 @@ use crate::space::{Shared, table_id};
 use crate::table::{Table, partition_hash};
 use crate::view::View;
 
-/// The delay before the retry of a flush that failed for lack of space or of file descriptors.
+/// The delay before the retry of a flush that failed for a reason that may pass
+/// ([`FlushState::may_recover`]).
 const RETRY: Duration = Duration::from_secs(1);
 /// When memory is short, an active table that is filled to 1/`WORTH_FREEING` of its limit is
 /// frozen, even if it gets no more writes.
 const WORTH_FREEING: usize = 64;
-/// The progress of a flush once its rows are sorted, estimated.
+/// The estimated progress of a flush once its rows are sorted.
 pub(crate) const SORTED: f64 = 0.17;
-/// The progress of a flush once all rows are passed to the base, estimated. The files are then
-/// finished, synced and ingested.
+/// The estimated progress of a flush once all rows are passed to the base, which then finishes,
+/// syncs and ingests the files.
 pub(crate) const HANDED_OVER: f64 = 0.85;
 /// The interval of checks of the backlog while it is too large.
 const BACKLOG_LOOK: Duration = Duration::from_millis(50);
@@ -50,8 +52,8 @@ pub(crate) struct FlushState {
     /// Whether no more flushes are tried until the space is opened again.
     given_up: bool,
     stop: bool,
-    /// Flushed tables that readers still use. They are referenced here, so that no reader has to
-    /// free one.
+    /// Flushed tables that readers may still use. They are referenced here, so that the last reader
+    /// of a table does not have to free it.
     retired: Vec<Arc<Table>>,
     /// Why the last flush failed; `None` after a success.
     failed: Option<KvError>,
@@ -74,7 +76,8 @@ impl FlushState {
         self.enqueued += 1;
     }
 
-    /// Makes the flusher end once the queue is empty. Returns its thread, to be joined.
+    /// Makes the flusher end once the queue is empty or any flush fails. Returns its thread, to be
+    /// joined; `None` if there is none.
     pub(crate) fn stop(&mut self) -> Option<JoinHandle<()>> {
         self.stop = true;
         self.thread.take()
@@ -114,7 +117,7 @@ impl FlushState {
         self.failures
     }
 
-    /// Why flushes fail at present.
+    /// Why flushes fail at present; `None` after a success.
     pub(crate) fn failed(&self) -> Option<&KvError> {
         self.failed.as_ref()
     }
@@ -133,7 +136,8 @@ fn passes(error: &KvError) -> bool {
     )
 }
 
-/// Returns a copy of an error, which is not `Clone`.
+/// Returns a copy of an error, which is not `Clone`. Kinds that are not listed here become
+/// [`KvError::Io`] with the same message.
 pub(crate) fn again(error: &KvError) -> KvError {
     match error {
         KvError::DiskFull { space, detail } => KvError::DiskFull {
@@ -187,8 +191,8 @@ pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<()
     base.ingest(&sorted)
 }
 
-/// Flushes until the queue is empty, or a flush fails for good. After a panic, callers that wait
-/// for flushes get an error.
+/// Flushes until the queue is empty, or a flush fails for good. A panic counts as such a failure,
+/// so callers that wait for flushes get an error.
 fn run(shared: &Shared) {
     let work = std::panic::AssertUnwindSafe(|| flush_all(shared));
     if std::panic::catch_unwind(work).is_err() {
@@ -233,8 +237,8 @@ fn flush_all(shared: &Shared) {
                 shared.free_retired();
             }
             Err(error) => {
-                // Writers are delayed in proportion to the unflushed part, which is all of the
-                // table.
+                // Writers are delayed in proportion to the unflushed part of the table, which is
+                // now all of it again.
                 frozen.table.set_flushed(0.0);
                 state.given_up = state.stop || !passes(&error);
                 state.failed = Some(error);
@@ -260,12 +264,12 @@ fn next(shared: &Shared) -> Option<Frozen> {
 }
 
 impl Shared {
-    /// Starts the flusher if tables wait and it does not run.
+    /// Starts the flusher if tables wait, it does not run, and no flush has failed for good.
     pub(crate) fn start_flusher(&self, state: &mut FlushState) {
         if state.running || state.given_up || state.queue.is_empty() {
             return;
         }
-        // The space is being closed: the log still has the queued tables.
+        // If the space is being closed, the log still has the rows of the queued tables.
         let Some(own) = self.own.upgrade() else {
             return;
         };
@@ -290,8 +294,9 @@ impl Shared {
         }
     }
 
-    /// The watch's work for one space, about once a second: freezes the active table if it is due,
-    /// and lets an idle base start work that it has put off.
+    /// The work of the watch thread for one space, about once a second. It frees retired tables and
+    /// starts the flusher if it is needed. While no table is flushed, it also freezes the active
+    /// table if that is due, and lets an idle base start work that it has put off.
     pub(crate) fn look(&self) {
         self.free_retired();
         let mut state = self.flush.lock();
@@ -332,7 +337,8 @@ impl Shared {
     }
 }
 
-/// Whether the active table is old, or uses memory that the tables of all spaces are short of.
+/// Whether the active table is old, or is worth freeing ([`WORTH_FREEING`]) while the front tables
+/// of all spaces together exceed their memory budget.
 fn should_freeze(shared: &Shared) -> bool {
     let options = &shared.config.options;
     let active = &shared.view().active;
@@ -341,12 +347,12 @@ fn should_freeze(shared: &Shared) -> bool {
             && active.bytes() >= options.table_bytes / WORTH_FREEING)
 }
 
-/// Flushes a table: ingests the files first, and then publishes a view without the table. So a
-/// reader with an old view has the table, and needs no new files.
+/// Flushes a table: syncs the log, ingests the files, and then publishes a view without the table.
+/// So a reader with an old view still has the table, and needs no new files.
 fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     let table = &frozen.table;
-    // A batch may be spread over several files. So the log with the whole batch must be durable
-    // before the first file is.
+    // A batch may be spread over several files. So the log, which has the whole batch, must be
+    // durable before the first file is.
     shared.syncer.sync()?;
     let _ingesting = shared.ingesting.lock();
     shared.base.expect(shared.presence.take_new());
@@ -377,8 +383,8 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     Ok(())
 }
 
-/// Begins a generation of the row cache in which the rows of `table` are removed from the cache.
-/// Returns its number.
+/// Begins a generation of the row cache and removes the rows of `table` from the cache; all rows,
+/// if the table has deletes. Returns the generation's number.
 fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
     let generation = rows.begin_generation();
     if table.has_deletes() {
@@ -404,7 +410,8 @@ fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
     generation
 }
 
-/// Waits while the backlog of the sorted files is too large, unless the space is being closed.
+/// Waits while the backlog of the sorted files is too large (1.0 or more), unless the space is
+/// being closed. Fails if the base has failed.
 fn wait_for_base(shared: &Shared) -> Result<(), KvError> {
     loop {
         let backlog = shared.base.backlog();

@@ -1,5 +1,5 @@
-//! Heads: the first bytes of keys as numbers, stored with the places of the rows. Most comparisons
-//! then need not read the keys, which are scattered in memory.
+//! Heads: the first bytes of keys as numbers, stored next to the addresses of the rows. So most
+//! comparisons need not read the keys, which are scattered in memory.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use crate::arena::At;
 /// The length of a head in bytes.
 const HEAD_LEN: usize = 16;
 
-/// The first 16 bytes of a key, or of its rest after a common prefix. A shorter key is padded with
-/// zeros. So of two different keys, the smaller may have an equal head, but never a greater one.
+/// The first 16 bytes of a key, or of its rest after a common prefix. A shorter one is padded with
+/// zeros. So of two different keys, the smaller has a smaller or an equal head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head([u64; 2]);
 
@@ -27,8 +27,8 @@ impl Head {
     }
 
     /// Returns the head of the rest of `key` after `common`. A key without that prefix has the
-    /// least or the greatest head, as the key is less or greater than all keys with the prefix. So
-    /// the order of heads never contradicts the order of keys.
+    /// least head if it is less than all keys with the prefix, and the greatest head if it is
+    /// greater. So the order of heads with the same `common` never contradicts the order of keys.
     #[inline]
     pub(crate) fn behind(common: &[u8], key: &[u8]) -> Self {
         match key.strip_prefix(common) {
@@ -68,15 +68,15 @@ impl PartialOrd for Head {
     }
 }
 
-/// A place with the head of its key.
+/// The address of a row, with the head of the row's key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
     pub(crate) head: Head,
     pub(crate) at: At,
 }
 
-/// Sorts by key and then by place: first by heads alone, which needs no branches, then within the
-/// few groups of equal heads.
+/// Sorts by key and then by address. All heads must be made with the same common prefix. The sort
+/// by heads alone needs no branches; after it, the few groups of equal heads are sorted by key.
 pub(crate) fn sort<'a>(items: &mut [Item], key: impl Fn(At) -> &'a [u8]) {
     items.sort_unstable_by_key(|item| item.head.number());
     for alike in items.chunk_by_mut(|a, b| a.head == b.head) {

@@ -1,10 +1,10 @@
 //! The write-ahead log and the front tables over an engine of sorted files. With them a write costs
 //! a hash and an append, not an ordered insertion among all keys of a table.
 //!
-//! The seam promises order within a partition only. So a hash finds a row's partition, and only
-//! that partition's few rows are kept in order; all rows are sorted once, when a full table is
-//! flushed. In return, reads merge the front tables with the files, and this crate must do recovery
-//! and back-pressure itself.
+//! The seam promises order within a partition only. So a hash finds a row's partition, and only the
+//! rows of that partition are kept in order. All rows are sorted once, when a full table is
+//! flushed. In return, reads must merge the front tables with the files, and this crate must do
+//! recovery and back-pressure itself.
 //!
 //! - [`log`]: the write-ahead log. It makes a write durable before it is in any sorted file, and
 //!   replays it after a crash.

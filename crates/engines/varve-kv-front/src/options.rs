@@ -33,8 +33,8 @@ impl Default for FrontOptions {
     }
 }
 
-/// A memory budget that all spaces share: for the front tables that take writes or wait to be
-/// flushed, or for the presence filters.
+/// A memory budget that all spaces share. One is for the front tables that take writes or wait to
+/// be flushed, another for the presence filters.
 #[derive(Debug)]
 pub struct Budget {
     limit: usize,
@@ -71,7 +71,8 @@ impl Budget {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Takes the number of bytes that `share` returns for the bytes that are left.
+    /// Takes a share of the bytes that are left, and returns its size. `share` decides it from the
+    /// number of bytes left; with `None`, nothing is taken.
     pub(crate) fn try_take(&self, share: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let mut used = self.used();
         loop {

@@ -1,25 +1,25 @@
 //! The presence filter: a Bloom filter in memory over the keys of all tiers.
 //!
-//! Every insert reads a row that does not exist yet. Without the filter, the read asks every front
-//! table and then the filter of every sorted file, about three microseconds in all; with it, the
-//! read costs one cache line. The filter has only the rows that their table declares as
-//! [probed](varve_kv::TableSpec::probed).
+//! Every insert reads a row that does not exist yet. Without the filter, this read searches every
+//! front table and then the filter of every sorted file, which takes about three microseconds in
+//! all. With the filter, it costs one cache line. The filter has only the rows that their table
+//! declares as [probed](varve_kv::TableSpec::probed).
 //!
 //! **Never a false "absent".** A key is added before its batch is published, and no key is ever
 //! removed. Once enough reads of absent rows have reached the sorted files, a separate thread, the
 //! learner, adds the keys that the sorted files already had when the space was opened. Until it has
 //! finished, the filter never answers "absent".
 //!
-//! The learner reads in steps, each from the newest state, so it pins no state for long. A row that
-//! appears between two steps was added by its writer. A row that was deleted between two steps may
-//! be missing in the filter, although older views have it. So views from before the end of the
-//! learner's work never get the answer "absent".
+//! The learner reads in steps, each from the newest state of the files, so it pins no state for
+//! long. A row that appears between two steps was added by its writer. A row that was deleted
+//! between two steps may be missing in the filter, although older views have it. So views from
+//! before the end of the learner's work never get the answer "absent".
 //!
-//! It is a split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient
-//! Bloom Filters, 2007): one bit in each of the eight words of one cache line. It grows by
-//! segments. Each is eight or sixteen times as large as the last, or takes the memory that is left.
-//! When no memory is left, the last segment continues to fill, and the filter answers "absent" ever
-//! more rarely.
+//! The filter is a split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and
+//! Space-Efficient Bloom Filters, 2007): one bit in each of the eight words of one cache line. It
+//! grows by segments. Each is eight or sixteen times as large as the one before, or takes the
+//! memory that is left. When no memory is left, the last segment continues to fill, and the filter
+//! answers "absent" ever more rarely.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -43,15 +43,16 @@ const BLOCK_BYTES: usize = LANES * size_of::<u64>();
 const PAGE_BYTES: usize = 4 << 10;
 /// Bytes of the segments, in the order in which they are filled. There are few of them, since each
 /// adds a cache miss and a chance of a false positive. Together they have 9.1 GiB, for 3 to 6
-/// thousand million keys.
+/// billion keys.
 const SEGMENT_BYTES: [usize; 6] = [64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
 /// The last segment may be smaller than its regular size, but not below 1/`LEAST` of it.
 const LEAST: usize = 16;
 /// The last, largest segment leaves 1/`RESERVE` of the memory budget to other spaces.
 const RESERVE: usize = 16;
 /// Bits per key at which the next segment is begun. The rate of false positives is then 6 in
-/// 100,000. It must be low, because the errors of a full segment remain while a larger one fills.
-/// The last segment has no next one and is useful up to 4 errors in 1,000, at 12 bits per key.
+/// 100,000. The rate must be low, because a full segment keeps its false positives while a larger
+/// one fills. The last segment has no next one, so it continues to fill. It is useful down to 12
+/// bits per key, where its rate is 4 in 1,000.
 const BITS_PER_KEY: usize = 24;
 /// Bits per key in segments of up to [`SMALL_BYTES`], whose memory is cheap: 3 errors in a million.
 const BITS_PER_KEY_SMALL: usize = 40;
@@ -72,10 +73,10 @@ const NEARLY_ALL: u64 = 10;
 /// Rows that the learner reads in one step.
 const STEP_ROWS: usize = 10_000;
 
-/// Keys that the learner adds before it lets a writer in.
+/// Keys that the learner adds before it releases the lock, so that a writer can add its own.
 const ADDED_AT_ONCE: usize = 1_000;
 
-/// The answers that the filter can give.
+/// What the filter can answer. Only a `Whole` filter answers "absent".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum FilterState {
@@ -97,14 +98,14 @@ pub(crate) struct Presence {
     keys: AtomicU64,
     bytes: AtomicUsize,
     state: AtomicU8,
-    /// The first generation of views of which the filter knows all rows. It is written before
-    /// `state`.
+    /// Views of this and all later generations have no row that the filter does not know. The field
+    /// is written before `state`.
     from_generation: AtomicU64,
     budget: Arc<Budget>,
     misses: AtomicU64,
-    /// Since the last [`Presence::take_new`]: puts of new rows, and puts or deletes of existing
-    /// ones.
+    /// The number of puts of new rows since the last [`Presence::take_new`].
     put_new: AtomicU64,
+    /// The number of puts of existing rows and of deletes since then.
     put_again: AtomicU64,
     learner: Learner,
 }
@@ -143,8 +144,8 @@ pub(crate) fn row_hash(partition_hash: u64, clustering: &[u8]) -> u64 {
     xxh3_64_with_seed(clustering, partition_hash)
 }
 
-/// A segment's share of the budget. It is given back when the segment is dropped, even if the
-/// filter is dropped while the segment is still being allocated.
+/// A segment's share of the budget. The share is given back when the segment is dropped, even if
+/// the filter is dropped while the segment is still being allocated.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
@@ -162,8 +163,8 @@ impl Segment {
         let blocks = share.bytes / BLOCK_BYTES;
         // One extra block, so that the first block can be aligned to a cache line.
         let words = bytemuck::zeroed_slice_box::<AtomicU64>((blocks + 1) * LANES);
-        // The first write to a page makes the system allocate it; done here, so that writers do not
-        // wait for it.
+        // The system allocates a page at the first write to it. That write is done here, so that
+        // writers do not wait for it.
         for word in words.iter().step_by(PAGE_BYTES / size_of::<u64>()) {
             word.store(0, Ordering::Relaxed);
         }
@@ -211,7 +212,7 @@ impl Segment {
         missing == 0
     }
 
-    /// Only one thread at a time.
+    /// Only one thread at a time may call this.
     fn add(&self, hash: u64) {
         for (word, bit) in self.block(hash).iter().zip(bits(hash)) {
             word.store(word.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
@@ -223,7 +224,7 @@ impl Segment {
 /// Returns the bit in each word of a block.
 #[inline]
 fn bits(hash: u64) -> impl Iterator<Item = u64> {
-    // The block is chosen by the upper half; this mixes both halves into the upper 48 bits.
+    // The upper half of the hash chooses the block. This mixes both halves into the upper 48 bits.
     let mixed = (hash ^ (hash >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (0..LANES).map(move |lane| 1 << ((mixed >> (16 + 6 * lane)) & 63))
 }
@@ -467,7 +468,7 @@ impl Presence {
         }
     }
 
-    /// Whether [`Presence::learn`] has work to do that is worth it.
+    /// Whether [`Presence::learn`] should run: enough reads of absent rows have reached the files.
     pub(crate) fn wants_to_learn(&self) -> bool {
         self.is(FilterState::Partial) && *self.learner.wanted.lock()
     }
@@ -483,9 +484,9 @@ impl Presence {
         self.learner.stop.load(Ordering::Acquire)
     }
 
-    /// Adds the keys of the sorted files, and then lets the filter answer. `generation` returns
-    /// that of the newest view, or of one that is about to be published. A failed read is returned,
-    /// and the filter still does not answer.
+    /// Adds the keys of the sorted files, and then lets the filter answer. `generation` returns the
+    /// generation of the newest view, or of a view that is about to be published. If a read fails,
+    /// its error is returned, and the filter still does not answer.
     pub(crate) fn learn(
         &self,
         base: &dyn Base,
@@ -497,8 +498,8 @@ impl Presence {
             }
         }
         if !self.stopped() {
-            // Excludes the present generation, too: the base may already have the next files, of
-            // which no view is published.
+            // Excludes the present generation, too: the base may already have the files of the next
+            // view, which is not published yet.
             self.from_generation
                 .store(generation() + 1, Ordering::Relaxed);
             let _ = self.state.compare_exchange(

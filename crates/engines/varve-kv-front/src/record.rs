@@ -5,11 +5,12 @@
 //! |---|---|
 //! | 1 | version of the format, 1 |
 //! | 1 | kind: 1 names, 2 batch |
-//! | rest | names: each one byte of length and the name, in the order of the tables' numbers; batch: the operations |
+//! | rest | names: for each table, by ascending id, a byte of length and the name |
+//! | | batch: the operations |
 //!
-//! Operations have the ids of their tables, and another version of the server may assign ids
-//! differently. So each segment has a record of the names before its first batch, and a batch that
-//! is read from the log gets the current ids.
+//! An operation has the id of its table, and another version of the server may assign other ids. So
+//! each segment has a record of the names before its first batch. The reader of the log finds each
+//! table by its name, and replaces the ids in a batch by the current ones.
 
 use varve_kv::{KvError, RawOp, TableSpec};
 
@@ -45,7 +46,7 @@ pub(crate) fn names(tables: &[TableSpec]) -> Vec<u8> {
 pub(crate) struct RecordReader<'a> {
     space: &'a str,
     tables: &'static [TableSpec],
-    /// For each table id in the log, the current id of that table.
+    /// For each table id in the log, the current id of that table; `None` before the first names.
     numbers: Option<Vec<u8>>,
 }
 
@@ -58,12 +59,13 @@ impl<'a> RecordReader<'a> {
         }
     }
 
-    /// Returns the record with the current table ids if it is a batch; `None` for the tables'
-    /// names.
+    /// Returns a batch with the current table ids; `None` for a record of the tables' names, which
+    /// are used for the following batches.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] when the record is invalid, [`KvError::Unavailable`] when a newer
-    /// version wrote it.
+    /// [`KvError::Corruption`] when the record is invalid, or is a batch before any names.
+    /// [`KvError::Unavailable`] when a newer version wrote it: it has another version of the
+    /// format, or names a table that this version does not know.
     pub(crate) fn read(&mut self, record: &[u8]) -> Result<Option<Box<[u8]>>, KvError> {
         match record {
             [RECORD_VERSION, RECORD_NAMES, names @ ..] => {

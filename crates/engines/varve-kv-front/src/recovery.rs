@@ -11,9 +11,9 @@ use crate::options::FrontOptions;
 use crate::record::RecordReader;
 use crate::table::{Scratch, Table};
 
-/// Stores in `base` the records of the log in `log_dir` before the first damage. The log is not
-/// changed; once the caller has moved it away, the space can be opened. An interrupted call can be
-/// repeated.
+/// Reads the log in `log_dir` up to the first damage, and stores the records in `base`. The log is
+/// not changed. Once the caller has moved it away, the space can be opened. An interrupted call can
+/// be repeated.
 ///
 /// # Errors
 /// When a record is invalid, or files cannot be read or written.

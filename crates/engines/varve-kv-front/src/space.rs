@@ -44,14 +44,15 @@ pub struct FrontConfig {
     pub watch: Arc<Watch>,
 }
 
-/// A space whose writes go to a log and to a front table, from where they are flushed, sorted, to a
+/// A space whose writes go to a log and to a front table. Full tables are sorted and flushed to a
 /// [`Base`]. Dropping the space flushes everything, so that the next opening has nothing to replay.
+/// What could not be flushed stays in the log.
 pub struct FrontSpace {
     shared: Arc<Shared>,
     watched: Option<Watched>,
 }
 
-/// The part that a space shares with its flusher and the watch.
+/// The part that a space shares with its flusher, its learner and the watch.
 pub(crate) struct Shared {
     /// A reference to itself, for the threads that it starts.
     pub(crate) own: Weak<Shared>,
@@ -72,8 +73,8 @@ pub(crate) struct Shared {
     learner: Mutex<Option<JoinHandle<()>>>,
     /// Held while files are ingested, and while a checkpoint needs them unchanged.
     pub(crate) ingesting: Mutex<()>,
-    /// Whether some files of a table were ingested and others not. Changes only while `ingesting`
-    /// is held.
+    /// Whether some files of a table may have been ingested and others not. Changes only while
+    /// `ingesting` is held.
     pub(crate) taken_in_partly: AtomicBool,
 }
 
@@ -81,7 +82,8 @@ struct Writer {
     log: Log,
     /// Whether the active segment has the record that maps table ids to names.
     named: bool,
-    /// Why writes are refused until the space is opened again, if they are.
+    /// Why writes are refused until the space is opened again, if a fail point broke the space.
+    /// Other failures break the log itself.
     broken: Option<String>,
     scratch: Scratch,
 }
@@ -90,8 +92,8 @@ impl FrontSpace {
     /// Opens a front table over `base`, replaying the log.
     ///
     /// # Errors
-    /// When the log is damaged or was written by a newer version, or files cannot be read or
-    /// written.
+    /// When the log is damaged or was written by a newer version, when files cannot be read or
+    /// written, or when the thread of the watch does not start.
     pub fn open(config: FrontConfig, base: Arc<dyn Base>) -> Result<Arc<Self>, KvError> {
         let (log, active) = replay(&config, &*base)?;
         config.budget.take(active.bytes());
@@ -142,7 +144,8 @@ impl FrontSpace {
     /// Flushes everything that was written before the call, and removes it from the log.
     ///
     /// # Errors
-    /// When a flush failed. Rows that were not flushed are still in the log.
+    /// When the log is broken, its segment cannot be closed, or a flush failed. Rows that were not
+    /// flushed are still in the log.
     pub fn flush(&self) -> Result<(), KvError> {
         self.shared.freeze(&mut self.shared.writer.lock())?;
         self.shared.wait_for_flushes()
@@ -154,7 +157,7 @@ pub(crate) fn table_id(number: usize) -> varve_kv::TableId {
 }
 
 /// Opens the log and replays it into a table. Whenever the table is full, it is ingested into the
-/// base and a new one is begun.
+/// base, and a new table is begun. Returns the log and the last table.
 fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError> {
     let mut active = Table::new(0);
     let mut scratch = Scratch::default();
@@ -172,8 +175,8 @@ fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError
         active.apply(record, &mut scratch);
         active.publish();
         if active.bytes() >= config.options.table_bytes {
-            // The log must be durable before the files: a table may contain a part of a batch whose
-            // rest is only in the log.
+            // A batch may be spread over several files. So the log with the whole batch must be
+            // durable before the first file is.
             log.make_durable()?;
             flusher::ingest(base, config.tables.len(), &active)?;
             active = Table::new(0);
@@ -189,7 +192,7 @@ impl Shared {
     }
 
     /// Freezes the active table, unless it is empty, and queues it for the flusher. Returns whether
-    /// it was frozen.
+    /// it was frozen. The flush state keeps the error, so that writes do not try again.
     fn freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
         let frozen = self.try_freeze(writer);
         self.flush.lock().not_frozen = frozen.as_ref().err().map(flusher::again);
@@ -263,11 +266,11 @@ impl Shared {
         self.view.store(Arc::new(next));
     }
 
-    /// Removes the log of a flushed table.
+    /// Removes the log's segments up to that of a flushed table.
     pub(crate) fn forget(&self, frozen: &Frozen) {
-        // A segment whose removal fails is removed with the next one, or by the next opening, which
-        // replays it to the same result. Removal needs syncs, so it does not hold the writer's
-        // lock.
+        // A segment whose removal fails is removed with the next one or by the next opening. If
+        // that opening replays it, the result is the same. Removal needs syncs, so it does not hold
+        // the writer's lock.
         let _ = self.remover.remove_through(frozen.segment);
         fail_point::FRONT_FORGOTTEN.pass();
     }
@@ -309,7 +312,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Appends a record to the log, and syncs the log if `durability` requires it.
+    /// Appends a record to the log, and syncs the log if `durability` requires it. The first record
+    /// of a segment is the one that maps table ids to names.
     fn log(
         &self,
         writer: &mut Writer,
@@ -333,7 +337,8 @@ impl Shared {
         self.reached(writer, &fail_point::SPACE_WRITTEN)
     }
 
-    /// Treats the failure of a fail point as a failure of the log.
+    /// Treats the failure of a fail point as a failure of the log: a full disk refuses this call
+    /// only, any other error breaks the space.
     fn reached(&self, writer: &mut Writer, point: &'static FailPoint) -> Result<(), KvError> {
         point.reach().map_err(|error| {
             let space = self.config.name.clone();
@@ -355,7 +360,8 @@ impl Shared {
         }
     }
 
-    /// Whether a table should be frozen.
+    /// Whether a table should be frozen: it has `table_bytes`, or an eighth of them while the
+    /// memory budget of all front tables is exceeded.
     pub(crate) fn is_full(&self, table: &Table) -> bool {
         let most = self.config.options.table_bytes;
         table.bytes() >= most || (self.config.budget.exceeded() && table.bytes() >= most / 8)
@@ -392,8 +398,8 @@ impl Space for FrontSpace {
 
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
         self.flush()?;
-        // Holding `ingesting` delays flushes, not writes. So the copy has each flushed table either
-        // wholly or not at all.
+        // No table is ingested during the copy, so it has each flushed table either wholly or not
+        // at all. Flushes wait for the lock, writes do not.
         let _still = self.shared.ingesting.lock();
         if self.shared.taken_in_partly.load(Ordering::Relaxed) {
             return Err(KvError::Busy {

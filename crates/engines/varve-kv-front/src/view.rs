@@ -13,19 +13,21 @@ use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, Wanted, partition_hash};
 
-/// The tiers at one moment. A view keeps its tables and its snapshot alive, so a flush removes
-/// nothing from under a reader.
+/// The tiers (front tables and sorted files) at one moment. A view keeps its tables and its
+/// snapshot alive, so a flush removes nothing from under a reader.
 pub(crate) struct View {
     /// Takes writes while this view is the newest.
     pub(crate) active: Arc<Table>,
     /// The tables that wait to be flushed, newest first.
     pub(crate) frozen: Vec<Arc<Table>>,
-    /// The state of the sorted files: everything older than the tables above, and no row of them.
+    /// A snapshot of the sorted files. It has every row older than the tables above, and no row of
+    /// these tables.
     pub(crate) base: Arc<dyn Reader>,
     /// For each table id, whether `base` may have rows.
     pub(crate) base_holds: Vec<bool>,
-    /// The cache of rows of `base`; `generation` is the generation of files that `base` is.
+    /// The cache of rows of `base`.
     pub(crate) rows: Arc<SpaceRows>,
+    /// The generation of the files of `base`.
     pub(crate) generation: u64,
     /// The filter of the rows that may exist in this view or in a newer one.
     pub(crate) presence: Arc<Presence>,
@@ -93,7 +95,7 @@ impl<'v> Moment<'v> {
         Answer::Nothing
     }
 
-    /// Reads a row of the sorted files, by the row cache and the presence filter.
+    /// Reads a row of the sorted files. Asks the row cache and the presence filter first.
     fn base_row(&self, key: &RowKey<'_>, found: &mut dyn FnMut(&[u8])) -> Result<bool, KvError> {
         let View {
             rows,
@@ -119,7 +121,7 @@ impl<'v> Moment<'v> {
         Ok(is_there)
     }
 
-    /// Reads many rows of the sorted files, by the row cache and the presence filter.
+    /// Reads many rows of the sorted files. Asks the row cache and the presence filter first.
     fn base_rows(
         &self,
         table: TableId,

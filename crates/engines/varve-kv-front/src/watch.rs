@@ -1,7 +1,7 @@
 //! The watch: one thread that maintains the idle spaces.
 //!
-//! It freezes tables that are old, or that use memory which is short, and starts work that was put
-//! off. An idle space whose tables are flushed costs one check per second and no thread.
+//! It freezes tables that are old, and large ones when memory is short. It also starts deferred
+//! work. An idle space whose tables are flushed costs one check per second and no thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct WatchList {
     running: bool,
 }
 
-/// A watched space; `None` once it is closed.
+/// A watched space; `shared` is `None` once the space is closed.
 struct Entry {
     shared: Mutex<Option<Arc<Shared>>>,
     every: Duration,

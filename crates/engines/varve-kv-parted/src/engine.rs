@@ -1,4 +1,4 @@
-//! The engine.
+//! The layer as an engine. It opens each space with one more table, the list of split partitions.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use crate::directory::Directory;
 use crate::space::PartedSpace;
 use crate::{PartOptions, PartRule, TABLE};
 
-/// A layer that bounds the partitions of an engine. The engine below must distinguish partitions
-/// whatever their keys are; an engine that joins a row's keys into one does not.
+/// A layer that bounds the size of an engine's partitions. The engine below must distinguish
+/// partitions whatever their keys are. An engine that joins a partition key and a clustering key
+/// into one key does not.
 pub struct PartedEngine {
     inner: Arc<dyn Engine>,
     rules: Vec<PartRule>,
@@ -18,7 +19,7 @@ pub struct PartedEngine {
 }
 
 impl PartedEngine {
-    /// Creates the layer, which parts the partitions of the tables that `rules` names.
+    /// Creates the layer. It splits the partitions of the tables that `rules` names.
     #[must_use]
     pub fn new(inner: Arc<dyn Engine>, rules: &[PartRule], options: PartOptions) -> Self {
         Self {
@@ -29,8 +30,8 @@ impl PartedEngine {
     }
 }
 
-/// Returns `tables` and the table of records. Each list is created once and never freed: lists of
-/// tables are few, and live as long as the process.
+/// Returns `tables` and, after them, [`TABLE`]. Each such list is created once and never freed:
+/// lists of tables are few, and live as long as the process.
 fn with_records(tables: &'static [TableSpec]) -> &'static [TableSpec] {
     type Made = (&'static [TableSpec], &'static [TableSpec]);
     static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());

@@ -1,25 +1,28 @@
-//! A scan of a whole table, which shows a partition in parts as one partition.
+//! A scan of a whole table that visits a partition in parts as one partition.
 //!
-//! The partition is shown at its position in the order of whole partitions
-//! ([`Reader::partition_order`]). So a scan can resume, even if partitions were parted meanwhile.
+//! The engine below has epoch 0 and each part at positions of their own. The scan skips these, and
+//! visits the rows of all of them together, at the position that the partition would have if it
+//! were not in parts ([`Reader::partition_order`]). So a caller can resume a scan after any row,
+//! even if further partitions were divided into parts meanwhile.
 
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, TableId};
 
 use crate::directory::Directory;
 use crate::merge;
 
-/// A clustering key after all, or nearly all, rows of a partition. Rows after it are read and
-/// skipped.
+/// To skip a partition, a scan continues after this clustering key. It must sort after those of all
+/// rows: at a row after it, the scan would continue at the same position for ever.
 const BEHIND: &[u8] = &[0xFF; 64];
 
-/// A row's keys.
+/// The partition key and the clustering key of a row.
 type RowPlace = (Vec<u8>, Vec<u8>);
 
 /// Why a scan of the engine below was interrupted.
 enum Met {
-    /// It has reached a part, or epoch 0 of a partition that was shown already.
+    /// It has reached a partition to skip, with this key: a part, or epoch 0 of the partition in
+    /// parts that was visited last.
     Part(Vec<u8>),
-    /// It has reached the position of the next partition in parts.
+    /// It has reached or passed the position of the next partition in parts.
     Turn,
 }
 
@@ -27,13 +30,13 @@ struct Full<'a> {
     directory: &'a Directory,
     reader: &'a dyn Reader,
     table: TableId,
-    /// The partitions in parts, each after its sort key, in that order.
+    /// The partitions in parts: (sort key, partition key), ascending by sort key.
     parted: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The index of the next one.
+    /// The index in `parted` of the first partition that was not visited yet.
     next: usize,
 }
 
-/// Visits all rows of a table.
+/// Visits the rows of a table after the row `after`, or all rows, until `visit` breaks.
 pub(crate) fn scan_table(
     directory: &Directory,
     reader: &dyn Reader,
@@ -105,7 +108,8 @@ impl Full<'_> {
         next.is_some_and(|(_, parted)| parted == partition)
     }
 
-    /// Scans the engine's rows until one must not be shown from there.
+    /// Visits the engine's rows after `at`, until the scan is interrupted (then sets `met`) or
+    /// `visit` breaks. Sets `last` to the last visited row.
     fn go_on(
         &self,
         at: &Option<RowPlace>,
@@ -117,7 +121,7 @@ impl Full<'_> {
         let after = at
             .as_ref()
             .map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()));
-        // The partition that was checked last.
+        // The partition of the last visited row. It was checked at its first row.
         let mut known: Option<Vec<u8>> = None;
         self.reader.scan_table(self.table, after, &mut |row| {
             if known.as_deref() != Some(row.partition) {
@@ -142,8 +146,8 @@ impl Full<'_> {
         if self.directory.is_part(self.table, partition) {
             return Some(Met::Part(partition.to_vec()));
         }
-        // A partition that was shown is met again, since its epoch 0 is at this position in the
-        // engine.
+        // The engine has epoch 0 of a partition at the partition's own position, so the scan
+        // reaches it right after the partition was visited.
         let shown = self
             .next
             .checked_sub(1)
@@ -156,7 +160,7 @@ impl Full<'_> {
         turn.then_some(Met::Turn)
     }
 
-    /// Shows the next partition in parts, from a key on.
+    /// Visits the next partition in parts, from the clustering key `from` on.
     fn show_next(
         &mut self,
         from: Vec<u8>,

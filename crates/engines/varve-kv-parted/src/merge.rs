@@ -1,24 +1,25 @@
 //! A scan of a partition in parts: merges the rows of all parts in the order of their keys.
 //!
-//! The scan reads one page of each part that may have rows of the range, all in parallel, and
-//! buffers it until its rows have been visited. When a page is used up, the scan reads new pages of
-//! that part and of the parts with few rows left, from the key of the last visited row on. If keys
-//! grow with time, the oldest part has all the small keys. Then the scan reads further pages of
-//! that part only, and the pages of the other parts stay buffered.
+//! The scan reads one page of each part that may have rows of the range, and buffers it until its
+//! rows have been visited. An ascending scan reads these pages in parallel, a reverse one in
+//! sequence. When a page is used up, the scan reads new pages of that part and of the parts with
+//! few rows left. The new pages start after the key of the last visited row. If keys grow with
+//! time, the oldest part has all the small keys. An ascending scan then reads further pages of that
+//! part only, and the pages of the other parts stay buffered.
 //!
 //! **A buffered row is as old as its page.** No page outlives the call, so every visited row
-//! existed at some moment of the call; with concurrent writes, a scan guarantees no more. If a
-//! caller reads rows in one call and events in the next, all rows are still read before all events.
+//! existed at some moment of the call. With concurrent writes, a scan guarantees no more. If a
+//! caller reads rows in one call and events in the next, all rows are read before all events.
 //!
 //! But rows of the same key must come from compatible moments
 //! ([`Moment`](crate::directory::Moment)). They do if no removal was completed between the reads of
-//! their pages, or if the newer epoch was read first: a row's tombstone is deleted only when no
-//! older epoch has the row any more. So the scan stores with each page how many removals were
-//! completed before the page was read. If the number has grown when a newer epoch is read, the
-//! older page is read again.
+//! their pages, or if the page of the newer epoch was read first: a row's tombstone is deleted only
+//! when no older epoch has the row any more. So the scan stores with each page how many removals
+//! were completed before the page was read. If the number has changed when a page of a newer epoch
+//! is read, the page of the older epoch is read again.
 //!
 //! A page of a newer epoch stays valid while further pages of older epochs are read, whatever is
-//! removed. So where keys grow with time, removals do not make a scan more expensive.
+//! removed. So if keys grow with time, removals do not make an ascending scan more expensive.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -30,20 +31,21 @@ use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanReque
 use crate::directory::{Directory, Parted};
 use crate::parts;
 
-/// Rows of a page: the size of the first page that a paging engine reads.
+/// Rows of a page: as many as a paging engine's first page has.
 const ROWS: usize = 128;
-/// Rows of a page when few parts are read: the first two pages of such an engine.
+/// Rows of a page when the scan goes on and reads at most [`FEW`] parts: as many as a paging
+/// engine's first two pages have.
 const ROWS_MORE: usize = 1_128;
-/// The largest number of "few" parts. An engine reads the first pages of many parts in parallel,
-/// but their second ones in sequence.
+/// The most parts with pages of [`ROWS_MORE`] rows. An engine reads the first pages of many parts
+/// in parallel, but their second ones in sequence.
 const FEW: usize = 4;
-/// The approximate size of all pages together, for any number of parts; but each page has at least
-/// one row.
+/// The approximate limit of the bytes of all pages together, for any number of parts. But each page
+/// may have at least one row.
 const BYTES_MAX: usize = 8 << 20;
 /// The memory of a row in a page besides its key and value.
 const ROW_BYTES: usize = size_of::<RowRange>();
 /// When other pages are read, a page with less than 1/`LITTLE` of its rows left is replaced too,
-/// by a page that starts with its remaining rows.
+/// unless it is the last one of its part. The new page starts with the remaining rows.
 const LITTLE: usize = 4;
 
 /// The position of a row in a page's bytes.
@@ -52,7 +54,7 @@ struct RowRange {
     value: Range<usize>,
 }
 
-/// The rows of a part that were read last.
+/// The last page that was read of a part.
 #[derive(Default)]
 struct Page {
     bytes: Vec<u8>,
@@ -62,7 +64,7 @@ struct Page {
 }
 
 impl Page {
-    /// Clears the page before it is read.
+    /// Clears the page before a read. If the read adds no rows, the part has none.
     fn begin(&mut self) {
         self.bytes.clear();
         self.rows.clear();
@@ -102,8 +104,9 @@ struct Most {
     bytes: usize,
 }
 
-/// The next row of a part, in the order of a max-heap: the greatest is shown first, and of equal
-/// keys that of the newest epoch.
+/// The next row of a part, ordered for a max-heap. The heap gives the row that the scan visits
+/// next: the one with the least key, or with the greatest in a reverse scan. Of rows with equal
+/// keys, it gives that of the newest epoch first.
 #[derive(PartialEq, Eq)]
 struct Front<'p> {
     key: &'p [u8],
@@ -129,8 +132,9 @@ impl PartialOrd for Front<'_> {
 
 /// Why the visit of rows ended.
 enum Visited {
-    /// A page is used up.
+    /// A page is used up that is not the last one of its part.
     Some,
+    /// All rows of all parts are visited.
     All,
     /// The visitor has stopped the scan.
     Enough,
@@ -141,7 +145,7 @@ struct Merge<'a> {
     reader: &'a dyn Reader,
     table: TableId,
     reverse: bool,
-    /// The partition's parts when the scan began: rows put into later epochs are not seen.
+    /// The partition's parts when the scan began. Rows put into later epochs are not visited.
     parted: Arc<Parted>,
     /// The range that has not been visited yet.
     range: ClusteringRange,
@@ -154,11 +158,14 @@ struct Merge<'a> {
     asked: Vec<u64>,
     /// The number of completed removals at the last [`Merge::read_on`].
     removals: u64,
-    /// Whether rows were visited already, so that more are likely to be needed.
+    /// Whether a page is used up already, so that more rows are likely to be needed.
     goes_on: bool,
 }
 
-/// Visits the rows of a range of a partition that is in parts.
+/// Visits the rows of a range of a partition that is in parts. Returns a break if `visit` broke.
+///
+/// # Errors
+/// When the engine fails, or the list of the parts or a row is damaged.
 pub(crate) fn scan(
     directory: &Directory,
     reader: &dyn Reader,
@@ -195,10 +202,10 @@ pub(crate) fn scan(
 }
 
 impl Merge<'_> {
-    /// Reads a new page of every part that is due, so that each part has a next row. The pages are
-    /// read in parallel. But if removals were completed since the last call, further ones are
-    /// likely, and the epochs are read in sequence. Then stale pages of older epochs are read
-    /// again.
+    /// Reads a new page of every part that is due, so that each part has a next row or has ended.
+    /// All of them are read at once, unless removals were completed since the last call: then
+    /// further removals are likely, and the epochs are read in sequence, the newest first.
+    /// Afterwards, stale pages of older epochs are read again.
     fn read_on(&mut self) -> Result<(), KvError> {
         let removals = self.parted.removals();
         let is_quiet = removals == self.removals;
@@ -238,7 +245,7 @@ impl Merge<'_> {
         !page.ended && (left == 0 || left * LITTLE < page.rows.len())
     }
 
-    /// Reads new pages of some parts.
+    /// Reads new pages of some parts: ascending in parallel, in reverse in sequence.
     fn read(&mut self, due: &[usize]) -> Result<(), KvError> {
         if due.is_empty() {
             return Ok(());
@@ -284,7 +291,8 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Visits rows until a page is used up that is not the last one of its part.
+    /// Visits rows until a page is used up that is not the last one of its part. Then sets the
+    /// range to what follows the last visited row.
     fn visit_rows(
         &mut self,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,

@@ -1,18 +1,20 @@
 //! Placing: directs the writes of a batch to the parts.
 //!
-//! A put goes to the newest epoch. A removal deletes the row, or its tombstone, in every epoch that
-//! has one. But if an older epoch has a row below, the removal puts a tombstone, which hides that
-//! row until it is deleted, since the parts are not written atomically. The older epochs are read
-//! for that. They get no further rows of that key meanwhile, because a writer of a row has seen the
-//! end of all earlier writes of it.
+//! A put goes to the newest epoch. A removal writes to the newest epoch, and to every older epoch
+//! that has the row or its tombstone. In each of them it deletes the row or tombstone, unless a
+//! still older epoch has the row. Then it puts a tombstone: the parts are not written atomically,
+//! so the tombstone hides the older row until that row is deleted.
 //!
-//! If a batch promises to delete all stored rows of a range ([`Batch::sweep`]), this holds for each
-//! part, except for the rows that the batch puts: their versions in older epochs stay. So each part
-//! gets the promise for the gaps between these rows. Tombstones of earlier removals may be deleted
-//! with the range, since no row is below them any more.
+//! A removal reads the older epochs first. No row of its key can be added to them meanwhile,
+//! because a write of a row begins only after all earlier writes of that row have ended.
 //!
-//! A batch is placed by one state of the directory, which is looked up once for each partition.
-//! Other writes may change the directory meanwhile, but a row and its event must stay together.
+//! A batch can promise to put or delete every stored row of a range ([`Batch::sweep`]). In the
+//! parts, the promise does not hold for the rows that the batch puts: their copies in older epochs
+//! stay. So each part gets the promise for the gaps between these rows. An engine may delete
+//! tombstones of earlier removals with such a gap, since they hide no row any more.
+//!
+//! The directory is looked up only once for each partition of a batch. Other writes may change the
+//! directory meanwhile, but a row and its event must go to the same part.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -154,7 +156,7 @@ fn place_sweeps(
     }
 }
 
-/// Returns the gaps of a sweep between the rows that its batch puts.
+/// Returns the range of a sweep without the rows that its batch puts.
 fn without_puts(batch: &Batch, sweep: &Sweep) -> Vec<ClusteringRange> {
     let mut puts: Vec<&[u8]> = Vec::new();
     for op in batch.ops() {
@@ -311,8 +313,8 @@ fn removals(
     Ok(steps)
 }
 
-/// Reads rows. All are read at once, since the writer waits, and rows that are known to be absent
-/// are not read.
+/// Reads rows in one request, since the writer waits. Does not read rows that are known to be
+/// absent.
 fn stored(
     reader: &dyn Reader,
     table: TableId,
@@ -402,7 +404,7 @@ mod tests {
         }
     }
 
-    /// Holds for every subset of a removal's writes, and for every state before it.
+    /// Tests every state of a row, and every subset of the writes of its removal.
     #[test]
     fn a_removal_never_shows_what_was_hidden() {
         let places: Vec<Vec<u8>> = (0..EPOCHS as u8).map(|epoch| vec![epoch]).collect();

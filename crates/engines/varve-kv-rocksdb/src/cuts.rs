@@ -1,16 +1,18 @@
-//! Partition keys that split a table into parts for parallel scans.
+//! Cuts: partition keys that split a table into parts for parallel scans.
 
 use rust_rocksdb::LiveFile;
 use varve_kv::TableSpec;
 
-/// Parts of equal width between the first key and the last one. A flushed file has keys of the
-/// whole table, so the bounds of files alone would not split it.
+/// The number of parts of equal width between the first key and the last one. Flushed files, at
+/// level 0, have keys of the whole table, so their bounds alone would not split it.
 const PARTS: u64 = 16;
-/// Bytes of keys that are treated as a number.
+/// The bytes of a key, after the prefix that the first and last key share, that are treated as a
+/// number.
 const WINDOW: usize = size_of::<u64>();
 
-/// Returns the cuts of a table with these files: the first partition keys of the files below level
-/// 0, and keys at equal distances.
+/// Returns the cuts of a table, in ascending order, from `files`, the files of all tables: the
+/// first partition key of each of its files below level 0, and keys at equal distances. A table
+/// without files has no cuts.
 pub(crate) fn of(spec: &TableSpec, files: &[LiveFile]) -> Vec<Vec<u8>> {
     let own = || {
         files
@@ -26,7 +28,7 @@ pub(crate) fn of(spec: &TableSpec, files: &[LiveFile]) -> Vec<Vec<u8>> {
     let bounds = below.filter_map(|file| file.start_key.clone());
     let mut cuts: Vec<Vec<u8>> = bounds.chain(between(first, last)).collect();
     for cut in &mut cuts {
-        // A key that contains no whole partition key is in no partition, so it is between two.
+        // A key that contains no whole partition key stays as it is: it is between two partitions.
         let length = (spec.partition_len)(cut).unwrap_or(cut.len());
         cut.truncate(length);
     }
@@ -35,7 +37,7 @@ pub(crate) fn of(spec: &TableSpec, files: &[LiveFile]) -> Vec<Vec<u8>> {
     cuts
 }
 
-/// Returns keys at equal distances between two keys.
+/// Returns `PARTS - 1` keys at equal distances between two keys, in ascending order.
 fn between(first: &[u8], last: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let pairs = first.iter().zip(last);
     let same = pairs.take_while(|(one, other)| one == other).count();
@@ -59,7 +61,7 @@ mod tests {
 
     const SPEC: TableSpec = TableSpec {
         name: "t",
-        // A length and as many bytes.
+        // A byte of length, and as many bytes.
         partition_len: |key| {
             let length = usize::from(*key.first()?) + 1;
             (key.len() >= length).then_some(length)

@@ -1,7 +1,9 @@
 //! The data directory: finds the subdirectories that are spaces, and removes spaces atomically.
 //!
-//! A subdirectory is a space if it contains RocksDB's `CURRENT`, or a table or log file with a
-//! number as its name. Nothing else in the data directory is ever opened, renamed or removed.
+//! A subdirectory is a space if its name is one of a space and it contains RocksDB's `CURRENT`, or
+//! a table or log file with a number as its name. The engine also removes the remains of spaces: an
+//! unfinished creation, and a removed space that waits for its removal. It never opens, renames or
+//! removes content of others, unless this content is inside a space that is removed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -22,13 +24,13 @@ const TRASH: &str = ".trash-";
 pub(crate) enum DirectoryContent {
     /// The path does not exist.
     Nothing,
-    /// A file or folder that this engine did not create.
+    /// A file, or a folder with content that this engine did not create.
     Foreign,
-    /// The remains of an unfinished creation.
+    /// The remains of an unfinished creation, perhaps an empty folder.
     Begun,
     /// A store.
     Store,
-    /// A store without its CURRENT file. RocksDB would take it for a new one and remove its data.
+    /// A store without its CURRENT file. RocksDB would treat it as a new store and remove its data.
     Headless,
 }
 
@@ -41,7 +43,8 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Creates the directory if it is missing, locks it, and finishes interrupted removals.
+    /// Creates the directory if it is missing, locks it, and finishes interrupted removals. Refused
+    /// while another process has the lock, or after a restore that did not finish.
     pub(crate) fn open(path: &Path) -> Result<Self, KvError> {
         folder::create_folders(path).map_err(|error| {
             let shown = path.display().to_string();
@@ -50,7 +53,8 @@ impl DataDir {
         Self::lock(path)
     }
 
-    /// As [`DataDir::open`], but creates nothing if no engine has stored data there.
+    /// As [`DataDir::open`], but if no engine has stored data there, creates nothing and returns
+    /// [`KvError::Missing`].
     pub(crate) fn open_existing(path: &Path) -> Result<Self, KvError> {
         let missing = |detail: &str| KvError::Missing {
             store: path.display().to_string(),
@@ -123,8 +127,9 @@ impl DataDir {
         spaces(&self.path)
     }
 
-    /// Removes a space. It is renamed first, in one step, so that after a crash it is whole or
-    /// gone. Content that this engine did not create stays.
+    /// Removes a space, or the remains of an unfinished creation. The folder is renamed first, in
+    /// one step, so that after a crash the space is whole or gone. A missing path, and one with
+    /// content that this engine did not create ([`DirectoryContent::Foreign`]), stay as they are.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         fail_point::SPACE_REMOVE.reach()?;
         if matches!(
@@ -149,8 +154,8 @@ impl DataDir {
         folder::sync_folder(&self.path)
     }
 
-    /// Finishes removals. A directory that is not a removed space, or cannot be removed, only
-    /// occupies disk space; it is logged and stays.
+    /// Finishes interrupted removals. A path that is not a removed space, or cannot be removed,
+    /// only occupies disk space: it stays, and a warning is logged.
     fn empty_trash(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -194,7 +199,7 @@ pub(crate) fn foreign(name: &str, path: &Path) -> KvError {
     }
 }
 
-/// Whether an error means that a directory does not exist.
+/// Whether an error means that a directory does not exist; a file in its place counts as missing.
 fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -261,7 +266,8 @@ fn look(path: &Path) -> io::Result<DirectoryContent> {
     Ok(found)
 }
 
-/// Whether this engine has moved a folder to the trash and created all its content.
+/// Whether this engine has moved a folder to the trash and created all its content, judged by the
+/// names.
 fn is_removed_space(path: &Path, trash: &str) -> io::Result<bool> {
     let named = trash.rsplit_once('-').is_some_and(|(space, number)| {
         is_space_name(space) && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -297,7 +303,7 @@ fn is_engine_file(name: &OsStr) -> bool {
         "VARVE-",
         "front-",
     ];
-    // RocksDB first writes some files under a name with the first suffix, and gives the second one
+    // RocksDB adds the first suffix to the names of some files while it writes them, and the second
     // to files that it removes slowly.
     const ENDS: [&str; 2] = [".dbtmp", ".trash"];
     let Some(name) = name.to_str() else {

@@ -23,8 +23,8 @@ pub(crate) type RawIterator<'a> = DBRawIteratorWithThreadMode<'a, Db>;
 
 /// The families by table.
 pub(crate) struct Families {
-    /// Null if there is no family. The database keeps the handles until it is closed, since no
-    /// family is ever dropped.
+    /// The handle of each table's family, or null if the table has none. The database keeps the
+    /// handles until it is closed, since no family is ever dropped.
     handles: Vec<AtomicPtr<Handle>>,
     creating: Mutex<()>,
 }
@@ -75,8 +75,8 @@ impl Families {
         if let Some(family) = self.get(table) {
             return Ok(family);
         }
-        // The call also fails if RocksDB has created the family but could not write its options to
-        // a file, which is never read. Unlike `create_cf`, it keeps the handle then.
+        // RocksDB may create the family but fail to write its options file, which nothing reads.
+        // Then the call fails, too, but keeps the handle, unlike `create_cf`.
         let created = db.create_cfs([spec.name], &options());
         let handle = find(db, spec);
         match created {

@@ -1,8 +1,9 @@
 //! The location of a front table's log in its space, and its removal as a whole.
 //!
-//! The log is the only copy of recently acknowledged writes. So the *mark*, a small file beside it,
-//! names the log that belongs there: a missing or different log is refused as damage. A copy of the
-//! space that was made without a log has no mark.
+//! The log is the only copy of recently acknowledged writes. So a small file beside the log, the
+//! *mark*, names the log that belongs to the space. If that log is missing, or there is another
+//! one, the space is refused as damaged. A copy of the space that was made without a log has no
+//! mark.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +18,7 @@ use crate::errors::file_error;
 const LOG: &str = "front-log";
 /// The directory's name once nothing in it is needed.
 const LEFT_OVER: &str = "front-log.flushed";
-/// The same name as written by an earlier version, which had removed the mark by then.
+/// The name that an earlier version gave such a directory, after it had removed the mark.
 const LEFT_OVER_EARLIER: &str = "front-log.old";
 /// The prefix of the directory's name, before a number, after recovery from a damaged log.
 const DAMAGED: &str = "front-log.damaged-";
@@ -27,14 +28,14 @@ pub(crate) fn path(space_dir: &Path) -> PathBuf {
     space_dir.join(LOG)
 }
 
-/// Whether there is a log, or must be one.
+/// Whether there is a log, or must be one because there is a mark.
 pub(crate) fn is_there(space_dir: &Path) -> bool {
     let log = path(space_dir);
     log.exists() || mark_of(&log).exists()
 }
 
-/// Whether the log has format 1, whose mark is an empty file. Such a log is flushed to the sorted
-/// files and removed.
+/// Whether the log has format 1: its mark is an empty file or missing. Such a log is flushed to the
+/// sorted files and removed.
 pub(crate) fn is_of_earlier_build(space_dir: &Path) -> bool {
     let log = path(space_dir);
     match fs::metadata(mark_of(&log)) {
@@ -43,8 +44,8 @@ pub(crate) fn is_of_earlier_build(space_dir: &Path) -> bool {
     }
 }
 
-/// Removes a log that is no longer needed. It is renamed first, so that after a crash it is whole
-/// or gone.
+/// Removes a log that is no longer needed, and its mark. The directory is renamed first, so that
+/// after a crash the log is whole or gone.
 ///
 /// # Errors
 /// When it cannot be removed; [`finish_removal`] continues an interrupted removal.
@@ -57,7 +58,8 @@ pub(crate) fn remove(space: &str, space_dir: &Path) -> Result<(), KvError> {
     finish_removal(space, space_dir)
 }
 
-/// Finishes an interrupted removal. Must be called before a space is opened.
+/// Finishes an interrupted removal: removes the mark, unless there is a newer log, and then the
+/// renamed directory. Must be called before a space is opened.
 ///
 /// # Errors
 /// When the remains cannot be removed.
@@ -105,7 +107,7 @@ fn sync(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Treats a missing file as removed.
+/// Ignores the error that a file or directory does not exist.
 fn absent(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

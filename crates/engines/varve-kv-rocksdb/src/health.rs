@@ -18,7 +18,7 @@ use crate::manifest;
 /// Disk space that recovery needs besides the flushed memtables: for a new log and manifest.
 const RECOVERY_MARGIN_BYTES: u64 = 4 << 20;
 
-/// Events reported by RocksDB's threads and read by writers.
+/// Events that RocksDB's threads report and writers read. Writers also note a full disk here.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     disk_full: AtomicBool,
@@ -30,12 +30,12 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// How often a table began to delay its writers.
+    /// How often RocksDB began to delay the writers of a table.
     pub(crate) fn slow_downs(&self) -> u64 {
         self.slow_downs.load(Ordering::Relaxed)
     }
 
-    /// How often a table began to stop its writers.
+    /// How often RocksDB began to stop the writers of a table.
     pub(crate) fn stops(&self) -> u64 {
         self.stops.load(Ordering::Relaxed)
     }
@@ -60,8 +60,9 @@ pub(crate) struct Listener {
 
 impl EventListener for Listener {
     fn on_flush_completed(&self, _job: &FlushJobInfo) {
-        // The log of the flushed rows may be removed now, so the manifest must not lose them. If
-        // the record cannot be written, the store is still valid, only less well checked.
+        // RocksDB may now remove the log of the flushed rows, so a later loss of the manifest's end
+        // must be noticed. If the manifest's length cannot be recorded, the store is still valid,
+        // only less well checked.
         let _ = manifest::record(&self.path);
     }
 
@@ -108,7 +109,7 @@ pub(crate) struct Health {
     path: PathBuf,
     events: Arc<Events>,
     broken: AtomicBool,
-    /// Why writes are refused.
+    /// Why writes are refused, once `broken` is set.
     reason: Mutex<String>,
     /// Held while one writer tries to recover.
     recovery: Mutex<()>,
@@ -130,8 +131,8 @@ impl Health {
         &self.events
     }
 
-    /// Must be called before each write. Fails if the space refuses writes; recovers if the disk
-    /// was full and has space again.
+    /// Must be called before each write. Fails if an earlier write broke the space
+    /// ([`Health::write_failed`]). If the disk was full, tries to recover first.
     pub(crate) fn before_write(
         &self,
         db: &Db,
@@ -152,9 +153,9 @@ impl Health {
         Ok(())
     }
 
-    /// Takes RocksDB out of its error state if there is enough space for its recovery. If there is
-    /// not, the write is still tried: RocksDB can continue to write when only a compaction found no
-    /// space.
+    /// Takes RocksDB out of its error state if there is enough space for its recovery. Without a
+    /// recovery, the write is still tried: RocksDB can continue to write when only a compaction
+    /// found no space.
     fn recover(&self, db: &Db, memtable_bytes: u64) {
         let _guard = self.recovery.lock();
         if !self.events.disk_full.load(Ordering::Acquire) {
@@ -174,12 +175,14 @@ impl Health {
         }
     }
 
-    /// Translates the error of a write into the seam's. Notes it if it forbids further writes.
+    /// Translates the error of a write into the seam's. A full disk is noted, so that the next
+    /// write tries to recover. Any other error but a read-only one breaks the space: writes fail
+    /// until it is opened again.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
         self.remember(write_error(&self.space, error))
     }
 
-    /// [`Health::write_failed`] for an error of the file system outside RocksDB.
+    /// As [`Health::write_failed`], for an error of the file system outside RocksDB.
     pub(crate) fn failed(&self, error: &std::io::Error) -> KvError {
         self.remember(file_error(&self.space, "writing", error))
     }

@@ -2,11 +2,11 @@
 //!
 //! The manifest lists the files of a store, one edit after another. RocksDB takes a truncated
 //! manifest for one whose last edit was torn: it opens the older state and removes the files that
-//! this state does not list. So a small file beside the manifest has a length up to which the
-//! manifest was certainly on disk, and a shorter manifest is refused before RocksDB reads it.
+//! this state does not list. So a small file beside the manifest, the record, has a length up to
+//! which the manifest was certainly on disk. A shorter manifest is refused before RocksDB reads it.
 //!
-//! The file itself may be lost: if it is missing or damaged, nothing is checked. Its one line has
-//! the manifest's name, the length in bytes, and the CRC-32C of both in hexadecimal; earlier
+//! The record itself may be lost: if it is missing or damaged, nothing is checked. Its one line has
+//! the manifest's name, the length in bytes, and the CRC-32C of both in hexadecimal. Earlier
 //! versions wrote no checksum.
 
 use std::fs::{self, File};
@@ -32,11 +32,11 @@ pub(crate) fn record(dir: &Path) -> io::Result<()> {
     fs::rename(dir.join(RECORD_NEW), dir.join(RECORD))
 }
 
-/// Checks the manifest in `dir` against the recorded length, and that there is a log at all.
+/// Checks that the manifest in `dir` has the recorded length, and that `dir` has a write-ahead log.
 ///
 /// # Errors
-/// [`KvError::Corruption`] when the manifest is shorter than recorded or the logs are missing;
-/// otherwise when it cannot be read.
+/// [`KvError::Corruption`] when the manifest is shorter than recorded, or there is no log. Another
+/// error when `dir` cannot be read.
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the manifest's length", &error);
     let Some((name, recorded)) = recorded(space, dir) else {
@@ -71,8 +71,8 @@ fn current(dir: &Path) -> io::Result<(String, PathBuf)> {
     Ok((name, path))
 }
 
-/// Returns the recorded name and length; `None` if there are none, or if the file cannot be read,
-/// which is logged.
+/// Returns the recorded name and length, or `None` if there is no record. A record that is damaged
+/// or cannot be read is logged and counts as none.
 fn recorded(space: &str, dir: &Path) -> Option<(String, u64)> {
     let path = dir.join(RECORD);
     let read = match fs::read(&path) {

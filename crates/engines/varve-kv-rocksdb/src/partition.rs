@@ -1,9 +1,9 @@
-//! The prefix extractor: passes the length of the partition key to RocksDB, so that its filters can
-//! contain partition keys.
+//! The prefix extractor of a table: tells RocksDB where the partition key of a row's key ends, so
+//! that its Bloom filters can contain partition keys.
 //!
-//! The binding accepts only plain functions without state, but a table's function is known only at
-//! run time. So this module registers the callbacks itself, with the function behind the state
-//! pointer.
+//! The Rust binding of RocksDB accepts only functions without state, but the extractor needs the
+//! [`TableSpec::partition_len`] of its table. So this module registers the callbacks itself, and
+//! their state contains that function.
 
 use std::ffi::{CString, c_char, c_uchar, c_void};
 use std::slice;
@@ -18,19 +18,19 @@ struct Extractor {
 }
 
 /// Returns the extractor of `table`'s partition keys. It may be set in one `Options` only, which
-/// then owns it.
+/// then owns it. An extractor that is never set is not freed.
 pub(crate) fn extractor(table: &TableSpec) -> SliceTransform {
-    // RocksDB stores the name in each file and uses the file's filter only if the name is the same.
-    // So the name must change when the partition keys of the table do.
+    // RocksDB stores the extractor's name in each file, and uses the file's filter only if the
+    // names are the same. So the name must change when `partition_len` of the table does.
     let name = CString::new(format!("varve.partition.{}", table.name))
         .expect("table names are lower-case letters, digits and underscores");
     let state = Box::new(Extractor {
         partition_len: table.partition_len,
         name,
     });
-    // SAFETY: the callbacks have the types RocksDB asks for and expect the state that is passed
-    // here. RocksDB calls `destroy` once, when the last user of the extractor is gone, and nothing
-    // else frees the state.
+    // SAFETY: the callbacks have the types that RocksDB requires, and expect the state that is
+    // passed here. RocksDB calls `destroy` once, when the last user of the extractor is gone.
+    // Nothing else frees the state.
     let inner = unsafe {
         ffi::rocksdb_slicetransform_create(
             Box::into_raw(state).cast::<c_void>(),
@@ -44,15 +44,16 @@ pub(crate) fn extractor(table: &TableSpec) -> SliceTransform {
 }
 
 /// # Safety
-/// `state` is a pointer from `Box::into_raw` that nothing else frees.
+/// `state` is a pointer from `Box::<Extractor>::into_raw`. Nothing else frees it, and nothing uses
+/// it afterwards.
 unsafe extern "C" fn destroy(state: *mut c_void) {
     // SAFETY: as the caller promises.
     drop(unsafe { Box::from_raw(state.cast::<Extractor>()) });
 }
 
 /// # Safety
-/// `state` points to an `Extractor`, `key` to `length` bytes that live as long as RocksDB uses the
-/// result, `prefix_length` to writable memory.
+/// `state` points to an `Extractor`, and `prefix_length` to writable memory. `key` points to
+/// `length` bytes that live as long as RocksDB uses the result; if `length` is 0, it may be null.
 unsafe extern "C" fn transform(
     state: *mut c_void,
     key: *const c_char,
@@ -62,7 +63,7 @@ unsafe extern "C" fn transform(
     // SAFETY: as the caller promises.
     unsafe {
         let found = partition_length(state, key, length);
-        // RocksDB asks `in_domain` first, so there is a partition key.
+        // RocksDB calls `in_domain` first, so there is a partition key.
         prefix_length.write(found.unwrap_or(length));
     }
     key.cast_mut()
@@ -76,7 +77,7 @@ unsafe extern "C" fn in_domain(state: *mut c_void, key: *const c_char, length: u
 }
 
 /// # Safety
-/// As [`transform`].
+/// `state` points to an `Extractor`.
 unsafe extern "C" fn name_of(state: *mut c_void) -> *const c_char {
     // SAFETY: as the caller promises; the name lives as long as the state.
     unsafe { (*state.cast::<Extractor>()).name.as_ptr() }
@@ -86,7 +87,7 @@ unsafe extern "C" fn name_of(state: *mut c_void) -> *const c_char {
 /// As [`transform`].
 unsafe fn partition_length(state: *mut c_void, key: *const c_char, length: usize) -> Option<usize> {
     if length == 0 {
-        // RocksDB may pass no pointer with an empty key.
+        // With an empty key, RocksDB may pass a null pointer.
         // SAFETY: as the caller promises.
         return unsafe { ((*state.cast::<Extractor>()).partition_len)(&[]) };
     }

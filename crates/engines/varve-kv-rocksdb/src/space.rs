@@ -41,7 +41,8 @@ pub(crate) struct RocksSpace {
     /// The ids of the column families, by table; set at the first write to the memtables.
     ids: OnceLock<Vec<u32>>,
     health: Health,
-    /// Held shared by writers; held exclusively by a writer that needs all stored keys of a prefix.
+    /// Writers hold it shared. A writer whose prefix delete needs the stored keys holds it
+    /// exclusively.
     writers: RwLock<()>,
     synced: WriteOptions,
     buffered: WriteOptions,
@@ -49,7 +50,7 @@ pub(crate) struct RocksSpace {
     shared: Arc<Shared>,
     pub(crate) ingest: Ingest,
     db: Db,
-    /// Dropped after the database, when the space may be opened again.
+    /// Dropped after the database. From then on the space may be opened again.
     _open: OpenMark,
 }
 
@@ -114,12 +115,12 @@ impl RocksSpace {
         kv_error(&self.name, error)
     }
 
-    /// Passes a fail point; its failure counts as that of a write.
+    /// Passes a fail point. A failure that it is armed with counts as a failed write.
     pub(crate) fn reached(&self, point: &'static FailPoint) -> Result<(), KvError> {
         point.reach().map_err(|error| self.health.failed(&error))
     }
 
-    /// Converts the error of a write to a [`KvError`], and records it if no write may follow it.
+    /// Converts the error of a write to a [`KvError`], and records it if it forbids further writes.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
         self.health.write_failed(error)
     }
@@ -316,8 +317,8 @@ impl Space for RocksSpace {
 
 impl Drop for RocksSpace {
     fn drop(&mut self) {
-        // So that the next opening has no log to replay. If the flush fails, the log still has
-        // everything.
+        // After a flush, the next opening has no log to replay. If the flush fails, the log still
+        // has all rows.
         let _ = self.flush();
     }
 }

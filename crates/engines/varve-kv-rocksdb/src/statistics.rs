@@ -13,7 +13,7 @@ fn statistic(name: &'static str, help: &'static str, value: f64) -> Statistic {
     Statistic { name, help, value }
 }
 
-/// The sum of a property over all tables.
+/// The sum of a property over all tables. A table without a value counts as 0.
 pub(crate) fn sum(db: &Db, tables: &[TableSpec], name: &PropName) -> u64 {
     let of = |table: &TableSpec| {
         let family = db.cf_handle(table.name)?;
@@ -76,7 +76,7 @@ fn memory(db: &Db, tables: &[TableSpec], shared: &Shared) -> Vec<Statistic> {
     ]
 }
 
-/// Rows and files, and pending compaction.
+/// Rows, sorted files and logs, and pending compaction.
 fn files(db: &Db, tables: &[TableSpec], looks: &Looks) -> Vec<Statistic> {
     let wal_bytes: u64 = db
         .get_sorted_wal_files()

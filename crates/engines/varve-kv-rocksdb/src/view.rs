@@ -16,14 +16,15 @@ type Key = SmallVec<[u8; 128]>;
 /// From this number of keys on, RocksDB's multi-get is used.
 const MULTI_GET_MIN: usize = 4;
 
-/// From this number of ranges on, some may be adjacent.
+/// From this number of ranges on, some may be adjacent, so the iterator may step from one to the
+/// next.
 const NEAR_RANGES_MIN: usize = 64;
 /// The most rows that are stepped over to reach the next range. A seek costs as much as about ten
 /// steps.
 const NEAR_ROWS: usize = 8;
-/// Deleted or overwritten rows that an iterator over many ranges skips in sequence before it gives
-/// up, since they may be beyond the range. Skipping them costs about as much as creating an
-/// iterator.
+/// The most deleted or overwritten rows in sequence that an iterator over many ranges skips. Then
+/// it gives up, since these rows may be beyond the range. Skipping this many costs about as much as
+/// creating an iterator.
 const SKIPPED_ROWS_MAX: u64 = 128;
 
 /// A reader of one state.
@@ -35,7 +36,7 @@ pub(crate) struct View<'a> {
     pub(crate) snapshot: Option<&'a Snapshot<'a>>,
     /// For point reads, with the snapshot set if there is one.
     pub(crate) point_options: &'a ReadOptions,
-    /// Counts reads, for the choice of the number of runs.
+    /// Counts the look-ups in the files, from which the number of runs is chosen.
     pub(crate) looks: &'a Looks,
 }
 
@@ -69,8 +70,8 @@ impl<'a> View<'a> {
         rows.status().map_err(|error| self.failed(&error))
     }
 
-    /// Scans the rows of a range after the last visited one, with an iterator that ends with the
-    /// range.
+    /// Scans the rows of a range after the last visited one, or all of them if `last` is `None`.
+    /// The iterator is bounded by the range's end, so it skips no deleted rows beyond it.
     fn scan_rest(
         &self,
         table: TableId,
@@ -125,8 +126,8 @@ struct RangeIterator<'a, 'r> {
     /// Whether the table is mostly read row by row.
     point_reads: bool,
     inner: RawIterator<'a>,
-    /// Whether it may be stepped from one partition into the next. Then it cannot use the filters
-    /// of partition keys, and a seek costs more.
+    /// Whether the iterator may step from one partition into the next. Such an iterator cannot use
+    /// the filters of partition keys, so a seek costs more.
     crosses: bool,
     /// The previous range.
     before: Option<PartitionRange<'r>>,
@@ -164,8 +165,8 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         view.iterator(family, options)
     }
 
-    /// Returns whether the iterator has given up at too many deleted rows. It then has no current
-    /// row.
+    /// Returns whether the iterator has given up at too many deleted or overwritten rows
+    /// ([`SKIPPED_ROWS_MAX`]). It then has no current row.
     fn gave_up(&self, view: &View<'a>) -> Result<bool, KvError> {
         match self.inner.status() {
             Ok(()) => Ok(false),
@@ -174,7 +175,8 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         }
     }
 
-    /// Moves to the first row at or after the start of a range.
+    /// Moves to the first row at or after the start of a range. If most ranges so far needed a
+    /// seek, continues with an iterator that only seeks.
     fn move_to(&mut self, view: &View<'a>, next: PartitionRange<'r>) {
         let from = join(next.partition, &next.range.from);
         let follows = self.before.replace(next).is_some_and(|before| {
@@ -199,8 +201,9 @@ impl<'a, 'r> RangeIterator<'a, 'r> {
         self.inner.seek(from);
     }
 
-    /// Steps to the first row at or after `from`; returns false if that row is not near. Rows
-    /// before the current one must be before `from`.
+    /// Steps to the first row at or after `from`; returns false if that row is more than
+    /// [`NEAR_ROWS`] steps away, or there is no current row. Rows before the current one must be
+    /// before `from`.
     fn step_to(&mut self, from: &[u8]) -> bool {
         for _ in 0..NEAR_ROWS {
             match self.inner.key() {

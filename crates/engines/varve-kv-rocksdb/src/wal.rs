@@ -1,16 +1,18 @@
 //! Checks the logs of a space before RocksDB replays them.
 //!
-//! RocksDB can either stop the replay silently at the first bad record, and lose acknowledged
-//! writes after it, or refuse every bad record, and so refuse to start after a power loss tore the
-//! last one. This check distinguishes the two. If records can be read *after* the bad one, the
-//! damage is in the middle, and opening fails with file and offset. If nothing follows, it is the
-//! torn end of a write that was not acknowledged as durable, and RocksDB cuts it off.
+//! RocksDB has two modes. In one, the replay stops silently at the first bad record, and loses
+//! acknowledged writes after it. In the other, it refuses every bad record, so it does not start
+//! after a power loss tore the last one. This check distinguishes the two cases. If records can be
+//! read *after* the bad one, the damage is in the middle, and opening fails with file and offset.
+//! If nothing follows, the bad record is the torn end of a write that was not acknowledged as
+//! durable, and the replay ends there.
 //!
-//! Format of a log: blocks of 32 KiB; in them records of checksum (4 bytes, masked CRC-32C of what
-//! follows the length), length (2), type (1), content. A write longer than the rest of its block is
-//! divided into pieces: first, middle, last. Since a synchronous write waits for the one before it,
-//! at most one write at the end is not yet on disk, so pieces of one write after a bad record do
-//! not count as following records.
+//! A log is divided into blocks of 32 KiB. A block contains records: checksum (4 bytes, masked
+//! CRC-32C of type and content), length (2), type (1), content. A write longer than the rest of its
+//! block is divided into pieces: first, middle, last. Since a synchronous write waits for the one
+//! before it, at most one such write at the end is not yet on disk. So after a bad record, middle
+//! and last pieces do not count as following records: they may belong to the torn write. Buffered
+//! writes do not wait. If a power loss leaves a gap between them, the check reports it as damage.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -66,7 +68,7 @@ fn logs(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-/// Returns the offset of damage that further writes follow.
+/// Returns the offset of the first damage if further writes follow it, else `None`.
 fn damage(mut log: impl Read) -> io::Result<Option<u64>> {
     let mut block = vec![0; BLOCK];
     let mut start = 0u64;
@@ -109,7 +111,8 @@ fn fill(log: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Returns the type and total length of the record at the front of `bytes`, if it is sound.
+/// Returns the type and the length, with the header, of the record at the front of `bytes`, if its
+/// checksum is right. `bytes` must have at least [`HEADER`] bytes. Zeros are not a record.
 fn record(bytes: &[u8]) -> Option<(u8, usize)> {
     let length = usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
     let kind = bytes[6];

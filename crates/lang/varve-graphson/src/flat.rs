@@ -12,8 +12,8 @@ use crate::value::{Edge, Metrics, Path, Property, Tree, Value, Vertex, VertexPro
 /// Appends a value. Dates are written in UTC.
 ///
 /// # Errors
-/// If a map has a null key, which JSON cannot represent, or a value has a type that occurs only in
-/// requests.
+/// If a map has a null key, which JSON cannot represent, or if a value has a type that occurs only
+/// in requests: predicate, bytecode, binding, lambda or strategy.
 pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -77,7 +77,8 @@ pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The text of a value that is a JSON string. Such a value may also be a member's name.
+/// The text of a value that is written as a JSON string; an error for any other value. The text may
+/// also be a member's name.
 fn text(value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(text) | Value::Class(text) => text.to_string(),
@@ -113,7 +114,7 @@ fn java_float(value: f64) -> String {
     }
 }
 
-/// A date as `2016-01-10 00:00:00.000`.
+/// A date as `2016-01-10 00:00:00.000`, or the number of milliseconds if the year is out of range.
 fn date_text(milliseconds: i64) -> String {
     let instant = Timestamp::from_millisecond(milliseconds);
     match instant {
@@ -165,7 +166,7 @@ fn object(entries: &[(Value, Value)], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a key as a member's name. A value without a text becomes its JSON as a string.
+/// Writes a key as a member's name. If the key has no text, the name is the key's JSON.
 fn write_key(key: &Value, out: &mut Vec<u8>) -> Result<()> {
     match key {
         Value::Null => {

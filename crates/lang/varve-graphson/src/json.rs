@@ -1,4 +1,4 @@
-//! Reads JSON within GraphSON's limits, with the errors of this crate.
+//! Reads JSON within GraphSON's limits, and converts its errors to those of this crate.
 
 use varve_json::{Fault, JsonError, Limits};
 pub(crate) use varve_json::{Json, write_string};
@@ -6,7 +6,12 @@ pub(crate) use varve_json::{Json, write_string};
 use crate::budget::{JSON_NESTING_MAX, VALUES_MAX};
 use crate::error::{Result, WireError};
 
-/// Reads a text that is one JSON value, with at most `values_max` values in it.
+/// Reads a text that is one JSON value.
+///
+/// # Errors
+/// [`WireError::Malformed`] when the text is not JSON, [`WireError::TooDeep`] when it is nested
+/// deeper than [`JSON_NESTING_MAX`], [`WireError::TooMany`] when it has more values than
+/// `values_max` or [`VALUES_MAX`].
 pub(crate) fn read(text: &[u8], values_max: usize) -> Result<Json<'_>> {
     let limits = Limits {
         bytes: usize::MAX,

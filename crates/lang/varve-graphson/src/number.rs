@@ -5,10 +5,11 @@ use varve_gremlin::{DECIMAL_SCALE_MAX, NUMBER_DIGITS_MAX};
 
 use crate::error::{Result, WireError};
 
-/// The most bytes of a BigInteger: enough for a number with the most digits of a text.
+/// The most bytes of a binary BigInteger: enough for a number of [`NUMBER_DIGITS_MAX`] decimal
+/// digits.
 pub(crate) const BIG_BYTES_MAX: usize = NUMBER_DIGITS_MAX * 5 / 12;
 
-/// Checks that the text of a number is not too long.
+/// Checks that the text of a number has at most [`NUMBER_DIGITS_MAX`] + 12 bytes.
 pub(crate) fn checked_big<'t>(kind: &str, text: &'t str) -> Result<&'t str> {
     // The 12 further bytes are for a sign, a point and an exponent.
     if text.len() > NUMBER_DIGITS_MAX + 12 {
@@ -18,7 +19,7 @@ pub(crate) fn checked_big<'t>(kind: &str, text: &'t str) -> Result<&'t str> {
     Ok(text)
 }
 
-/// Checks that the scale of a number is within the limit.
+/// Checks that the scale of a number is within ±[`DECIMAL_SCALE_MAX`].
 pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<BigDecimal> {
     if value.fractional_digit_count().abs() > DECIMAL_SCALE_MAX {
         let message = format!("its scale is beyond {DECIMAL_SCALE_MAX}");
@@ -27,7 +28,8 @@ pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<BigDecima
     Ok(value)
 }
 
-/// Parses a UUID: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// Parses a UUID: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, separated by `-`. `None`
+/// for other texts.
 pub(crate) fn uuid(text: &str) -> Option<u128> {
     let bytes = text.as_bytes();
     let mut value = 0;

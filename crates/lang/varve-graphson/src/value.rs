@@ -17,7 +17,7 @@ pub enum Value {
     /// null
     #[default]
     Null,
-    /// `g:Boolean`, or a JSON boolean.
+    /// A JSON boolean in GraphSON, which has no type for it.
     Bool(bool),
     /// `gx:Byte`.
     Byte(i8),
@@ -51,7 +51,7 @@ pub enum Value {
     DateTime(DateTime),
     /// `gx:Duration`.
     Duration(Duration),
-    /// The other types of `java.time`.
+    /// A value of another type of `java.time`.
     Temporal(Temporal),
     /// `gx:InetAddress`.
     Address(IpAddr),
@@ -102,13 +102,13 @@ pub enum Value {
         /// The value.
         value: Box<Value>,
     },
-    /// `g:Lambda`, which is read only to be refused by name.
+    /// `g:Lambda`. It is read only so that the error message can name it.
     Lambda {
         /// Its language.
         language: Text,
         /// Its code.
         script: Text,
-        /// The number of its arguments.
+        /// The number of its arguments; -1 if it is unknown.
         arguments: i32,
     },
     /// A traversal strategy.
@@ -147,7 +147,7 @@ pub enum Temporal {
     LocalDateTime(civil::DateTime),
     /// `gx:LocalTime`.
     LocalTime(civil::Time),
-    /// `gx:MonthDay`.
+    /// `gx:MonthDay`: month, day.
     MonthDay(i8, i8),
     /// `gx:OffsetTime`: a time and seconds east of UTC.
     OffsetTime(civil::Time, i32),
@@ -155,9 +155,9 @@ pub enum Temporal {
     Period(i32, i32, i32),
     /// `gx:Year`.
     Year(i32),
-    /// `gx:YearMonth`.
+    /// `gx:YearMonth`: year, month.
     YearMonth(i32, i8),
-    /// `gx:ZonedDateTime`, with the offset of its zone at this time.
+    /// `gx:ZonedDateTime`, reduced to the offset that its zone has at this time.
     ZonedDateTime(DateTime),
     /// `gx:ZoneOffset`: seconds east of UTC.
     ZoneOffset(i32),

@@ -24,7 +24,8 @@ use varve_query::{QueryError, QueryOptions, Value};
 
 use crate::tree::{Argument, Text, Traversal};
 
-/// The most steps of a traversal that runs: each needs space on the stack.
+/// The most steps of a traversal that runs, those of its children included: each step needs space
+/// on the stack.
 pub const STEPS_MAX: usize = 1_000;
 /// The most members of all ranges of a traversal together.
 const RANGE_MEMBERS_MAX: u64 = 1_000_000;
@@ -61,7 +62,8 @@ impl Variables for NoVariables {
 ///
 /// # Errors
 ///
-/// If a step is used wrongly, or is not supported.
+/// If a step is used wrongly or is not supported, or the traversal exceeds a limit, such as
+/// [`STEPS_MAX`].
 pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
     bound_by(&Binder::new(variables), traversal)
 }
@@ -70,7 +72,7 @@ pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, Q
 ///
 /// # Errors
 ///
-/// Also if the traversal has ranges or regular expressions.
+/// As [`bind`], and if the traversal has ranges or regular expressions.
 pub fn bind_quickly(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
     let binder = Binder::new(variables);
     binder.members.set(0);
@@ -82,8 +84,8 @@ fn bound_by(binder: &Binder<'_>, traversal: &Traversal) -> Result<Bound, QueryEr
     let (mut bound, strategies) = binder.source(&traversal.source)?;
     strategies.verify(&traversal.steps)?;
     bound.plan = binder.plan(&traversal.steps)?;
-    // Strategies add steps after other steps: unbounded, their number could grow too large to bind
-    // in time.
+    // Strategies add steps to each step of the plan. Without this limit, the plan could become too
+    // large to bind in time.
     counted(&bound.plan)?;
     strategies.apply(&mut bound.plan)?;
     Ok(bound)
@@ -109,11 +111,11 @@ fn too_many_steps() -> QueryError {
     ))
 }
 
-/// The value of an argument that computes nothing.
+/// The value of an argument that computes nothing, such as a literal or a variable.
 ///
 /// # Errors
 ///
-/// If the argument is not a value.
+/// If the argument is not a value, a variable has none, or a limit is exceeded.
 pub fn value(argument: &Argument, variables: &dyn Variables) -> Result<Value, QueryError> {
     Binder::new(variables).value(argument)
 }
@@ -121,13 +123,14 @@ pub fn value(argument: &Argument, variables: &dyn Variables) -> Result<Value, Qu
 /// The state of binding one traversal.
 struct Binder<'b> {
     variables: &'b dyn Variables,
-    /// The number of members that further ranges may have.
+    /// The number of members that further ranges may have together.
     members: Cell<u64>,
     /// The number of further regular expressions allowed.
     expressions: Cell<u32>,
-    /// Whether `and()` and `or()` without arguments join the steps on both sides of them.
+    /// Whether `and()` and `or()` without arguments are infix operators, which join the steps on
+    /// both sides.
     infix: Cell<bool>,
-    /// Labels that the steps bound so far give.
+    /// The labels that the steps bound so far define.
     labels: RefCell<HashSet<Name>>,
 }
 

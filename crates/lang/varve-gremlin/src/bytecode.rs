@@ -78,7 +78,8 @@ const CARDINALITY_VALUE: &str = "CardinalityValueTraversal";
 ///
 /// # Errors
 ///
-/// If it is not a traversal, has a lambda, or exceeds a limit.
+/// If a step, predicate or enum token is unknown or has wrong arguments, if the bytecode has a
+/// lambda, or if it exceeds a limit.
 pub fn from_bytecode(bytecode: Bytecode) -> Result<Script> {
     let mut reader = Reader { depth: 0, steps: 0 };
     let expression = match transaction(&bytecode) {
@@ -100,12 +101,14 @@ pub fn from_bytecode(bytecode: Bytecode) -> Result<Script> {
 ///
 /// # Errors
 ///
-/// If it is an invalid traversal, predicate or strategy, or a lambda, or exceeds a limit.
+/// If the value has an invalid traversal, predicate or enum token, has a lambda, or exceeds a
+/// limit.
 pub fn argument(value: Value) -> Result<Argument> {
     Reader { depth: 0, steps: 0 }.argument(value)
 }
 
-/// The equivalent of `g.tx().commit()` for the source instruction `tx`.
+/// The call `g.tx().commit()`, `begin()` or `rollback()` for the source instruction `tx`; `None`
+/// for any other bytecode.
 fn transaction(bytecode: &Bytecode) -> Option<Argument> {
     let [Instruction { name, arguments }] = bytecode.source.as_slice() else {
         return None;
@@ -238,7 +241,8 @@ impl Reader {
         }
     }
 
-    /// Converts a nested traversal, or a value with a cardinality, which is encoded as one.
+    /// Converts a nested traversal. A value with a cardinality is encoded as a nested traversal,
+    /// too.
     fn nested(&mut self, mut bytecode: Bytecode) -> Result<Argument> {
         if bytecode.steps.is_empty()
             && let [Instruction { name, arguments }] = bytecode.source.as_mut_slice()

@@ -26,23 +26,23 @@ macro_rules! codes {
 codes! {
     /// The text does not match the grammar.
     Syntax = "gremlin_syntax",
-    /// A literal is invalid: a number out of range, or a date that does not exist.
+    /// A literal is invalid, such as a number out of range, or a date that does not exist.
     Literal = "gremlin_literal",
-    /// No step, terminal method or script method has this name.
+    /// No step, predicate, terminal method or script method has this name.
     NoSuchMethod = "gremlin_no_such_method",
     /// A step or predicate does not take arguments of these types.
     WrongArguments = "gremlin_wrong_arguments",
     /// A closure or lambda.
     Closure = "gremlin_closure",
-    /// `new` of a class other than a vertex or a strategy.
+    /// `new` of a class that is neither a vertex nor a strategy.
     New = "gremlin_new",
-    /// A definition of a class, interface, enum or method.
+    /// A definition of a class, interface, enum, trait, record or method.
     Definition = "gremlin_definition",
     /// `import` or `package`.
     Import = "gremlin_import",
-    /// `"${…}"`.
+    /// `"${…}"`: a value in a string.
     Interpolation = "gremlin_interpolation",
-    /// A static member or a class of Java or Groovy.
+    /// A class of Java or Groovy, or a static member of one.
     Static = "gremlin_static",
     /// `System.exit`.
     Exit = "gremlin_exit",
@@ -54,13 +54,13 @@ codes! {
     TooDeep = "gremlin_too_deep",
     /// More steps than [`STEPS_MAX`](crate::STEPS_MAX).
     TooManySteps = "gremlin_too_many_steps",
-    /// Bytecode that is not a traversal.
+    /// Bytecode that is not a valid traversal, such as one with an unknown member of an enum.
     Bytecode = "gremlin_bytecode",
 }
 
 impl ErrorCode {
     /// The name of the exception that Groovy throws in this case. Clients of HugeGraph recognize
-    /// some.
+    /// some of these names.
     #[must_use]
     pub const fn groovy_exception(self) -> &'static str {
         match self {
@@ -79,9 +79,9 @@ impl ErrorCode {
 pub struct ParseError {
     /// The kind of error.
     pub code: ErrorCode,
-    /// The wrong part of the text.
+    /// The part of the text that the error is about; empty without a text.
     pub span: Span,
-    /// The line, from 1; 0 without a text, as for bytecode.
+    /// The line, from 1; 0 for an error outside a text, such as in bytecode.
     pub line: u32,
     /// The number of characters before the error in its line.
     pub column: u32,
@@ -90,7 +90,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// An error in a text. Computes line and column from the span.
+    /// An error in a text. Computes line and column from the start of the span.
     pub(crate) fn at(
         text: &str,
         code: ErrorCode,
@@ -114,7 +114,7 @@ impl ParseError {
         }
     }
 
-    /// An error outside a text: in bytecode, or in a step that a script makes.
+    /// An error outside a text: in bytecode, or in a step that a running script makes.
     pub(crate) fn without_place(code: ErrorCode, message: impl Into<String>) -> ParseError {
         ParseError {
             code,

@@ -1,4 +1,4 @@
-//! Runs scripts: interprets the tree of statements, on query values only.
+//! Runs scripts: interprets their tree of statements, whose values are query values only.
 //!
 //! A script cannot run code of the host. It can only call the closed list of methods in this
 //! folder, and traversals, which a [`Host`] runs. The number of its steps is limited, and the
@@ -44,7 +44,7 @@ const CHECK_EVERY: u64 = 1_024;
 /// The time between two checks of a sleeping script.
 const SLEEP_SLICE: Duration = Duration::from_millis(20);
 
-/// Sleeps. Calls `check` every 20 ms, and ends if it fails.
+/// Sleeps for `time`. Calls `check` first and then every 20 ms, and ends early if `check` fails.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub enum TransactionEnd {
 
 /// The environment in which scripts run: graphs, limits, time.
 pub trait Host {
-    /// Runs a traversal. Returns at most `most` results.
+    /// Runs a traversal. Returns at most `most` results; `None` is no limit.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ pub trait Host {
     /// If its deadline has passed, or if it is cancelled.
     fn check(&self) -> Result<(), QueryError>;
 
-    /// Charges bytes that the script allocated.
+    /// Charges bytes that the script allocated to the request's memory. The default does nothing.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ pub trait Host {
         SCRIPT_STEPS_MAX
     }
 
-    /// The meaning of a name that no variable has.
+    /// The meaning of a name that no variable has; `None` if it has none.
     fn named(&self, name: &str) -> Option<Named> {
         match name {
             "g" => Some(Named::Source),
@@ -135,7 +135,7 @@ pub trait Host {
         }
     }
 
-    /// Sleeps, at most until the script's deadline.
+    /// Sleeps; ends early with an error once [`Host::check`] fails, as after the deadline.
     ///
     /// # Errors
     ///
@@ -144,7 +144,8 @@ pub trait Host {
         sleep(time, || self.check())
     }
 
-    /// Ends the transaction of a source. The next write begins another one.
+    /// Ends the transaction of a source. The next write begins another one. The default does
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -154,11 +155,11 @@ pub trait Host {
     }
 
     /// Reads or changes the schema of a graph. Returns an element as a map of its members, or a
-    /// list.
+    /// list of elements.
     ///
     /// # Errors
     ///
-    /// Those of the schema's rules.
+    /// Those of the schema's rules. The default always fails: it supports no schema.
     fn schema(&mut self, _graph: &str, _request: &SchemaRequest) -> Result<Value, QueryError> {
         Err(QueryError::Unsupported("The schema in a script".to_owned()))
     }
@@ -167,18 +168,18 @@ pub trait Host {
     ///
     /// # Errors
     ///
-    /// If the script is not a job.
+    /// If the script is not a job, as by default.
     fn progress(&mut self, _progress: u64) -> Result<(), QueryError> {
         Err(QueryError::Unbound("gremlinJob".to_owned()))
     }
 }
 
-/// Runs a script. The results are those of its last statement: the items of a list, the entries of
-/// a map.
+/// Runs a script. The results are those of its last statement, or of the `return` that ends it: the
+/// items of a list or set, the entries of a map, otherwise the one value.
 ///
 /// # Errors
 ///
-/// Those of its statements.
+/// Those of its statements, and those of [`Host::check`].
 pub fn execute(
     script: &Script,
     bindings: HashMap<Text, Value>,
@@ -188,11 +189,11 @@ pub fn execute(
     execute_in(script, &mut environment, host).map(Outcome::into_results)
 }
 
-/// Runs a script with these variables. The script changes them, even if it fails.
+/// Runs a script with these variables. Its changes of them stay, even if it fails.
 ///
 /// # Errors
 ///
-/// Those of its statements.
+/// Those of its statements, and those of [`Host::check`].
 pub fn execute_in(
     script: &Script,
     environment: &mut Environment,
@@ -226,7 +227,8 @@ struct Run<'h> {
 }
 
 impl Run<'_> {
-    /// Runs the last statement. A traversal without anything to compute runs as it is.
+    /// Runs the last statement. A traversal from a source runs directly if no argument in it must
+    /// be computed.
     fn last(&mut self, statement: &Statement) -> Result<Outcome, QueryError> {
         if let StatementKind::Expression(Argument::Traversal(traversal))
         | StatementKind::Return(Some(Argument::Traversal(traversal))) = &statement.kind
@@ -256,7 +258,8 @@ impl Run<'_> {
         })
     }
 
-    /// Counts steps, and calls [`Host::check`] regularly.
+    /// Counts steps, and calls [`Host::check`] after every [`CHECK_EVERY`] of them. Fails above
+    /// [`Host::steps_max`].
     fn step(&mut self, count: u64) -> Result<(), QueryError> {
         let checked = self.steps / CHECK_EVERY;
         self.steps = self.steps.saturating_add(count);
@@ -272,7 +275,8 @@ impl Run<'_> {
         }
     }
 
-    /// Counts a new text or collection: its members as steps, its bytes as memory.
+    /// Counts a new value: the members of a collection as steps, the bytes of any value as memory.
+    /// Refuses a text above [`TEXT_BYTES_MAX`].
     fn made(&mut self, value: Value) -> Result<Value, QueryError> {
         match &value {
             Value::Text(text) if text.len() > TEXT_BYTES_MAX => {
@@ -291,7 +295,7 @@ impl Run<'_> {
     }
 }
 
-/// Heap bytes of a value and of its direct members.
+/// The estimated heap bytes of a value and of its direct members. Sets and maps count double.
 fn bytes_of(value: &Value) -> usize {
     let all = |items: &mut dyn Iterator<Item = &Value>| {
         items.fold(0, |sum, item| sum + size_of::<Value>() + heap(item))
@@ -304,7 +308,7 @@ fn bytes_of(value: &Value) -> usize {
     }
 }
 
-/// Heap bytes of a copy of this value.
+/// Heap bytes that a copy of this value takes: only texts have any.
 fn heap(value: &Value) -> usize {
     match value {
         Value::Text(text) if text.is_heap_allocated() => text.len(),

@@ -52,7 +52,7 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// A token: its kind and its bytes.
+/// A token: its kind and its byte range in the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
@@ -71,15 +71,14 @@ impl Token {
     }
 }
 
-/// A position in a text, after the last token.
+/// A text, and the position after the last token that was read.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'s> {
     text: &'s str,
     place: usize,
 }
 
-/// Operators and separators of two or three bytes. One that begins with another one comes before
-/// it.
+/// Operators and separators of two or three bytes. Each one comes before its own prefixes.
 const LONG: &[(&[u8], TokenKind)] = &[
     (b"**=", TokenKind::AssignWith),
     (b"<=>", TokenKind::Spaceship),
@@ -203,8 +202,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Reads digits, letters and underscores, a point before a digit, and the sign of an exponent.
-    /// The parser decides whether they form a number.
+    /// Reads digits, letters and underscores, at most one point if a digit follows it, and the sign
+    /// of an exponent. The parser decides whether they form a number.
     fn number(&mut self) -> TokenKind {
         let hexadecimal = self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X');
         let mut point = false;

@@ -1,8 +1,8 @@
-//! Gremlin as a syntax tree. Three inputs become one [`tree`]: texts of gremlin-lang 3.8 and older
-//! versions, the scripts of HugeGraph's clients, and bytecode. A printer writes a tree as text.
+//! Gremlin as a syntax tree. Three kinds of input become a [`tree`]: texts of gremlin-lang 3.8 and
+//! older versions, the scripts of HugeGraph's clients, and bytecode. A printer writes a tree as
+//! text.
 //!
-//! [`bind`] makes a plan from a traversal, and [`execute`] runs the statements of a script on a
-//! host.
+//! [`bind`] makes a plan from a traversal. [`execute`] runs the statements of a script on a host.
 
 #![allow(
     clippy::mutable_key_type,

@@ -40,7 +40,8 @@ macro_rules! names {
 
 pub(crate) use names;
 
-/// Slots of a [`NameIndex`]: more than twice the longest list, so that probe sequences stay short.
+/// Slots of a [`NameIndex`]: more than twice the names of the longest list, so that probe sequences
+/// stay short.
 const INDEX_SLOTS: usize = 512;
 
 /// An open-addressing hash table from texts to their indexes, built at compile time.
@@ -161,7 +162,7 @@ impl PredicateName {
 }
 
 names! {
-    /// `T`: parts of an element that are not properties.
+    /// `T`: the id and the label of an element, the key and the value of a property.
     T { Id = "id", Label = "label", Key = "key", Value = "value" }
 }
 names! {

@@ -1,5 +1,5 @@
-//! Prints a tree as text. The parser reads the text as an equal tree. Exceptions are nodes of
-//! bytecode only (bytes, durations, edges), whose text the parser refuses.
+//! Prints a tree as text, which the parser reads as an equal tree. Exceptions are nodes that only
+//! bytecode has, such as bytes, durations and edges: the parser refuses their text.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -201,7 +201,8 @@ impl Display for Predicate {
                     _ => "P",
                 };
                 write!(out, "{class}.")?;
-                // A single collection would be parsed as the members.
+                // Without the brackets, the parser would take the members of a single collection as
+                // the arguments.
                 match (name, arguments.as_slice()) {
                     (
                         PredicateName::Within | PredicateName::Without,
@@ -244,8 +245,8 @@ fn operand(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
     }
 }
 
-/// Prints the receiver of a member, a call or an index. Parentheses keep the sign of a number with
-/// it.
+/// Prints the receiver of a member, a call or an index. A number is put in parentheses, so that its
+/// sign stays part of it.
 fn receiver(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
     match is_number(argument) {
         true => write!(out, "({argument})"),
@@ -321,7 +322,7 @@ impl Display for Computed {
             }
             ComputedKind::Unary(operator, argument) => {
                 write!(out, "{operator}")?;
-                // Parentheses keep the sign of a number with it.
+                // Without the parentheses, the parser would read the operator as the number's sign.
                 if is_number(argument) {
                     write!(out, "({argument})")
                 } else {
@@ -364,7 +365,7 @@ impl Display for Argument {
             Argument::Long(value) => write!(out, "{value}L"),
             Argument::BigInt(value) => write!(out, "{value}n"),
             Argument::Float(value) if value.is_nan() => out.write_str("NaN"),
-            // The parser reads a literal that is out of range as infinity.
+            // The parser reads a float literal beyond the range of floats as infinity.
             Argument::Float(f32::INFINITY) => out.write_str("1e39f"),
             Argument::Float(f32::NEG_INFINITY) => out.write_str("-1e39f"),
             Argument::Float(value) => write!(out, "{value:?}f"),
@@ -422,7 +423,7 @@ impl Display for Argument {
 }
 
 impl Argument {
-    /// The class and the name of an enum token.
+    /// The class and the name of an enum token; `None` for any other argument.
     #[must_use]
     pub const fn token(&self) -> Option<(&'static str, &'static str)> {
         Some(match self {
@@ -513,7 +514,7 @@ fn uuid(out: &mut Formatter<'_>, value: u128) -> fmt::Result {
     write!(out, "UUID('{}')", parts.join("-"))
 }
 
-/// All digits in plain notation, with no negative scale.
+/// All digits in plain notation, without an exponent.
 fn plain(value: &bigdecimal::BigDecimal) -> String {
     let scale = value.fractional_digit_count().max(0);
     value.with_scale(scale).to_plain_string()

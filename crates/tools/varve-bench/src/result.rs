@@ -1,4 +1,5 @@
-//! The common part of the result files of all suites: the header, reading, and writing.
+//! The common part of the result files of all suites: their header, and how they are read and
+//! written.
 
 mod buckets;
 
@@ -15,7 +16,7 @@ pub use buckets::Buckets;
 /// Exit code for missed thresholds, wrong answers or missing data.
 pub(crate) const EXIT_FAILED: u8 = 3;
 
-/// The most symbolic links that are followed in a row, as in Linux.
+/// The most steps along a chain of symbolic links, as in Linux.
 const LINKS_MAX: usize = 40;
 
 /// The header of a result file.
@@ -27,7 +28,7 @@ struct Head {
     suite: String,
 }
 
-/// A kind of result file and its format versions.
+/// A kind of result file, and the format versions that this tool reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     /// The name of the suite in the file; empty for the load tests.
@@ -39,7 +40,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Whether a file is of this suite.
+    /// Whether a file is of this suite. An error if it cannot be read or is no result file.
     pub(crate) fn is_of(self, path: &Path) -> Result<bool> {
         let head: Head = parse(path, &text(path)?)?;
         Ok(head.suite == self.suite)
@@ -48,7 +49,8 @@ impl Form {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, is of another suite, or was written by a newer tool.
+    /// When it cannot be read, is of another suite, or has a format older than `oldest` or newer
+    /// than `newest`.
     pub(crate) fn read<F: DeserializeOwned>(self, path: &Path) -> Result<F> {
         let (text, shown) = (text(path)?, path.display());
         let head: Head = parse(path, &text)?;
@@ -79,7 +81,8 @@ fn parse<F: DeserializeOwned>(path: &Path, text: &str) -> Result<F> {
     serde_json::from_str(text).with_context(|| format!("{} is not a result file", path.display()))
 }
 
-/// Writes a readable file: one field a line, histograms and seconds compact.
+/// Writes a readable file: one field a line, but each pair of a histogram and each second on one
+/// line. Replaces an existing file atomically where possible; otherwise overwrites it in place.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -91,7 +94,7 @@ pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
     };
     let mut beside = target.as_os_str().to_owned();
     beside.push(".new");
-    // If the file's folder is not writable, the file is overwritten in place.
+    // If no file can be created beside it, the file is overwritten in place.
     let Ok(mut file) = File::create(&beside) else {
         return put(path, &text);
     };
@@ -102,8 +105,9 @@ pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
         .with_context(|| format!("writing {}", path.display()))
 }
 
-/// The file to which `path` leads; `None` if it cannot be replaced: a device, a pipe, or the target
-/// of a link in /proc (such as /dev/stdout).
+/// The file to which `path` leads through symbolic links, whether it exists or not. `None` if it
+/// cannot be replaced: it is a device, a pipe or a folder, is in /dev or /proc (such as
+/// /dev/stdout), is in a missing folder, or is behind too many links.
 fn replaceable(path: &Path) -> Option<PathBuf> {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -135,7 +139,8 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Puts arrays and objects of numbers on one line each; a histogram would fill thousands of lines.
+/// Puts each array in an array and each object that begins with `at_s` on one line. Otherwise a
+/// histogram would fill thousands of lines.
 fn compact_pairs(pretty: &str) -> String {
     let mut out = String::with_capacity(pretty.len());
     let mut lines = pretty.lines().peekable();

@@ -1,31 +1,37 @@
 //! The comparison rules: when two answers to one request count as equal.
 //!
-//! **Always compared**: the status; the content type (text before and after `;`, ignoring case and
-//! spaces), unless the recording has none; that a 204 and a HEAD have no body. Whether an answer is
-//! compressed is not compared: that is negotiated, and the original ignores the negotiation.
+//! **Always compared**: the status, and nothing else if it differs; the content type (text before
+//! and after `;`, ignoring case and spaces), unless the recording has none or is a parse error;
+//! that a 204 and a HEAD have no body. Whether an answer is compressed is not compared: that is
+//! negotiated, and the original ignores the negotiation.
 //!
 //! **Bodies**, by what was recorded ([`rule_of`]):
 //! - *Error* (`exception`, `message`, `cause`): class and message must be the same text. A cause is
 //!   some Java object's `toString`, so it only must be a string. Task numbers inside the message
 //!   are substituted. If several labels use a property key, the error may name any of them.
 //! - *Parse error* (the original's `text/plain` Jackson messages): a 400 whose body names the field
-//!   or the value that the message names, in either content type.
+//!   or the value that the message names, in any content type. If the message names none, the body
+//!   only must not be blank.
 //! - *Elements* (lists of vertices or edges): as sets, because the original orders by its own
 //!   storage key. The defined part of the order is checked: numeric ids before others in a plain
 //!   listing, the property's values in a query by one range. A list that was cut (`limit`,
-//!   `offset`, `page`) has as many elements as recorded, none twice, each in a form that the
-//!   recording has for this element.
+//!   `page_limit`, `offset`, `page`) has as many elements as recorded, none twice, each in a form
+//!   that the recording has for this element.
 //! - *Top lists* (schema lists without `names=`, `GET …/schema`, graphs, answers of batch updates):
 //!   the lists directly below the top are sets, everything inside them is ordered.
 //! - *Traverser*: every list is a set except sequences (paths, weights, ranks).
-//! - *Groups*, *entries* (metrics, `/apis`, `/openapi.json`): the same groups, or entries with the
-//!   same fields; numbers and names are the server's own.
-//! - *Text* (`…/conf`, Prometheus metrics): not empty, and the same first words for metrics.
+//! - *Groups* (`/metrics`, its parts `system` and `backend`, `/apis`, `/openapi.json`): at least
+//!   the recorded members, each of the same JSON type.
+//! - *Entries* (the other parts of `/metrics`): each entry has the fields that all recorded entries
+//!   have. Numbers and names are the server's own.
+//! - *Text* (`…/conf`, Prometheus metrics): not empty; metrics start with the recorded first line.
 //! - *Status only*: WADL, HTML error pages.
 //! - *Any elements* (a Gremlin text that limits all vertices or edges, if the engine lists them in
 //!   an order of its own): as many results as recorded, none twice, each an element of the
 //!   recording, or its id.
-//! - *Exact*: everything else; lists are ordered (ids of a batch, `names=`, property names).
+//! - *Exact*: everything else; lists are ordered (ids of a batch, `names=`, property names). If the
+//!   engine lists elements in an order of its own, the results of a Gremlin text without `order(`
+//!   are compared as for a traverser.
 //!
 //! **Inside any body** (see [`crate::walk`]): objects have the same members in any order, except an
 //! element's `properties`, whose order is defined; `1` and `1.0` differ; ids that the server
@@ -54,11 +60,11 @@ pub enum Rule {
     TopLists,
     /// Lists are sets, except sequences.
     Traverser,
-    /// The same top-level members, each an object.
+    /// At least the recorded top-level members, each of the recorded JSON type.
     Groups,
     /// An object of entries that have the recorded entries' common fields.
     Entries,
-    /// Text that is not empty and starts with the same word.
+    /// Text that is not empty; metrics start with the recorded first line.
     Text,
     /// Only status and content type.
     StatusOnly,
@@ -189,7 +195,8 @@ impl Corpus {
     }
 }
 
-/// The id of a vertex or an edge as JSON text, so that `1` and `"1"` are distinct.
+/// The id of a vertex or an edge as JSON text, so that `1` and `"1"` are distinct. `None` for other
+/// values.
 fn element_id(value: &Json) -> Option<String> {
     match value.get("type").and_then(Json::as_str) {
         Some("vertex" | "edge") if value.get("properties").is_some() => {
@@ -199,8 +206,8 @@ fn element_id(value: &Json) -> Option<String> {
     }
 }
 
-/// Compares an answer with the recorded one, and learns its ids. Returns one line for each
-/// difference; empty if they are equal.
+/// Compares an answer with the recorded one, and learns the ids that the server generated. Returns
+/// one line for each difference; only one line if the status differs, and none if they are equal.
 #[must_use]
 pub fn compare(
     exchange: &Exchange,
@@ -277,8 +284,8 @@ fn content_type_difference(exchange: &Exchange, answer: &Response) -> Option<Str
         .then(|| format!("content type '{actual}' instead of '{recorded}'"))
 }
 
-/// The difference if the body does not name what the recorded message names: the text in double
-/// quotes after `field` or `from String`.
+/// The difference if the body is blank, or does not name what the recorded message names: the text
+/// in double quotes after `field` or `from String`.
 fn parse_error_difference(exchange: &Exchange, body: &str) -> Option<String> {
     let sentence = exchange.response.as_str().unwrap_or_default();
     if body.trim().is_empty() {
@@ -323,8 +330,8 @@ fn error_differences(exchange: &Exchange, actual: &Json, ids: &mut Identities) -
     walk.differences
 }
 
-/// Removes the name of the label from the message that a property key is in use: if several labels
-/// use the key, any of them may be named.
+/// Removes the name of the label from the message that a property key is in use. If several labels
+/// use the key, the message may name any of them.
 fn blur_user_of_key(error: &mut Json) {
     let Json::Object(members) = error else { return };
     for (_, value) in members.iter_mut().filter(|(key, _)| key == "message") {
@@ -451,7 +458,7 @@ fn element_differences(
     out
 }
 
-/// The text of a Gremlin request, from its body or its address.
+/// The text of a Gremlin request, from its body or its query string; `None` for other requests.
 fn script(exchange: &Exchange) -> Option<String> {
     let text = exchange.request.get("gremlin").and_then(Json::as_str);
     let in_body = text.map(str::to_owned);
@@ -459,12 +466,12 @@ fn script(exchange: &Exchange) -> Option<String> {
     text.filter(|_| exchange.route() == "/gremlin")
 }
 
-/// Whether a Gremlin text leaves the order of its results open.
+/// Whether the exchange is a Gremlin text that leaves the order of its results open.
 fn is_unordered(exchange: &Exchange) -> bool {
     script(exchange).is_some_and(|text| !text.contains("order("))
 }
 
-/// Whether a Gremlin text takes an arbitrary part of all vertices or edges.
+/// Whether the exchange is a Gremlin text that takes an arbitrary part of all vertices or edges.
 fn takes_any_elements(exchange: &Exchange) -> bool {
     script(exchange)
         .is_some_and(|text| text.contains(".V().limit(") || text.contains(".E().limit("))
@@ -499,7 +506,8 @@ fn any_elements_differences(
     out
 }
 
-/// Whether the recorded list may have been cut by `limit`, `offset` or `page`.
+/// Whether the recorded list may have been cut: it has as many elements as `limit` or `page_limit`
+/// allows, or the request has an `offset` or a `page`.
 fn is_cut(exchange: &Exchange, length: usize) -> bool {
     let number = |name: &str| exchange.query(name).and_then(|v| v.parse::<i64>().ok());
     let limit = number("limit").or_else(|| number("page_limit"));
@@ -510,9 +518,9 @@ fn is_cut(exchange: &Exchange, length: usize) -> bool {
             .is_some_and(|token| !token.is_empty())
 }
 
-/// A difference in the defined part of the order: a query by one range is ordered by that
-/// property's value; a plain listing has numeric ids first, unless the engine may list in
-/// `any_order`.
+/// A difference in the defined part of the order. A query by one range is ordered by that
+/// property's value. A plain listing has numeric ids first, unless the engine may list in
+/// `any_order`. Other queries, and those with a `vertex_id`, have no defined order.
 fn order_difference(
     exchange: &Exchange,
     expected: &[Json],
@@ -546,7 +554,7 @@ fn order_difference(
     })
 }
 
-/// The property of a query that consists of one range predicate.
+/// The property of a query that consists of one range predicate; `None` for other queries.
 fn range_property(properties: &str) -> Option<String> {
     let query = Json::parse(properties).ok()?;
     let [(name, Json::String(predicate))] = query.as_object()? else {

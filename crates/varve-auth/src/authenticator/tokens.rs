@@ -10,11 +10,12 @@ use crate::record::Id;
 use crate::token::Claims;
 
 impl Auth {
-    /// Issues a token to an authenticated client. It is valid for `seconds`, but never longer than
-    /// `AuthOptions::token_seconds`.
+    /// Issues a token to an authenticated client. It is valid for `seconds`, at most for
+    /// `AuthOptions::token_seconds`. The maximum is also the default, and replaces a number that is
+    /// not positive.
     ///
     /// # Errors
-    /// When the system gives no random bytes.
+    /// When the system gives no random bytes, or the token cannot be signed.
     pub fn token(&self, principal: &Principal, seconds: Option<i64>) -> Result<String, AuthError> {
         let most = self.options.token_seconds;
         let now = unix_seconds();
@@ -34,7 +35,7 @@ impl Auth {
         token.ok_or(AuthError::Failed)
     }
 
-    /// The user of a token of either kind, if the token is valid.
+    /// The user of a login's token or an API token; `None` if the token is not valid.
     #[must_use]
     pub fn check(&self, token: &str) -> Option<Arc<Principal>> {
         match token.starts_with(API_TOKEN_PREFIX) {
@@ -51,7 +52,7 @@ impl Auth {
         principal.map(Arc::clone)
     }
 
-    /// The user and the claims of a login's token, if the token is valid.
+    /// The user and the claims of a login's token; `None` if the token is not valid or has ended.
     #[must_use]
     pub fn check_token(&self, token: &str) -> Option<(Arc<Principal>, Claims)> {
         let state = self.state.load();
@@ -61,10 +62,10 @@ impl Auth {
         counts.then(|| (Arc::clone(principal), claims))
     }
 
-    /// Ends a token.
+    /// Ends a login's token. Also forgets the ended tokens that have expired.
     ///
     /// # Errors
-    /// [`AuthError::Failed`] when the token is not valid; when the store fails.
+    /// [`AuthError::Failed`] when the token is not valid. Also when the store fails.
     pub fn logout(&self, token: &str) -> Result<(), AuthError> {
         let (principal, claims) = self.check_token(token).ok_or(AuthError::Failed)?;
         self.change(|directory| {
@@ -81,7 +82,7 @@ impl Auth {
         Ok(())
     }
 
-    /// When an API token was used last, in milliseconds since 1970.
+    /// When an API token was last used, in milliseconds since 1970; `None` = never.
     pub(crate) fn use_of(&self, token: &ApiToken) -> Option<i64> {
         let state = self.state.load();
         let kept = state.api_tokens.get(&token.id);

@@ -2,8 +2,9 @@
 //!
 //! A schema change is not a commit. The batch that stores it also writes a note that names the
 //! changed schema elements. Before the change becomes visible, a commit lists them and removes the
-//! note, so a follower sees a label before its elements. After a crash in between, the graph lists
-//! the change when it is opened.
+//! note, so a follower sees a label before its elements. If the process crashes before this commit,
+//! the graph lists the change when it is opened again. If the commit fails, the change becomes
+//! visible all the same, and the next schema change lists it too.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ const BYTES: usize = 5;
 
 type Changed = (SchemaKind, u32);
 
-/// Adds the note with changed schema elements to a batch.
+/// Adds the note with changed schema elements to a batch. It replaces an earlier note.
 pub(crate) fn note_schema(batch: &mut Batch, changed: &[Changed]) {
     let mut note = Vec::with_capacity(changed.len() * BYTES);
     for (kind, id) in changed {
@@ -41,8 +42,8 @@ fn read_note(note: &[u8]) -> Vec<Changed> {
     each.collect()
 }
 
-/// If the graph keeps changes: lists the schema changes that a crash left unlisted, and makes the
-/// catalogue list all later ones.
+/// Lists the schema changes that are still in the note, and makes the catalogue list all later
+/// ones. Does nothing if the graph keeps no list of changes.
 ///
 /// # Errors
 /// When the store fails.
@@ -61,7 +62,7 @@ pub(crate) fn list_schema(graph: &Arc<Graph>) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Lists schema changes in a commit, which also removes the note.
+/// Lists schema changes in a commit that also removes the note. Returns when the commit is stored.
 fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
     let ticket = commit_unlatched(graph, |emitter| {
         for (kind, id) in changed {
@@ -70,7 +71,7 @@ fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
         notes::remove_by(&mut emitter.batch, NOTE);
         Ok(())
     })?;
-    // Without a deadline: the caller must know whether the change is listed.
+    // Without a deadline, since the caller must know whether the change is listed.
     deadline::without_end(|| ticket.wait())?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Rules common to vertices and edges: which properties a label allows and requires.
+//! Rules common to vertices and edges: the properties that a label allows, and those that it
+//! requires.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::{Rules, typed};
 use crate::schema::{GraphMode, Schema, default_value};
 use crate::{ErrorKind, GraphError};
 
-/// Up to this many properties, repeated names are found by comparing each pair.
+/// The most properties among which repeated names are found by comparing each pair, without a map.
 const PAIRWISE_PROPERTIES_MAX: usize = 32;
 
 /// The common interface of vertex labels and edge labels.
@@ -23,14 +24,14 @@ pub(super) trait Label {
     fn allows(&self, key: PropertyKeyId) -> bool;
     fn properties(&self) -> &[PropertyKeyId];
     fn nullable_keys(&self) -> &[PropertyKeyId];
-    /// The primary keys of a vertex label, or the sort keys of an edge label: they are part of the
-    /// id.
+    /// The primary keys of a vertex label, or the sort keys of an edge label. Their values are part
+    /// of an element's id.
     fn id_keys(&self) -> &[PropertyKeyId];
     /// The error for a change of one of [`Label::id_keys`].
     fn fixed(name: &str) -> GraphError;
     /// The error for a property that the label does not have.
     fn unexpected(&self, name: &str) -> GraphError;
-    /// The error for missing required properties; both arguments are bracketed lists of names.
+    /// The error for missing required properties. Both arguments are bracketed lists of names.
     fn missed(&self, required: &str, missed: &str) -> GraphError;
 }
 
@@ -96,8 +97,8 @@ impl Label for EdgeLabel {
     }
 }
 
-/// Checks that the properties of an input are present and none is null; of repeated names, returns
-/// the last.
+/// Checks that an input has properties, and that none is null. Of properties with the same name,
+/// only the last is checked and returned.
 pub(super) fn present<'a>(
     properties: Option<Vec<RawProperty<'a>>>,
     kind: &str,
@@ -117,7 +118,7 @@ pub(super) fn present<'a>(
     }
 }
 
-/// Keeps the last of properties with the same name, at the position of the first.
+/// Returns one property of each name: the last value, at the position of the first.
 fn last_of_each(properties: Vec<RawProperty<'_>>) -> Vec<RawProperty<'_>> {
     let pairwise = properties.len() <= PAIRWISE_PROPERTIES_MAX;
     let repeated = |at: usize| {
@@ -145,7 +146,7 @@ fn last_of_each(properties: Vec<RawProperty<'_>>) -> Vec<RawProperty<'_>> {
 /// A property whose name is in the schema.
 pub(super) type Resolved<'s, 'a> = (&'s Arc<PropertyKey>, RawValue<'a>);
 
-/// Looks up the property keys of all names.
+/// Looks up the property keys of all names. Fails if the schema has no such key.
 pub(super) fn resolve<'s, 'a>(
     schema: &'s Schema,
     properties: Vec<RawProperty<'a>>,
@@ -157,7 +158,8 @@ pub(super) fn resolve<'s, 'a>(
 }
 
 impl Rules<'_> {
-    /// Converts the properties of an element of `label`.
+    /// Converts the properties of an element of `label`. Fails for a property that the label does
+    /// not allow, and for a value of the wrong type.
     pub(super) fn accept<L: Label>(
         &self,
         label: &L,
@@ -177,18 +179,19 @@ impl Rules<'_> {
         Ok(accepted)
     }
 
-    /// Whether values are sent with their types: a dump of an open graph is being restored.
+    /// Whether values are sent with their types, because a dump of an open graph is being restored.
     pub(super) fn takes_types(&self) -> bool {
         self.mode == GraphMode::Restoring && self.schema.is_open()
     }
 
-    /// Whether a restored vertex may have the property regardless of its label: a value of an
-    /// offline analysis.
+    /// Whether a restored element may have the property regardless of its label. This is so for the
+    /// results of an offline analysis (OLAP).
     fn restores(&self, key: &PropertyKey) -> bool {
         self.mode == GraphMode::Restoring && key.write_type.is_olap()
     }
 
-    /// Refuses aggregate properties, and values that only an offline analysis may write.
+    /// Refuses aggregate properties, and properties that only an offline analysis may write. The
+    /// latter are allowed while a dump is restored.
     pub(super) fn check_storable(&self, properties: &Properties) -> Result<(), GraphError> {
         let keys = properties
             .iter()
@@ -198,7 +201,7 @@ impl Rules<'_> {
     }
 }
 
-/// [`Rules::check_storable`] for one property.
+/// As [`Rules::check_storable`] for one property, without the exception for a restore.
 pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
     if key.aggregate_type != AggregateType::None {
         return Err(GraphError::invalid(
@@ -214,8 +217,8 @@ pub(super) fn check_storable_key(key: &PropertyKey) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Checks that all required properties are present: those that are not nullable and have no
-/// default.
+/// Checks that all required properties are present. A property of the label is required if it is
+/// not nullable and has no default.
 pub(super) fn check_complete<L: Label>(
     schema: &Schema,
     label: &L,
@@ -254,7 +257,7 @@ pub(super) fn check_complete<L: Label>(
     ))
 }
 
-/// Refuses joined key values with a first character that the text of an id cannot begin with.
+/// Refuses the joined values of id keys if they begin with one of the characters U+0000 to U+0003.
 pub(super) fn check_leading(joined: &str) -> Result<(), GraphError> {
     match joined.chars().next() {
         Some(first) if first <= '\u{3}' => Err(GraphError::invalid(format!(

@@ -11,7 +11,7 @@ use super::text::{class_name, of_value};
 use crate::GraphError;
 use crate::schema::Schema;
 
-/// The types that strategies combine, for messages.
+/// The types that strategies combine, as messages name them.
 const NUMBER: &str = "Number";
 const DATE_OR_NUMBER: &str = "Date or Number";
 const COLLECTION: &str = "Set or List";
@@ -27,9 +27,9 @@ pub enum UpdateStrategy {
     Smaller,
     /// The members of either, each once; for collections.
     Union,
-    /// The members of both; for collections.
+    /// The members of both, each once; for collections.
     Intersection,
-    /// The stored members, then the new ones; for collections.
+    /// The stored members, then the new ones; for collections. For sets the same as `Union`.
     Append,
     /// The stored members without the new ones; for collections.
     Eliminate,
@@ -65,7 +65,7 @@ impl UpdateStrategy {
         }
     }
 
-    /// The strategy with that upper-case name.
+    /// The strategy with this upper-case name; `None` for other names.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|each| each.name() == name)
@@ -197,11 +197,12 @@ impl UpdateStrategy {
 pub struct Strategies(Vec<(PropertyKeyId, UpdateStrategy)>);
 
 impl Strategies {
-    /// Resolves names of property keys. Unknown names are ignored, as HugeGraph does.
+    /// Resolves names of property keys. Unknown names are ignored, as in HugeGraph. Of several
+    /// strategies for one key, the last counts.
     ///
     /// # Errors
     /// [`crate::ErrorKind::InvalidArgument`] when a strategy does not fit the type of its property
-    /// key.
+    /// key. An open graph has no such check.
     pub fn resolve<'n>(
         schema: &Schema,
         named: impl IntoIterator<Item = (&'n str, UpdateStrategy)>,
@@ -227,8 +228,9 @@ impl Strategies {
     }
 
     /// Merges `new` into `old`. A property in both is combined by its strategy, or replaced if it
-    /// has none; all others are kept. (HugeGraph drops stored properties that neither `new` nor the
-    /// strategies name.) Properties in `fixed` are part of the id, so they are equal and stay.
+    /// has none. A property in only one of them is kept. (HugeGraph drops stored properties that
+    /// neither `new` nor the strategies name.) Properties in `fixed` are part of the id, so they
+    /// are equal in both, and the stored ones stay.
     ///
     /// # Errors
     /// As [`UpdateStrategy::combine`].

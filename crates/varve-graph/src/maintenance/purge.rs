@@ -1,5 +1,5 @@
-//! Purge: removes an element with its whole history, and writes a record of that. Nothing else
-//! destroys an element.
+//! Purge: removes an element with its whole history, and writes a record of the purge. Nothing else
+//! destroys a single element.
 
 use std::sync::Arc;
 
@@ -17,15 +17,16 @@ use crate::index::derived_entries;
 use crate::read::scan_events;
 use crate::write::{Current, Emitter, Reach, Room, Side, commit_internal, incident_edges, sides};
 
-/// Microseconds of a day.
+/// The microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Destroys `id` with all its versions, and for a vertex every edge that it ever had. The ticket
-/// completes when this is stored. If the element never existed, only the record is written.
+/// Destroys `id` with all its versions, and for a vertex also every edge that it ever had. The
+/// ticket completes when the purge is stored. If the element never existed, only the record is
+/// written.
 ///
 /// # Errors
 /// [`crate::ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or
-/// when the store fails.
+/// when the store fails or is damaged.
 pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
     let mut edges = ever_incident(graph, id)?;
     loop {
@@ -33,8 +34,8 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
         doomed.extend(edges.iter().cloned().map(ElementId::Edge));
         let mut found = Vec::new();
         let ticket = commit_internal(graph, &doomed, &[], |emitter| {
-            // Edges that were added before the latches were taken must be latched too: then the
-            // loop repeats, and nothing is purged yet.
+            // Edges that were added before the latches were taken must be latched too. If there are
+            // any, nothing is purged, and the loop repeats.
             found = ever_incident(graph, id)?;
             if found != edges {
                 return Ok(());
@@ -54,7 +55,8 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
     }
 }
 
-/// Adds the record that elements were purged, with the number of their edges.
+/// Adds the record of the purge of `ids` to the emitter's batch. `edges` is the number of edges
+/// that are destroyed with vertices.
 pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId], edges: usize) {
     let named = |id: &ElementId| Datum::Text(id.to_string());
     let element = match ids {
@@ -78,9 +80,9 @@ pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId]
     ids.iter().for_each(|id| emitter.touch_purged(id));
 }
 
-/// All stored rows of an element; for an edge, those at its source.
+/// All stored rows of an element; for an edge, only those at its source.
 pub(crate) struct States {
-    /// The current row; a marker has no content.
+    /// The current row, which may be a marker without content; `None` if there is no such row.
     pub(crate) current: Option<Current>,
     /// The events in the event table, newest first.
     pub(crate) events: Vec<Current>,
@@ -123,10 +125,10 @@ fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
     Ok(events)
 }
 
-/// Removes every row and entry of `id`. The events of both sides of an edge are read: if its
-/// label's retention was ever limited, one side may have lost events that the other still has.
-/// `current` is the current row; `known` are the events of a vertex, if they were read under its
-/// latch.
+/// Removes every row and every index entry of `id`. The events of both sides of an edge are read:
+/// if its label's retention was ever limited, one side may have lost events that the other still
+/// has. `current` is the current row. `known` are the events of a vertex that were read under its
+/// latch; `None` to read them here.
 pub(crate) fn destroy(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -156,9 +158,9 @@ pub(crate) fn destroy(
     remove_entries(graph, emitter, id, &states)
 }
 
-/// Removes the entries of all states, each once, from `index` and from `event_index`. The rows do
-/// not show which of the two tables has an entry: the start of a planned state may have passed
-/// before its commit, or retention may have deleted an event since.
+/// Removes the entries of all states, each once, from `index` and from `event_index`. Which of the
+/// two tables has an entry cannot be told from the rows: the start of a planned state may have
+/// passed before its commit, or retention may have deleted an event since.
 fn remove_entries(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -185,7 +187,7 @@ fn remove_entries(
     Ok(())
 }
 
-/// The edges that a purge of `id` destroys with it.
+/// The edges that a purge of `id` destroys with it: none for an edge.
 fn ever_incident(graph: &Graph, id: &ElementId) -> Result<Vec<EdgeId>, GraphError> {
     match id {
         ElementId::Vertex(vertex) => {

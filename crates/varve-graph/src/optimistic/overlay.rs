@@ -1,7 +1,7 @@
 //! The reads of a transaction: its view, with its changes on top.
 //!
-//! A scan shows no element that is added while it runs, so that a query that adds an element for
-//! each one it finds ends.
+//! A scan shows no element that is added while it runs. Otherwise a query that adds an element for
+//! each one that it finds would not end.
 
 use std::cell::RefCell;
 
@@ -318,9 +318,9 @@ struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Visits the elements of the view, with their changes. Conditions that no index of the view
-    /// serves are checked here: the scan must not fail only because of them, since the
-    /// transaction's changes can be searched by them.
+    /// Visits the elements of the view, with their changes. If no index of the view serves the
+    /// conditions, scans without them and checks them here. The scan must not fail for lack of an
+    /// index, since the transaction's own changes can be searched without one.
     fn view(
         &self,
         from: Option<&ScanPosition>,
@@ -459,7 +459,8 @@ impl Scan<'_> {
         Ok(last.map(|last| own_place(changes, *last as u64 + 1)))
     }
 
-    /// A changed vertex that matches the scan, if the scan of the view does not visit it.
+    /// A changed vertex that matches the scan, if the scan of the view does not visit it and its
+    /// first change is older than the scan. `changes`: the number of changes when the scan began.
     fn own_vertex(&self, id: &VertexId, changes: u64) -> Option<&Vertex> {
         let changed = self.state.vertices.get(id)?;
         let now = changed.now.as_ref().filter(|now| self.asks_vertex(now))?;

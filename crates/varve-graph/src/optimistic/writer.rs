@@ -1,4 +1,4 @@
-//! The changes of a transaction, by the rules of the graph's schema.
+//! Makes the changes of a transaction, by the rules of the graph's schema.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::element::{
 use crate::error::{ErrorKind, GraphError};
 use crate::write::{Absent, Mutation};
 
-/// Changes have their own budget (`gremlin.transaction_bytes_max`). So they are made within
-/// [`Meter::apart`], which excludes them from the memory that the meter counts for the query.
+/// Changes have their own memory budget (`gremlin.transaction_bytes_max`). So they are made within
+/// [`Meter::apart`], which does not charge their memory to the query.
 impl GraphWriter for OptimisticTransaction {
     fn add_vertex(
         &self,
@@ -92,7 +92,8 @@ impl GraphWriter for OptimisticTransaction {
             ElementId::Edge(id) => meter.apart(|| self.remove_edge(id)),
             ElementId::Vertex(id) => {
                 let mut edges = self.edges_of(id, meter)?;
-                // The vertex and its edges are removed in one commit.
+                // The vertex and its edges must be removed in one commit. A commit in between
+                // makes the changes of others visible, so the edges are read again.
                 if meter.apart(|| self.commit_if_due(Some(element), edges.len() + 1))? {
                     edges = self.edges_of(id, meter)?;
                 }
@@ -115,8 +116,8 @@ impl GraphWriter for OptimisticTransaction {
             ElementId::Vertex(id) => state.vertices.get(id).map(|changed| changed.last),
             ElementId::Edge(id) => state.edges.get(id).map(|changed| changed.last),
         };
-        // After a commit in between, the elements changed before it are no longer known, and other
-        // commits may have changed any element.
+        // A commit in between counts as a change of every element: the transaction no longer knows
+        // which elements it changed before, and sees what other commits changed since.
         last.unwrap_or(0).max(state.committed)
     }
 
@@ -232,7 +233,12 @@ impl OptimisticTransaction {
         })
     }
 
-    /// Converts properties to input for the rules: several values of one key become one collection.
+    /// Converts properties to input for the rules. The values of a key of cardinality LIST or SET
+    /// become one collection.
+    ///
+    /// # Errors
+    /// When a property has properties of its own, or asks for LIST or SET and its key is unknown or
+    /// of cardinality SINGLE.
     fn raw_properties<'p>(
         &self,
         properties: &[PropertyWrite<'p>],
@@ -280,7 +286,7 @@ impl OptimisticTransaction {
         Ok(())
     }
 
-    /// Applies a change of properties by the rules of updates.
+    /// Changes properties of an element by the rules of updates.
     fn update(
         &self,
         element: &ElementId,
@@ -317,7 +323,8 @@ impl OptimisticTransaction {
         Ok(self.change_edge(id, None)?)
     }
 
-    /// The edges that a vertex has.
+    /// The edges of a vertex; of more than `elements_max`, only the first `elements_max + 1`, since
+    /// a transaction cannot remove more.
     fn edges_of(&self, id: &VertexId, meter: &Meter) -> Result<Vec<EdgeId>, ViewError> {
         let mut key = Vec::new();
         self.put_vertex_key(id, &mut key);
@@ -372,7 +379,7 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
         Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
         Value::Short(number) => RawValue::Integer(i64::from(*number)),
         Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
-        // No declared key has these types, so their text forms are refused.
+        // No declared key has these types. The rules get their text forms.
         Value::BigInt(number) => RawValue::Text(Cow::Owned(number.to_string())),
         Value::BigDecimal(number) => RawValue::Text(Cow::Owned(number.to_string())),
         Value::Char(one) => RawValue::Text(Cow::Owned(one.to_string())),
@@ -393,7 +400,7 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
     }
 }
 
-/// Numbers without a JSON form are sent as texts.
+/// A floating-point number as a client would send it: as a text if JSON has no form of it.
 fn floating(number: f64) -> RawValue<'static> {
     let special = match number {
         _ if number.is_nan() => "NaN",

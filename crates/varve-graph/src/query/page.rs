@@ -1,9 +1,19 @@
 //! Page tokens, with which a listing is continued.
 //!
-//! A token is the base64 of: format (1 byte), fingerprint of the plan (8), number of choices (2),
-//! the choices (1 each), leg (4), position in the leg. The fingerprint covers the query and its
-//! plan. The choices record which of several possible indexes were used. So a token continues with
-//! the plan that made it, and a token of another query is refused.
+//! A token is the base64 of these bytes; numbers are big-endian:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 1 | format, 1 |
+//! | 8 | fingerprint of the plan's legs, the conditions and the point of both times |
+//! | 2 | number of choices |
+//! | 1 each | for each part of the plan, the number of the chosen alternative |
+//! | 4 | number of the leg |
+//! | rest | position in the leg |
+//!
+//! The alternatives of a part use different indexes. A query that continues makes the same choices,
+//! so it uses the plan that made the token. A token of another query is refused, since its
+//! fingerprint differs.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD as ALPHABET;
@@ -25,11 +35,11 @@ const FORMAT: u8 = 1;
 pub(super) struct Bookmark {
     /// Fingerprint of the plan.
     pub(super) plan: u64,
-    /// The alternative that was chosen for each part of the plan.
+    /// For each part of the plan, the index of the alternative that was chosen.
     pub(super) choices: Vec<u8>,
-    /// The number of the leg in the plan.
+    /// The index of the leg in the plan.
     pub(super) leg: u32,
-    /// The last position passed in that leg, in the leg's own format; empty for its start.
+    /// The last position in the leg that was visited, in the leg's own format; empty for its start.
     pub(super) position: Vec<u8>,
 }
 
@@ -50,7 +60,7 @@ impl Bookmark {
         bytes
     }
 
-    /// Decodes a token. A space in it means `+`, since some clients do not percent-encode it.
+    /// Decodes a token. A space in it counts as `+`, since some clients do not percent-encode `+`.
     ///
     /// # Errors
     /// [`ErrorKind::BadPage`] for a text that is not a token.
@@ -65,7 +75,7 @@ impl Bookmark {
     /// Decodes the result of [`Bookmark::to_bytes`].
     ///
     /// # Errors
-    /// As [`Bookmark::parse`].
+    /// [`ErrorKind::BadPage`] for bytes that are not those of a token.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, GraphError> {
         Self::take(bytes).ok_or_else(|| invalid(bytes))
     }

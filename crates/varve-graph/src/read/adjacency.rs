@@ -13,18 +13,18 @@ use super::resolve;
 use super::view::{Point, View};
 use crate::error::GraphError;
 
-/// Keys read at a time when past and present are merged.
+/// Keys read at a time of one range, from the current rows and from the events each.
 const CHUNK: usize = 512;
-/// Keys read at a time from each of many ranges that are read together.
+/// The same for each of several ranges that are read together.
 const CHUNK_OF_EACH: usize = 64;
-/// Ranges read together.
+/// The most ranges that are read together in the past.
 const TOGETHER: usize = 64;
 
 /// An edge in an adjacency scan.
 #[derive(Debug, Clone, Copy)]
 pub struct Adjacent<'a> {
-    /// Clustering key on the scanned vertex's side. With the vertex it identifies the edge
-    /// ([`key::decode_edge`]).
+    /// Clustering key of the edge in the partition of the scanned vertex. With the vertex it
+    /// identifies the edge ([`key::decode_edge`]).
     pub clustering: &'a [u8],
     /// Content of the edge's row ([`varve_encoding::row::edge_parts`]).
     pub content: &'a [u8],
@@ -45,9 +45,10 @@ impl View {
         self.adjacent_counted(vertex, range, &mut || Flow::Continue(()), visit)
     }
 
-    /// Visits the edges of several vertices, each with the position of its vertex. The edges of one
-    /// vertex are visited together, as by [`View::adjacent`], and a break ends the visits of that
-    /// vertex only. In the present, this is cheaper than one call for each vertex.
+    /// Visits the edges of several vertices, each with the position of its vertex in `vertices`.
+    /// The edges of one vertex are visited together, as by [`View::adjacent`], and a break ends the
+    /// visits of that vertex only. Vertices are read together, which is cheaper than one call for
+    /// each, except with a policy, and except in the past of a view that is one committed state.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -65,7 +66,7 @@ impl View {
 
     /// Visits the edges of many ranges, each with the position of its range, as
     /// [`Reader::scan_many`] visits rows. `looked` is called as by [`View::adjacent_counted`], with
-    /// the position.
+    /// the position of the range. A break of either ends the visits of that range only.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -119,9 +120,10 @@ impl View {
         failed.map_or(Ok(()), Err)
     }
 
-    /// As [`View::adjacent`]. `looked` is called before each stored row of an edge, whether or not
-    /// the edge exists at this point, and a break ends the walk. So the caller can bound a walk
-    /// over many rows of which none is visited.
+    /// As [`View::adjacent`]. `looked` is called once for each stored edge, before it is visited,
+    /// even if it is not visited because it does not exist at this point or the policy hides it. A
+    /// break ends the read: no further edge is read. So the caller can bound a read of many edges
+    /// of which none is visited.
     ///
     /// # Errors
     /// As [`View::adjacent`].
@@ -188,7 +190,7 @@ fn present(
     })
 }
 
-/// Visits the edge of a current row, if the edge exists now.
+/// Visits the edge of a current row, if the edge exists in the present of `point`.
 fn present_row(
     reader: &dyn Reader,
     partition: &[u8],
@@ -217,7 +219,7 @@ fn present_row(
 /// Receives a clustering key and the row stored under it.
 type ShowRow<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<Flow, GraphError>;
 
-/// Visits the current rows of edges.
+/// Visits the current rows of edges, until `visit` breaks or returns an error.
 fn each_row(
     reader: &dyn Reader,
     partition: &[u8],
@@ -240,8 +242,9 @@ fn each_row(
     failed.map_or(Ok(()), Err)
 }
 
-/// What is read first. Without a snapshot, rows must be read before events, since commits move rows
-/// from the current tables to the event table.
+/// What is read first. Without a snapshot, current rows must be read before events: a commit in
+/// between moves a row from the current table to the event table, and the read must not miss it.
+/// With a snapshot, events are read first, since often there are none.
 enum First {
     Events,
     Rows,
@@ -249,8 +252,8 @@ enum First {
     Read(Chunk, Chunk),
 }
 
-/// Returns the part of a range that may contain edges; `None` if no part may. The vertex's own
-/// events sort before those of its edges, and they may be many and long.
+/// Returns the part of a range that may contain edges; `None` if no part may. It excludes the
+/// vertex's own events, which sort before those of its edges, and may be many and long.
 fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
     let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
     if range.to.as_ref().is_some_and(is_before) {
@@ -263,8 +266,8 @@ fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
     Some(range)
 }
 
-/// Visits the edges of many ranges in the past. The first chunks of several ranges are read
-/// together.
+/// Visits the edges of many ranges in the past, without a snapshot. The first chunks of up to
+/// [`TOGETHER`] ranges are read together.
 fn past_together(
     reader: &dyn Reader,
     ranges: &[PartitionRange<'_>],
@@ -301,8 +304,9 @@ fn past_together(
     Ok(())
 }
 
-/// Merges current rows and events, a chunk at a time. Keys of one side beyond the last key of the
-/// other side's chunk are read again with the next chunk.
+/// Visits the edges of a range in the past: merges current rows and events, a chunk of each at a
+/// time. If one chunk is full, keys of the other chunk beyond its last key are read again with the
+/// next chunks.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],
@@ -347,7 +351,7 @@ fn past(
             }
             (Chunk::of_rows(reader, partition, &range)?, events)
         };
-        // After the last key of a full chunk there may be more on that side.
+        // After the last key of a full chunk there are more on that side, so the merge ends there.
         let ends = [rows.end(), events.end()];
         let end = ends.into_iter().flatten().min();
         if merged(&rows, &events, end, &mut show)?.is_break() {
@@ -363,7 +367,8 @@ fn past(
     }
 }
 
-/// Receives a key with its current row and its newest event, where they exist.
+/// Receives the key of an edge, its current row, and its newest event that covers the point; `None`
+/// for what does not exist.
 type Show<'a> = dyn FnMut(&[u8], Option<&[u8]>, Option<&[u8]>) -> Result<Flow, GraphError> + 'a;
 
 /// Passes the keys of two chunks, up to `end`, to `show`, in order and without duplicates.
@@ -394,8 +399,8 @@ fn merged(
     Ok(Flow::Continue(()))
 }
 
-/// Returns the content of an edge in the past, by the rule of [`fn@resolve`]. `event` is the newest
-/// event that covers the point, if there is one.
+/// Returns the content of an edge in the past, by the rule of [`fn@resolve`]; `None` if the edge
+/// does not exist at the point. `event` is its newest event that covers the point, if there is one.
 fn decided<'r>(
     row: Option<&'r [u8]>,
     event: Option<&'r [u8]>,
@@ -419,13 +424,14 @@ fn decided<'r>(
     Ok(put.map(|(_, content)| content))
 }
 
-/// Keys of edges in ascending order, with the values stored under them, in one buffer.
+/// Keys of edges in ascending order, in one buffer. Each has its current row, or its newest event
+/// that covers the point, if there is one.
 struct Chunk {
     /// The most keys that it may contain.
     most: usize,
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Whether further keys follow.
+    /// Whether the range has further keys.
     is_full: bool,
 }
 
@@ -444,7 +450,7 @@ impl Chunk {
         }
     }
 
-    /// Reads the current rows of many ranges.
+    /// Reads the first current rows of each range.
     fn of_rows_each(
         reader: &dyn Reader,
         ranges: &[PartitionRange<'_>],
@@ -460,7 +466,7 @@ impl Chunk {
         Ok(chunks)
     }
 
-    /// Reads the edges of many ranges that have events, as [`Chunk::of_events`] does.
+    /// Reads each range as [`Chunk::of_events`] does.
     fn of_events_each(
         reader: &dyn Reader,
         ranges: &[PartitionRange<'_>],
@@ -481,7 +487,7 @@ impl Chunk {
         damaged.map_or(Ok(chunks), |error: DecodeError| Err(error.into()))
     }
 
-    /// Reads current rows.
+    /// Reads the first current rows of a range.
     fn of_rows(
         reader: &dyn Reader,
         partition: &[u8],
@@ -498,7 +504,8 @@ impl Chunk {
         Ok(chunk)
     }
 
-    /// Reads the edges that have events, each with the newest event that covers the point.
+    /// Reads the first edges of a range that have events, each with its newest event that covers
+    /// the point, if there is one.
     fn of_events(
         reader: &dyn Reader,
         partition: &[u8],
@@ -524,7 +531,7 @@ impl Chunk {
         damaged.map_or(Ok(chunk), |error: DecodeError| Err(error.into()))
     }
 
-    /// Adds an event. The events of an edge come newest first.
+    /// Adds an event; breaks if the chunk is full. The events of an edge must come newest first.
     fn add_event(
         &mut self,
         clustering: &[u8],
@@ -565,7 +572,7 @@ impl Chunk {
         !self.is_full
     }
 
-    /// Sets the value of the last key.
+    /// Sets the row or event of the last key.
     fn put(&mut self, content: &[u8]) {
         let content = self.append(content);
         if let Some(last) = self.entries.last_mut() {
@@ -589,7 +596,7 @@ impl Chunk {
         Some(&self.bytes[content])
     }
 
-    /// The last key, if further keys follow.
+    /// The last key; `None` if the range has no further keys.
     fn end(&self) -> Option<&[u8]> {
         self.is_full.then(|| self.key(self.most - 1)).flatten()
     }

@@ -1,4 +1,4 @@
-//! Reads many elements by the keys of their rows, for the candidates of queries.
+//! Reads many elements by the keys of their rows, as queries do with their candidates.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::many::{Looked, borrowed, decide, look_at};
 use crate::error::GraphError;
 use crate::query::{Resolver, RowKey};
 
-/// How many rows are read from the engine together.
+/// The most rows that are read from the engine together.
 const BATCH: usize = 256;
 
 impl Resolver for View {
@@ -66,8 +66,8 @@ impl Resolver for View {
 }
 
 impl View {
-    /// Visits those of many vertices that exist, in ascending position: `visit(position in ids,
-    /// row)`.
+    /// Visits those of many vertices that exist and that the policy shows, in ascending position,
+    /// until `visit` breaks: `visit(position in ids, content)`.
     ///
     /// # Errors
     /// When the engine fails or stored bytes are damaged.
@@ -98,7 +98,8 @@ impl View {
         self.visit_elements(EDGE, &keys, visit)
     }
 
-    /// Visits the existing elements of one table; positions count from `start`.
+    /// Visits the elements of `keys` that exist and that the policy shows; positions count from
+    /// `start`.
     fn visit_rows(
         &self,
         table: TableId,
@@ -143,7 +144,7 @@ impl View {
         Ok(Flow::Continue(()))
     }
 
-    /// Removes the contents of elements that are not visible.
+    /// Removes the contents of elements that the policy hides.
     fn hide(
         &self,
         guard: &Guard,

@@ -1,4 +1,4 @@
-//! Reads of a [`View`] that are charged to a meter.
+//! Reads of a [`View`] whose rows are counted by a meter.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,7 +11,8 @@ use super::view::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::query::{Resolver, RowKey};
 
-/// A view whose reads are charged to a meter.
+/// A view that counts the rows of its reads at a meter, and ends a read when the meter returns an
+/// error. After that, every read fails.
 pub(super) struct Metered<'a> {
     view: &'a View,
     meter: &'a Meter,
@@ -30,7 +31,7 @@ impl<'a> Metered<'a> {
         }
     }
 
-    /// Counts rows. Returns false if the meter ends the read.
+    /// Counts rows. Returns false if the meter ends the read now, or has ended it before.
     fn count(&self, rows: usize) -> bool {
         if self.has_ended.get() {
             return false;
@@ -45,8 +46,8 @@ impl<'a> Metered<'a> {
         true
     }
 
-    /// Returns the result of a read. The meter's error takes precedence over the error that it
-    /// caused.
+    /// Returns the result of a read. If the meter has ended it, returns the meter's error instead,
+    /// which has caused any other error of the read.
     pub(super) fn outcome<T>(self, read: Result<T, GraphError>) -> Result<T, ViewError> {
         match self.ended.into_inner() {
             Some(ended) => Err(ended),

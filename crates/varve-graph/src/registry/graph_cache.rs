@@ -1,13 +1,14 @@
-//! A look-up of graphs for one serving thread that touches no shared memory that others write.
+//! A look-up of graphs for one serving thread. While its result is valid, it only reads memory that
+//! is shared between threads.
 //!
-//! A look-up in the registry takes its lock and counts references to the graph and its schema. Each
-//! of these is a cache line that every request of every core writes, and at some hundred thousand
-//! requests a second the cores wait for each other. A graph cache keeps the last result and hands
-//! out references of its own. Two numbers that rarely change show whether the result is still
-//! valid: how often graphs were replaced or removed, and the version of the graph's schema.
+//! A look-up in the registry takes a lock and increments the reference counts of the graph and its
+//! schema. Each of these is a cache line that every request of every core writes. At some hundred
+//! thousand requests a second the cores wait for each other. A graph cache keeps the last result
+//! behind a reference count of its own. Two numbers that rarely change show whether the result is
+//! still valid: how often graphs were replaced or removed, and the version of the graph's schema.
 //!
-//! A graph that is cleared or dropped is removed from all caches at once, so that no idle thread
-//! keeps it open.
+//! When a graph is cleared or dropped, or the registry is closed, all caches are emptied at once,
+//! so that no idle thread keeps a graph open.
 
 use std::sync::Arc;
 
@@ -26,8 +27,8 @@ pub struct ServedGraph {
     pub schema: Arc<Schema>,
 }
 
-/// The cache of one thread; see the module. Other threads may use it, but then it is no faster than
-/// the registry.
+/// The cache of one thread: the last graph that it looked up. Several threads may share a cache,
+/// but then it is no faster than the registry.
 #[derive(Default)]
 pub struct GraphCache {
     kept: Mutex<Option<CachedGraph>>,
@@ -35,7 +36,7 @@ pub struct GraphCache {
 
 struct CachedGraph {
     name: Box<str>,
-    /// The registry's count of changes at the time of the look-up.
+    /// The registry's count of changes, read before the look-up.
     changes: u64,
     served: Arc<ServedGraph>,
 }
@@ -46,7 +47,7 @@ impl GraphCache {
     /// # Errors
     /// As [`Registry::get`].
     pub fn get(&self, registry: &Registry, name: &str) -> Result<Arc<ServedGraph>, GraphError> {
-        // Read before the look-up, so that the next call notices a change after it.
+        // Read before the look-up, so that the next call notices a change during the look-up.
         let changes = registry.changes();
         let mut kept = self.kept.lock();
         if let Some(kept) = &*kept

@@ -1,11 +1,11 @@
-//! Graphs that could not be opened for a permanent reason: the stored data are damaged, or a newer
-//! version has written them, or a cluster refuses a necessary operation, or refuses to report the
-//! leader.
+//! Graphs that could not be opened because of a permanent error. For example, the stored data are
+//! damaged, a newer version has written them, or a cluster refuses a necessary operation or refuses
+//! to report the leader.
 //!
-//! Other graphs are served. Requests for such a graph fail at once. On a shared engine the tending
-//! thread tries again at growing intervals, since the cause is repaired from outside; another
-//! server that can open the graph leads it like any other. On an embedded engine the next start
-//! tries again, and the graph can be dropped.
+//! Requests for such a graph fail at once; other graphs are served. On a shared engine the tending
+//! thread tries again at growing intervals, since the cause may be repaired from outside. Another
+//! server that can open the graph leads it like any other graph. On an embedded engine the next
+//! start tries again, and the graph can be dropped.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use parking_lot::RwLock;
 use super::Registry;
 use crate::error::{ErrorKind, GraphError};
 
-/// The most rounds of tending between two attempts: about a minute.
+/// The most rounds of tending without an attempt, between two attempts: about a minute.
 const ROUNDS_BETWEEN_MAX: u32 = 127;
 
 /// Why a graph could not be opened, and when the next attempt is due.
 #[derive(Debug)]
 struct Unopened {
     reason: String,
-    /// Rounds of tending between two attempts.
+    /// Rounds of tending between the last attempt and the next one.
     rounds: u32,
-    /// Rounds until the next attempt.
+    /// Those of the rounds that are left.
     left: u32,
     /// The term of another server's lease at the last check.
     led: Option<u64>,
@@ -34,6 +34,8 @@ struct Unopened {
 pub(super) struct UnopenedGraphs(RwLock<BTreeMap<String, Unopened>>);
 
 impl UnopenedGraphs {
+    /// Records a failed attempt. Each further one about doubles the rounds until the next attempt,
+    /// up to [`ROUNDS_BETWEEN_MAX`].
     fn note(&self, name: &str, reason: String) {
         let mut graphs = self.0.write();
         let rounds = graphs
@@ -48,9 +50,9 @@ impl UnopenedGraphs {
         graphs.insert(name.to_owned(), noted);
     }
 
-    /// Records that another server has the graph open. The entry is removed at the second check
-    /// with the same term: a server that only tries to open the graph has it for a moment, too, and
-    /// two servers that cannot open it must not trigger each other.
+    /// Records that another server has the graph open. The entry is removed at the second
+    /// successive check with the same term. At the first one, the other server may only be trying
+    /// to open the graph. Two servers that cannot open it must not make each other try again.
     pub(super) fn is_led(&self, name: &str, term: u64) {
         if !self.0.read().contains_key(name) {
             return;
@@ -62,19 +64,20 @@ impl UnopenedGraphs {
         }
     }
 
-    /// Removes a graph that is open here or does not exist any more.
+    /// Removes the entry of a graph, because it is open here or does not exist any more.
     pub(super) fn forget(&self, name: &str) {
         if self.0.read().contains_key(name) {
             self.0.write().remove(name);
         }
     }
 
-    /// Removes the graphs for which `are_there` returns false.
+    /// Removes the entries of the graphs for which `are_there` returns false.
     pub(super) fn keep_only(&self, are_there: impl Fn(&str) -> bool) {
         self.0.write().retain(|name, _| are_there(name));
     }
 
-    /// Counts one round of tending. Returns whether the graph is not tried in this round.
+    /// Counts one round of tending. Returns whether the graph must not be tried in this round;
+    /// `false` for a graph without an entry.
     pub(super) fn rests(&self, name: &str) -> bool {
         let mut graphs = self.0.write();
         let Some(known) = graphs.get_mut(name).filter(|known| known.left > 0) else {
@@ -106,25 +109,26 @@ impl Registry {
         self.unopened.all()
     }
 
-    /// Returns the reason why a graph cannot be opened here, if no server leads it for that reason.
+    /// Returns the reason why a graph cannot be opened here. Returns `None` if it can, as far as is
+    /// known, or if another server leads it.
     #[must_use]
     pub fn why_unopened(&self, name: &str) -> Option<String> {
         self.unopened.reason(name)
     }
 
-    /// Returns the error for a request to a graph that cannot be opened.
+    /// Returns the error for a request to a graph that cannot be opened; `None` for another graph.
     pub(super) fn cannot_be_opened(&self, name: &str) -> Option<GraphError> {
         let reason = self.why_unopened(name)?;
         let reason = match self.is_shared() {
             true => reason.as_str(),
-            // The reasons of an embedded engine contain file names; these belong into the log only.
+            // The reasons of an embedded engine contain file names, which belong only in the log.
             false => "see the server's log (VRV-STORAGE)",
         };
         let message = format!("Graph '{name}' cannot be opened: {reason}");
         Some(GraphError::new(ErrorKind::Storage, message))
     }
 
-    /// Records a permanent error of opening a graph. Returns the error to report.
+    /// Records an error of opening a graph, if it is permanent. Returns the error to report.
     pub(super) fn note_unopened(&self, name: &str, error: GraphError) -> GraphError {
         if !is_for_good(&error) {
             return error;
@@ -134,7 +138,7 @@ impl Registry {
     }
 }
 
-/// Whether an error is permanent.
+/// Whether an error is permanent: an attempt soon after would fail, too.
 pub(super) fn is_for_good(error: &GraphError) -> bool {
     !matches!(
         error.kind,

@@ -12,8 +12,8 @@ use super::snapshot::Schema;
 use super::user_data;
 use crate::{ErrorKind, GraphError};
 
-/// Returns the ids of named property keys, ascending and distinct, as labels store their properties
-/// and nullable keys.
+/// Returns the ids of named property keys, ascending and distinct. Labels store their properties
+/// and nullable keys in this form. An error if a key does not exist.
 pub(super) fn key_set(schema: &Schema, names: &[String]) -> Result<Vec<PropertyKeyId>, GraphError> {
     let mut ids = key_list(schema, names)?;
     ids.sort_unstable();
@@ -21,7 +21,8 @@ pub(super) fn key_set(schema: &Schema, names: &[String]) -> Result<Vec<PropertyK
     Ok(ids)
 }
 
-/// Returns the ids of named property keys in their order.
+/// Returns the ids of named property keys in the order of the names. An error if a key does not
+/// exist.
 pub(super) fn key_list(
     schema: &Schema,
     names: &[String],
@@ -30,12 +31,12 @@ pub(super) fn key_list(
     ids.map(|key| key.map(|key| key.id)).collect()
 }
 
-/// Whether two lists have the same ids, in any order.
+/// Whether two lists, each without duplicates, have the same ids, in any order.
 pub(super) fn same_members(one: &[PropertyKeyId], other: &[PropertyKeyId]) -> bool {
     one.len() == other.len() && one.iter().all(|id| other.contains(id))
 }
 
-/// The state of a label before a change; empty for a new label.
+/// The properties of a label before a change; none for a new label.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Before<'a> {
     pub(super) properties: &'a [PropertyKeyId],
@@ -51,7 +52,8 @@ pub(super) struct Fixed<'a> {
     pub(super) keys: &'a [String],
 }
 
-/// Checks nullable keys against the properties before and after the change.
+/// Checks nullable keys: each must be a property that the label has or gets by the change, and not
+/// one of the properties that identify its elements.
 pub(super) fn check_nullable(
     schema: &Schema,
     before: Before<'_>,
@@ -87,14 +89,16 @@ pub(super) fn check_nullable(
     Ok(())
 }
 
-/// A label's time to live, current or requested.
+/// A label's time to live in milliseconds (0 = none), and the property with the time at which it
+/// starts, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ttl {
     pub(super) millis: i64,
     pub(super) start: Option<PropertyKeyId>,
 }
 
-/// Checks a new label's time to live.
+/// Checks the time to live of a new label, or a new one of an existing label. `properties` are all
+/// properties of the label. A start time needs a time to live above 0 and a property of type date.
 pub(super) fn new_ttl(
     schema: &Schema,
     kind: SchemaKind,

@@ -1,7 +1,8 @@
-//! Requests to change the schema. They refer to elements by name; the catalogue resolves the names.
+//! Requests to change the schema. They refer to schema elements by name; the catalogue resolves the
+//! names.
 //!
-//! In a *change*, a member that is `None` or empty is not given. A request that gives a member that
-//! cannot be changed is refused.
+//! In a *change*, a member that is `None` or empty counts as not given. A member marked "Cannot be
+//! changed" must not be given, or the change is refused.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::tasks::TaskId;
 pub enum Action {
     /// Adds or replaces the named parts.
     Append,
-    /// Removes the named parts.
+    /// Removes the named parts. Properties and nullable keys of a label cannot be removed.
     Eliminate,
 }
 
@@ -27,7 +28,7 @@ pub enum Action {
 pub struct WithTask<T> {
     /// The element.
     pub element: Arc<T>,
-    /// The task to wait for; [`TaskId::NONE`] if there is none.
+    /// The task to wait for; [`TaskId::NONE`] if the change is already complete.
     pub task: TaskId,
 }
 
@@ -42,13 +43,14 @@ pub struct NewPropertyKey {
     pub data_type: DataType,
     /// Single value, list or set.
     pub cardinality: Cardinality,
-    /// How writes are combined.
+    /// How a written value is combined with the stored one.
     pub aggregate_type: AggregateType,
     /// Whether transactions or offline analysis write it.
     pub write_type: WriteType,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether it is an error if an element with the same name and definition exists.
+    /// Whether an existing element with the same name and definition is an error. One with the
+    /// same name and another definition always is.
     pub check_exist: bool,
 }
 
@@ -78,7 +80,7 @@ pub struct PropertyKeyChange {
     pub data_type: Option<DataType>,
     /// Cannot be changed; SINGLE counts as not given, since clients send it by default.
     pub cardinality: Option<Cardinality>,
-    /// Members to put or remove.
+    /// Members to put, or to remove by name.
     pub user_data: UserData,
 }
 
@@ -93,7 +95,7 @@ pub struct NewVertexLabel {
     pub id_strategy: Option<IdStrategy>,
     /// Names of properties.
     pub properties: Vec<String>,
-    /// Names of the properties that make the id, in order.
+    /// Names of the properties that form the id, in order.
     pub primary_keys: Vec<String>,
     /// Names of the properties that may be absent.
     pub nullable_keys: Vec<String>,
@@ -103,11 +105,12 @@ pub struct NewVertexLabel {
     pub ttl_start_time: Option<String>,
     /// Whether vertices can be listed by the label.
     pub enable_label_index: bool,
-    /// The retention, in text form.
+    /// The retention, in text form; `None` = by the user data, else `all`.
     pub history: Option<String>,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether it is an error if an element with the same name and definition exists.
+    /// Whether an existing element with the same name and definition is an error. One with the
+    /// same name and another definition always is.
     pub check_exist: bool,
 }
 
@@ -150,18 +153,20 @@ pub struct VertexLabelChange {
 /// The changes that vertex and edge labels share.
 #[derive(Debug, Clone, Default)]
 pub struct LabelChange {
-    /// Names of properties to add; they must be nullable.
+    /// Names of properties to add. Those that the label does not have yet must also be in
+    /// `nullable_keys`.
     pub properties: Vec<String>,
     /// Names of properties that may be absent from now on.
     pub nullable_keys: Vec<String>,
-    /// Milliseconds to live. 0 = not given, since clients send it by default; eliminating any other
-    /// value ends the limit.
+    /// Milliseconds to live. 0 counts as not given, since clients send it by default. Eliminating
+    /// any other value removes the time to live and its start.
     pub ttl: i64,
-    /// Name of the DATE property from which the time to live counts.
+    /// Name of the DATE property from which the time to live counts. Eliminating any name removes
+    /// the start.
     pub ttl_start_time: Option<String>,
-    /// The retention, in text form; eliminating it restores the default.
+    /// The retention, in text form; eliminating it restores the default, `all`.
     pub history: Option<String>,
-    /// Members to put or remove.
+    /// Members to put, or to remove by name.
     pub user_data: UserData,
 }
 
@@ -176,11 +181,12 @@ pub struct NewEdgeLabel {
     pub label_type: EdgeLabelType,
     /// Name of the parent of a SUB label.
     pub parent: Option<String>,
-    /// Name of the source's label. A request gives either `source` and `target`, or `links`.
+    /// Name of the source's label. A source without a target is ignored, and vice versa.
     pub source: Option<String>,
     /// Name of the target's label.
     pub target: Option<String>,
-    /// Pairs of names of source and target labels; exactly one pair.
+    /// Pairs of names of source and target labels. Together with `source` and `target` they name
+    /// exactly one pair, or none for a PARENT.
     pub links: Vec<(String, String)>,
     /// Whether two vertices may have several edges of this label; SINGLE by default.
     pub frequency: Option<Frequency>,
@@ -196,11 +202,12 @@ pub struct NewEdgeLabel {
     pub ttl_start_time: Option<String>,
     /// Whether edges can be listed by the label.
     pub enable_label_index: bool,
-    /// The retention, in text form.
+    /// The retention, in text form; `None` = by the user data, else `all`.
     pub history: Option<String>,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether it is an error if an element with the same name and definition exists.
+    /// Whether an existing element with the same name and definition is an error. One with the
+    /// same name and another definition always is.
     pub check_exist: bool,
 }
 
@@ -215,7 +222,8 @@ impl NewEdgeLabel {
         }
     }
 
-    /// An edge label with default members and without a link, which only a PARENT may lack.
+    /// An edge label with default members and without a link. Only a PARENT, or a NORMAL label of
+    /// an open graph in mode RESTORING, may be created without one.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -261,7 +269,7 @@ pub struct EdgeLabelChange {
     pub label: LabelChange,
 }
 
-/// The kind of label that an index label is on.
+/// The kind of label whose elements an index label indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the definition")]
 pub enum BaseType {
@@ -276,7 +284,7 @@ pub struct NewIndexLabel {
     pub id: Option<i64>,
     /// Its name.
     pub name: String,
-    /// The kind of label that it is on.
+    /// The kind of label whose elements it indexes.
     pub base_type: BaseType,
     /// The name of that label.
     pub base: String,
@@ -284,11 +292,12 @@ pub struct NewIndexLabel {
     pub index_type: IndexType,
     /// Names of the indexed properties, in order.
     pub fields: Vec<String>,
-    /// Whether a task indexes existing elements; else they stay unindexed until a rebuild.
+    /// Whether a task indexes existing elements; otherwise they stay unindexed until a rebuild.
     pub rebuild: bool,
     /// Free-form members.
     pub user_data: UserData,
-    /// Whether it is an error if an element with the same name and definition exists.
+    /// Whether an existing element with the same name and definition is an error. One with the
+    /// same name and another definition always is.
     pub check_exist: bool,
 }
 
@@ -323,6 +332,6 @@ pub struct IndexLabelChange {
     pub name: String,
     /// Cannot be changed.
     pub fields: Vec<String>,
-    /// Members to put or remove.
+    /// Members to put, or to remove by name.
     pub user_data: UserData,
 }

@@ -21,8 +21,8 @@ pub(super) fn refuse_nulls(given: &[(String, Datum)]) -> Result<(), GraphError> 
     Ok(())
 }
 
-/// Returns the user data of a new element: the given members, and the time of creation unless it is
-/// given (a restored element keeps its own).
+/// Returns the user data of a new element: the given members, and `now` as its time of creation. If
+/// the members have a time of creation, it stays: a restored element keeps its own.
 pub(super) fn created(given: UserData, now: Instant) -> Datum {
     let mut data = Datum::Map(Vec::with_capacity(given.len() + 1));
     append(&mut data, given);
@@ -48,6 +48,10 @@ pub(super) fn eliminate(data: &mut Datum, given: &[(String, Datum)]) {
 
 /// Returns the retention in a request, from its member `history` or from [`HISTORY`] in its user
 /// data; `None` if it gives neither.
+///
+/// # Errors
+/// If the user data has it but not as a text, if both are given and differ, or if the text is not a
+/// retention.
 pub(super) fn asked_retention(
     history: Option<&str>,
     given: &[(String, Datum)],
@@ -72,7 +76,7 @@ pub(super) fn asked_retention(
     history.or(in_data).map(parse_retention).transpose()
 }
 
-/// Puts [`HISTORY`] into user data unless the retention is the default.
+/// Puts [`HISTORY`] into user data, or removes it if the retention is the default.
 pub(super) fn show_retention(data: &mut Datum, retention: Retention) {
     if retention == Retention::All {
         eliminate(data, &[(HISTORY.to_owned(), Datum::Null)]);

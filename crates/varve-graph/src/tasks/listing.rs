@@ -14,7 +14,7 @@ use crate::GraphError;
 pub struct TaskQuery {
     /// Only tasks with this status.
     pub status: Option<TaskStatus>,
-    /// Only tasks with a greater id: the end of the previous page.
+    /// Only tasks with a greater id: [`TaskPage::next`] of the previous page.
     pub after: Option<TaskId>,
     /// The most tasks to return; `None` for all.
     pub limit: Option<usize>,
@@ -38,7 +38,7 @@ impl Tasks {
         self.list_those(query, &|_| true)
     }
 
-    /// Lists the tasks for which `is_seen` returns true; pages are still filled.
+    /// Lists the tasks for which `is_seen` returns true. The others do not count for the limit.
     ///
     /// # Errors
     /// When records cannot be read.
@@ -70,7 +70,7 @@ impl Tasks {
     /// Returns the task with this id.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] when there is no such task.
+    /// [`crate::ErrorKind::NotFound`] when there is no such task; when its record cannot be read.
     pub fn task(&self, id: TaskId) -> Result<Task, GraphError> {
         self.find(id)?.ok_or_else(|| unknown(id))
     }
@@ -78,7 +78,8 @@ impl Tasks {
     /// Returns the task with this id, with its input and result.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] when there is no such task.
+    /// [`crate::ErrorKind::NotFound`] when there is no such task; when its record, input or result
+    /// cannot be read.
     pub fn detail(&self, id: TaskId) -> Result<TaskDetail, GraphError> {
         let (space, meta) = (&*self.shared.space, self.shared.tables.meta);
         if let Some((task, unsaved)) = self.live(id) {
@@ -96,7 +97,7 @@ impl Tasks {
         })
     }
 
-    /// Reads the input of a task.
+    /// Reads the input of a task; `None` if it has none.
     pub(super) fn input(&self, id: TaskId) -> Result<Option<String>, GraphError> {
         record::read_text(&*self.shared.space, self.shared.tables.meta, INPUT, id)
     }
@@ -108,7 +109,8 @@ impl Tasks {
         record::read(&*self.shared.space, self.shared.tables.meta, id)
     }
 
-    /// Returns the current state of an unfinished task, and its result if that could not be stored.
+    /// Returns the current state of an unfinished task, and its result if its end could not be
+    /// stored. `None` if the task is finished or unknown.
     fn live(&self, id: TaskId) -> Option<(Task, Option<String>)> {
         let state = self.shared.state.lock();
         let live = state.live.get(&id)?;
@@ -130,7 +132,8 @@ impl Tasks {
         matching.map(|live| live.current()).collect()
     }
 
-    /// Returns up to `wanted` + 1 tasks from the records, unfinished ones in their current state.
+    /// Returns up to `wanted` + 1 tasks whose records match the query, unfinished ones in their
+    /// current state.
     fn scan(
         &self,
         query: TaskQuery,

@@ -10,9 +10,10 @@ use super::{
 };
 use crate::{ErrorKind, GraphError};
 
-/// Tasks that take effect when the batch with their records is stored and [`Submission::commit`] is
-/// called. If it is dropped before, nothing has happened and the ids are free again. A graph has at
-/// most one open submission.
+/// Tasks to submit. They run after the batch with their records was stored and
+/// [`Submission::commit`] was called. If the submission is dropped and the batch is not stored,
+/// nothing has happened, and the ids are free again. A graph has at most one open submission, which
+/// holds the lock on the last task id.
 #[must_use = "tasks run only after the batch was stored and the submission committed"]
 pub struct Submission<'a> {
     tasks: &'a Tasks,
@@ -28,7 +29,8 @@ impl std::fmt::Debug for Submission<'_> {
 }
 
 impl Tasks {
-    /// Opens a submission.
+    /// Opens a submission. Blocks until the graph's open submission, if there is one, is committed
+    /// or dropped.
     pub fn begin(&self) -> Submission<'_> {
         Submission {
             tasks: self,
@@ -40,7 +42,7 @@ impl Tasks {
     /// Stores one task durably and puts it in the queue.
     ///
     /// # Errors
-    /// When its input is too long, or when it cannot be stored.
+    /// As [`Submission::add`], and when the task cannot be stored.
     pub fn submit(&self, new: NewTask) -> Result<TaskId, GraphError> {
         let mut submission = self.begin();
         let id = submission.add(new)?;
@@ -54,7 +56,8 @@ impl Tasks {
 }
 
 impl Submission<'_> {
-    /// Adds a task and returns its future id.
+    /// Adds a task and returns the id that it will have. A name longer than [`TASK_NAME_BYTES_MAX`]
+    /// is cut.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] when its input is longer than [`TASK_INPUT_BYTES_MAX`].
@@ -88,7 +91,7 @@ impl Submission<'_> {
         Ok(id)
     }
 
-    /// Adds the records of the tasks to a batch.
+    /// Adds the records of the tasks and the last task id to a batch.
     pub fn write_into(&self, batch: &mut Batch) {
         let tables = self.tasks.shared.tables;
         for (task, input) in &self.added {
@@ -121,7 +124,7 @@ impl Submission<'_> {
     }
 }
 
-/// Cuts a name to [`TASK_NAME_BYTES_MAX`] at a character boundary.
+/// Cuts a name to at most [`TASK_NAME_BYTES_MAX`] bytes, at a character boundary.
 fn cut(mut name: String) -> String {
     if name.len() > TASK_NAME_BYTES_MAX {
         let end = (0..=TASK_NAME_BYTES_MAX)

@@ -13,7 +13,7 @@ use crate::error::GraphError;
 use crate::read::{covers, resolve, scan_events};
 use crate::write::decode_element;
 
-/// Targets of edges in one read. An engine may hold the blocks of all of them in memory.
+/// The most targets of edges in one read. An engine may hold the blocks of all of them in memory.
 const TARGETS_TOGETHER: usize = 64;
 
 /// An event without its content.
@@ -64,8 +64,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// As [`Check::exists`], with a cache of one vertex, since the edges of one source are
-    /// consecutive.
+    /// As [`Check::exists`], with a cache of one vertex: the edges of one source are consecutive.
     fn source_exists(&mut self, vertex: &VertexId) -> Result<bool, Wrong> {
         if let Some((source, exists)) = &self.source
             && source == vertex
@@ -86,8 +85,9 @@ impl Check<'_> {
         Ok(resolve(self.reader, partition, clustering, row, self.now, newest)?.is_some())
     }
 
-    /// Counts the edges of the step whose targets do not exist now. Reads many targets at once, in
-    /// the order of their keys, since the keys are scattered over the table.
+    /// Counts as dangling the edges whose targets do not exist now, among the edges collected since
+    /// the last call. `rows` has the rows of these edges. Reads many targets at once, in the order
+    /// of their keys, since the keys are scattered over the table.
     pub(super) fn look_for_targets(&mut self, rows: &Rows) -> Result<(), GraphError> {
         let mut targets = std::mem::take(&mut self.targets);
         targets.sort_unstable();
@@ -106,8 +106,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether the target of each group of edges exists now; `None` if its current row alone does
-    /// not decide, or is unreadable.
+    /// Whether the target of each group of edges exists now; false if it has no row. `None` if its
+    /// current row alone does not decide or is unreadable, or if the read fails.
     fn known_targets(&self, together: &[&[(Vec<u8>, usize)]]) -> Vec<Option<bool>> {
         let keys: Vec<(&[u8], &[u8])> = together
             .iter()
@@ -126,7 +126,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks one current row. Returns whether the element exists now.
+    /// Checks one current row and the element's events. Returns whether the element exists now.
     fn current_row(
         &mut self,
         id: &ElementId,
@@ -233,8 +233,8 @@ impl Check<'_> {
         let row = self
             .reader
             .get(PENDING, key::PENDING_PARTITION, &clustering);
-        // An error of the store is reported by the read of the table itself.
-        row.is_ok_and(|row| row.is_some()) || at <= self.now
+        // An unreadable row counts as one that is there; the scan of the table reports the error.
+        !row.is_ok_and(|row| row.is_none()) || at <= self.now
     }
 
     fn events(&mut self, partition: &[u8], clustering: &[u8]) -> Result<Vec<Brief>, Wrong> {
@@ -261,7 +261,7 @@ impl Check<'_> {
         Ok(events)
     }
 
-    /// Now, and later instants at which another event may decide.
+    /// Now, and the later instants at which another event may begin to decide, ascending.
     fn boundaries(&self, events: &[Brief], own: Option<&Header>) -> Vec<Instant> {
         let periods = events.iter().map(|event| event.period);
         let own = own.map(Header::period);
@@ -333,7 +333,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether a label keeps its whole past, so that past index entries must exist.
+    /// Whether the label of an element keeps its whole past, so that past index entries must exist.
     pub(super) fn keeps_all(&self, element: &Element) -> bool {
         let retention = match element {
             Element::Vertex(vertex) => self
@@ -356,7 +356,7 @@ impl Check<'_> {
 }
 
 /// Returns the version of the put that decides at `instant`; `None` if the element does not exist
-/// then.
+/// then. `events` are newest first.
 fn deciding(events: &[Brief], own: Option<&Header>, instant: Instant) -> Option<CommitVersion> {
     let event = events.iter().find(|event| event.period.covers(instant));
     let own = own.filter(|own| own.period().covers(instant));

@@ -1,4 +1,4 @@
-//! Consecutive rows of one table, in one buffer.
+//! A buffer of consecutive rows of one table.
 
 use varve_kv::Row;
 

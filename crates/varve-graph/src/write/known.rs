@@ -1,14 +1,16 @@
-//! What writes know about the store without reading it: which (edge label, source) entries are in
-//! the index, so that not every edge puts its entry again; and the labels of vertices, so that the
-//! check of an edge's ends rarely reads.
+//! Caches that spare writes a read of the store. The cache of pairs has the (edge label, source)
+//! entries that are in the index, so that few edges put their entry again. The cache of vertices
+//! has the labels of vertices, so that the check of an edge's ends rarely reads.
 //!
-//! Both are lock-free, set-associative caches of 64-bit marks with a fixed size. A new mark may
-//! evict another one. A mark identifies a key by its hash: the mark and the number of its set
-//! together hold 81 bits of a pair's hash, and at least 67 bits of a vertex's.
+//! Both are set-associative caches of 64-bit marks with a maximal size. They take no locks, except
+//! while a segment is allocated. A new mark may evict another one. A mark identifies a key by its
+//! hash: the mark and the number of its set together hold 81 bits of a pair's hash, and at least
+//! 67 bits of a vertex's.
 //!
-//! The cache of vertices has several levels; a full level passes marks on to the next one. A read
-//! of a vertex costs more than the rest of inserting an edge, so a graph with many vertices may use
-//! much memory for this. A graph with few vertices uses the first level only.
+//! The cache of vertices has several levels. Once full sets of a level have refused
+//! [`REFUSED_MIN`] marks, the next level takes the marks that this one refuses. A read of a vertex
+//! costs more than the rest of inserting an edge, so a graph with many vertices may use much memory
+//! for this cache. A graph with few vertices uses the first level only.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -30,10 +32,10 @@ const PAIR_SEGMENTS: usize = 1 << 5;
 /// Segments of the levels of the cache of vertices: 32, 32 and 64 MiB when all are allocated, for
 /// 4, 4 and 8 million vertices.
 const VERTEX_SEGMENTS: [usize; 3] = [1 << 6, 1 << 6, 1 << 7];
-/// The most segments of all later levels of all graphs: 96 MiB.
+/// The most segments of the later levels (all but the first) of all graphs together: 96 MiB.
 const LATER_SEGMENTS_MAX: usize = 192;
-/// Marks that a level must refuse before the next one is used: enough that the reads of those
-/// vertices cost more than the level.
+/// Marks that a level must refuse before the next one is used. Reads of so many vertices cost more
+/// than the next level.
 const REFUSED_MIN: usize = 1 << 16;
 
 /// Allocated segments of the later levels of all graphs.
@@ -44,7 +46,7 @@ static LATER_SEGMENTS: AtomicUsize = AtomicUsize::new(0);
 struct MarkSlots([AtomicU64; WAYS]);
 
 impl MarkSlots {
-    /// Stores a mark if its set has room. Returns whether it did.
+    /// Stores a mark if this set has a free slot or has the mark already. Returns whether it did.
     fn take(&self, mark: u64) -> bool {
         let free = |way: &&AtomicU64| matches!(way.load(Ordering::Relaxed), 0) || is(way, mark);
         let way = self.0.iter().find(free);
@@ -81,7 +83,8 @@ impl Marks {
         Some(&self.0[segment].get()?[place])
     }
 
-    /// Returns the mark in the set of `hash` that equals `mark` outside the bits of `rest`.
+    /// Returns the mark in the set of `hash` that equals `mark` outside the bits of `rest`; `None`
+    /// if there is none.
     fn find(&self, hash: u64, mark: u64, rest: u64) -> Option<u64> {
         let mut found = 0;
         for each in &self.place(hash)?.0 {
@@ -93,7 +96,7 @@ impl Marks {
         (found != 0).then_some(found)
     }
 
-    /// Stores a mark in a free slot or in place of another mark.
+    /// Stores a mark, in place of another one if its set is full. Allocates the segment.
     fn put(&self, hash: u64, mark: u64) {
         let (segment, place) = self.at(hash);
         let segment = self.0[segment].get_or_init(empty_segment);
@@ -104,13 +107,14 @@ impl Marks {
         }
     }
 
-    /// Stores a mark if its segment is allocated and its set has room. Returns whether it did.
+    /// Stores a mark if its segment is allocated, and its set has a free slot or has the mark
+    /// already. Returns whether it did.
     fn take(&self, hash: u64, mark: u64) -> bool {
         self.place(hash).is_some_and(|place| place.take(mark))
     }
 
-    /// Whether the segment of a hash is allocated. If not, allocates it within the budget of the
-    /// later levels.
+    /// Allocates the segment of a hash, unless it is allocated or the later levels have
+    /// [`LATER_SEGMENTS_MAX`] segments. Returns whether it is allocated now.
     fn has_later_segment(&self, hash: u64) -> bool {
         let segment = &self.0[self.at(hash).0];
         if segment.get().is_some() {
@@ -138,9 +142,10 @@ fn is(way: &AtomicU64, mark: u64) -> bool {
     way.load(Ordering::Relaxed) == mark
 }
 
-/// The (edge label, source) entries that a graph's newest commits put. Running commits share it.
-/// They must not hold the graph itself, or the last handle of the graph might be dropped on the
-/// committer's own thread.
+/// The cache of the (edge label, source) entries that a graph's newest commits put.
+///
+/// A running commit shares it with the graph. The commit must not hold the graph itself: the last
+/// handle of the graph might then be dropped on the committer's own thread.
 #[derive(Debug)]
 pub(crate) struct KnownPairs(Marks);
 
@@ -156,7 +161,7 @@ fn pair(hash: PairHash) -> (u64, u64) {
 }
 
 impl KnownPairs {
-    /// Whether the entry with that hash is certainly stored.
+    /// Whether the entry with that hash is known to be stored; `false` means unknown.
     pub(crate) fn contain(&self, hash: PairHash) -> bool {
         let (hash, mark) = pair(hash);
         self.0.find(hash, mark, 0).is_some()
@@ -171,16 +176,18 @@ impl KnownPairs {
     }
 }
 
-/// The labels of vertices that exist now and, by the stored events, for ever. A caller that reads
-/// or adds a vertex must hold at least a shared latch on it. A caller that writes its row must hold
-/// the exclusive latch, and must have the vertex removed from this cache before the row is stored.
+/// The cache of the labels of vertices whose current state, by the stored events, never ends.
+///
+/// A caller that looks up or adds a vertex must hold at least a shared latch on it. A caller that
+/// writes the row of a stored vertex must hold the exclusive latch, and must remove the vertex from
+/// this cache before the row is stored.
 #[derive(Debug)]
 pub(crate) struct KnownVertices([Level; VERTEX_SEGMENTS.len()]);
 
 #[derive(Debug)]
 struct Level {
     marks: Marks,
-    /// Marks for which it had no room.
+    /// The number of marks that full sets refused; counted up to about [`REFUSED_MIN`].
     refused: AtomicUsize,
 }
 
@@ -201,18 +208,18 @@ impl Drop for KnownVertices {
     }
 }
 
-/// The bits of a mark for the label; the other bits are from the hash.
+/// The bits of a vertex's mark for the label; the other bits are from the hash.
 const LABEL: u64 = 0xFFFF;
 
-/// A vertex to add to the cache once it is stored.
+/// A vertex to be added to the cache once it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VertexMark {
     hash: u64,
     mark: u64,
 }
 
-/// The set of a vertex and the hash bits of its mark. They contain at least 67 bits of its hash. At
-/// 400,000 look-ups of absent vertices in a second, with all sets full, a false match is expected
+/// The set of a vertex and the hash bits of its mark, together at least 67 bits of the hash. At
+/// 400,000 look-ups of absent vertices per second, with all sets full, a false match is expected
 /// once in one to three years.
 fn vertex(partition: &[u8]) -> (u64, u64) {
     let hash = crate::hash::wide(partition);
@@ -221,7 +228,7 @@ fn vertex(partition: &[u8]) -> (u64, u64) {
 
 impl VertexMark {
     /// Returns the mark of the vertex with this partition key; `None` if its label does not fit
-    /// into a mark.
+    /// into a mark, which holds labels from 1 to 65,535.
     pub(crate) fn new(partition: &[u8], label: VertexLabelId) -> Option<Self> {
         let label = u64::from(label.0);
         if label == 0 || label > LABEL {
@@ -267,8 +274,8 @@ impl KnownVertices {
         self.0[0].marks.put(hash, mark);
     }
 
-    /// Adds many vertices. Their sets are loaded first, so that the processor overlaps the cache
-    /// misses.
+    /// Adds many vertices that have been stored. Loads their sets of the first level beforehand, so
+    /// that the processor overlaps the cache misses.
     pub(crate) fn remember_all(&self, vertices: &[VertexMark]) {
         let first = &self.0[0].marks;
         for part in vertices.chunks(AT_ONCE) {
@@ -376,7 +383,7 @@ mod tests {
         let found = (0..many).filter(|at| is_known(*at)).count();
         assert!(found > many as usize * 95 / 100, "{found} of {many}");
         assert!(known.0[1].marks.0.iter().any(|it| it.get().is_some()));
-        // A slot of the first level that is free again must not make a removed vertex known.
+        // Some vertices may have marks in two levels: all of their marks must be removed.
         let mut batch = Batch::new();
         for at in (0..many).step_by(3) {
             batch.delete(VERTEX, &at.to_be_bytes(), b"c");

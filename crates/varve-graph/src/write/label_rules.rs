@@ -16,12 +16,13 @@ use crate::schema::SchemaKind;
 /// The inputs of the rules.
 #[derive(Clone, Copy)]
 pub(super) struct LabelRules {
-    /// The instant of now for the whole commit.
+    /// The commit's instant of now.
     pub(super) now: Instant,
     pub(super) period: WritePeriod,
 }
 
-/// A time to live in milliseconds, and the instant from which it counts if a property has it.
+/// A time to live in milliseconds, and the instant from which it counts; `None` if no property has
+/// that instant.
 #[derive(Clone, Copy)]
 pub(super) struct Ttl {
     millis: i64,
@@ -30,7 +31,8 @@ pub(super) struct Ttl {
 
 impl LabelRules {
     /// Refuses a new element whose label is removed or being removed: the request may have been
-    /// read with an older schema.
+    /// read with an older schema. An element is not new if the current row has a state and, for a
+    /// vertex, the same label.
     pub(super) fn check_label(
         label: &Label<'_>,
         current: Option<&Current>,
@@ -52,7 +54,7 @@ impl LabelRules {
         }
     }
 
-    /// Returns the time to live of an element of the label, if it has one.
+    /// Returns the time to live of an element with this content; `None` if its label has none.
     pub(super) fn ttl(
         label: &Label<'_>,
         id: &ElementId,
@@ -69,9 +71,12 @@ impl LabelRules {
         Ok(Some(Ttl { millis, start }))
     }
 
-    /// Returns the period of a put, shortened by the label's time to live; `None` if it would end
-    /// before it starts. If the time to live ended before now, a put that starts with its commit is
-    /// stored as part of the past.
+    /// Returns the period of a put, shortened by the label's time to live; `None` if it would be
+    /// empty. If a put without `valid_from` ends at or before now, it starts with its time to live
+    /// instead of with its commit: it is stored as part of the past.
+    ///
+    /// # Errors
+    /// For a label that keeps no history, if the request has `valid_from` or `valid_to`.
     pub(super) fn period_of(
         &self,
         id: &ElementId,
@@ -101,8 +106,8 @@ impl LabelRules {
 }
 
 impl LabelRules {
-    /// Returns the end of a period that starts with the commit. Once it has passed, nothing remains
-    /// to be stored.
+    /// Returns the end of a period that starts with the commit. If the commit is made after this
+    /// end, there is nothing to store. Returns `None` if the period has another start or no end.
     pub(super) fn end_of(&self, period: &EventPeriod) -> Option<End> {
         let at = period.to;
         if period.from.is_some() || at == Instant::FOREVER {
@@ -117,7 +122,7 @@ impl LabelRules {
     }
 }
 
-/// Reads the instant of a DATE property.
+/// Reads the instant of a DATE property; `None` if the element has no such value.
 fn date(id: &ElementId, content: &[u8], key: PropertyKeyId) -> Result<Option<Instant>, GraphError> {
     let mut properties = match id {
         ElementId::Vertex(_) => row::vertex_parts(content)?.1,

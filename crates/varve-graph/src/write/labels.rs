@@ -1,5 +1,5 @@
-//! The schema of the elements that a commit writes, looked up once for consecutive elements of one
-//! label.
+//! A cache of one entry for the labels of a commit's elements: consecutive elements of one label
+//! need one look-up.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Label<'a> {
     /// `false` if the label is removed or being removed.
     pub(super) is_usable: bool,
     pub(super) retention: Retention,
-    /// The time to live in milliseconds; 0 for none.
+    /// The time to live in milliseconds; none if it is not positive.
     pub(super) ttl: i64,
     /// The property that the time to live counts from.
     pub(super) ttl_start: Option<PropertyKeyId>,
@@ -30,7 +30,7 @@ pub(super) struct Label<'a> {
     pub(super) indexes: &'a [Arc<IndexLabel>],
 }
 
-/// Looks up labels; remembers the last one.
+/// Looks up labels, and caches the last one.
 pub(super) struct Labels<'a> {
     schema: &'a Schema,
     last: Cell<Option<Label<'a>>>,

@@ -1,4 +1,4 @@
-//! Values that occur in documents again and again: they are read once, and then recognised by their
+//! Values that occur repeatedly in documents: such a value is read once, and then recognised by its
 //! bytes.
 
 use super::{JsonError, Reader, kind_of};
@@ -7,7 +7,9 @@ use super::{JsonError, Reader, kind_of};
 #[derive(Debug, Clone)]
 pub struct Known {
     text: Box<str>,
+    /// The number of values in it, itself included.
     values: usize,
+    /// The number of its nested levels, its own included.
     levels: usize,
 }
 
@@ -20,11 +22,11 @@ impl Known {
 }
 
 impl Reader<'_> {
-    /// Reads the next value, an object or a list, with `read`, which must read it to its end.
-    /// Returns what [`Reader::pass_known`] needs to recognise it.
+    /// Reads the next value, an object or a list, with `read`, which must read all of it. Returns
+    /// what [`Reader::pass_known`] needs to recognise the value.
     ///
     /// # Errors
-    /// When it is neither, or `read` fails.
+    /// When the document ends, the value is neither an object nor a list, or `read` fails.
     pub fn remembered(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<(), JsonError>,
@@ -46,11 +48,11 @@ impl Reader<'_> {
         })
     }
 
-    /// Skips the next value if it has the bytes of `known` and is within the limits here, too;
-    /// returns whether it did. Otherwise reads nothing.
+    /// Skips the next value if it has the bytes of `known` and is within the limits of values and
+    /// depth here, too. Returns whether it did; if not, only white space was skipped.
     pub fn pass_known(&mut self, known: &Known) -> bool {
         self.white_space();
-        // An object or a list ends with its bracket, whatever follows.
+        // A prefix match is enough: an object or a list ends with its bracket, whatever follows.
         let is_it = self.text.as_bytes()[self.at..].starts_with(known.text.as_bytes())
             && known.values <= self.values_left
             && known.levels <= self.limits.depth.saturating_sub(self.depth);

@@ -5,7 +5,8 @@ const PACKAGE: &str = "org.odpi.openmetadata.repositoryservices.ffdc.exception";
 
 macro_rules! exceptions {
     ($($(#[$meta:meta])* $variant:ident = $class:literal,)*) => {
-        /// An exception that a client throws. Clients act on it, not on the message.
+        /// An exception that a client throws for an answer. Clients act on its class, not on the
+        /// message.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Exception {
             $($(#[$meta])* $variant,)*
@@ -27,7 +28,7 @@ macro_rules! exceptions {
 }
 
 exceptions! {
-    /// A parameter is missing, malformed or contradicts another.
+    /// A parameter is missing, is malformed, or contradicts another.
     InvalidParameter = "InvalidParameterException",
     /// The repository failed.
     RepositoryError = "RepositoryErrorException",
@@ -41,7 +42,7 @@ exceptions! {
     PagingError = "PagingErrorException",
     /// A classification is not known, not allowed for the entity, or not present.
     ClassificationError = "ClassificationErrorException",
-    /// The type does not have the status.
+    /// The type of the instance does not allow the status.
     StatusNotSupported = "StatusNotSupportedException",
     /// The entity is not known, or is deleted.
     EntityNotKnown = "EntityNotKnownException",
@@ -65,7 +66,7 @@ exceptions! {
     InvalidEntity = "InvalidEntityException",
     /// The relationship is malformed.
     InvalidRelationship = "InvalidRelationshipException",
-    /// The repository does not support this.
+    /// The repository does not support the request.
     FunctionNotSupported = "FunctionNotSupportedException",
     /// The type definition is not known.
     TypeDefNotKnown = "TypeDefNotKnownException",

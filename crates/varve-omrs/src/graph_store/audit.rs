@@ -1,5 +1,5 @@
-//! Stored headers, read without copying: to decode them, or to render their JSON directly. Values
-//! that are stored as JSON are parsed only where they are rendered; searches and purges skip them.
+//! Stored headers, read without copying. They are then decoded, or rendered as JSON directly.
+//! Values that are stored as JSON are parsed only then; searches and purges skip them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceTy
 use crate::json::{self, Encode, Limits, Millis, RawJson, Shared, Writer};
 use crate::types::{InstanceStatus, ResolvedType};
 
-/// An audit header that is being read. The type that it states may come from the catalogue.
+/// An audit header that is being read. It states its type in full (`said_type`), or only the type's
+/// version; then the rest comes from the catalogue.
 pub(super) struct Audit<'a> {
     header_version: Option<i64>,
     type_version: Option<i64>,
@@ -31,7 +32,7 @@ pub(super) struct Audit<'a> {
     mapping_properties: Option<Mapping<'a>>,
 }
 
-/// The usual values, which are not stored.
+/// The values of members that are not stored.
 impl Default for Audit<'_> {
     fn default() -> Self {
         Self {
@@ -89,7 +90,8 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    /// Whether the stored header states its type in full, because it differs from the catalogue's.
+    /// Whether the stored header states its type in full, because the type differs from the
+    /// catalogue's.
     pub(super) fn says_type(&self) -> bool {
         self.said_type.is_some()
     }
@@ -119,12 +121,14 @@ impl<'a> Audit<'a> {
         self.status
     }
 
-    /// Removes the mapping properties, which only other repositories understand.
+    /// Drops the mapping properties, which only other repositories understand.
     pub(super) fn without_mapping(mut self) -> Self {
         self.mapping_properties = None;
         self
     }
 
+    /// The type that the header states; `None` if it states none. Fails if it refers to the
+    /// catalogue and `of` is `None`, or if its JSON is damaged.
     fn instance_type(
         &self,
         of: Option<&ResolvedType>,
@@ -149,7 +153,8 @@ impl<'a> Audit<'a> {
         }))
     }
 
-    /// Makes the audit header of an instance of the type `of`.
+    /// Decodes the audit header of an instance of the catalogue's type `of`. Fails if the header
+    /// refers to the type and `of` is `None`, or if stored JSON is damaged.
     pub(super) fn finish(
         self,
         of: Option<&ResolvedType>,
@@ -181,8 +186,8 @@ impl<'a> Audit<'a> {
         })
     }
 
-    /// Writes the members of the audit header of an instance of the type `of`, in the order of
-    /// [`InstanceAuditHeader`].
+    /// Writes the members of the audit header as JSON, in the order of [`InstanceAuditHeader`],
+    /// without absent ones. Fails as [`Audit::finish`] does.
     pub(super) fn write(
         self,
         of: Option<&ResolvedType>,
@@ -271,7 +276,7 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Reads the bytes of a header.
+    /// Reads a header from its stored bytes.
     pub(super) fn read(bytes: &'a [u8]) -> Decoded<Self> {
         let mut head = Self::default();
         let mut cursor = Cursor::new(bytes);
@@ -286,7 +291,8 @@ impl<'a> Head<'a> {
         Ok(head)
     }
 
-    /// Makes the header of an instance of the type `of`. Returns it with whether it is a proxy's.
+    /// Decodes the header of an instance of the catalogue's type `of`, and tells whether the
+    /// instance is a proxy. Fails as [`Audit::finish`] does.
     pub(super) fn finish(
         self,
         guid: &str,
@@ -303,7 +309,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Stored mapping properties: names, and values as JSON.
+/// Stored mapping properties: each a name, and a value as JSON.
 struct Mapping<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Mapping<'a> {

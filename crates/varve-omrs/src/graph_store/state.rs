@@ -44,7 +44,7 @@ impl Keys {
 }
 
 /// The types, and their labels and property keys in the graph. Immutable: a change of the types
-/// makes a new one.
+/// makes a new value.
 pub(super) struct TypesInGraph {
     pub(super) types: Arc<Catalogue>,
     pub(super) keys: Keys,
@@ -57,7 +57,7 @@ pub(super) struct TypesInGraph {
     labels: FxHashMap<TypeIndex, u32>,
     entity_types: FxHashMap<u32, TypeIndex>,
     relationship_types: FxHashMap<u32, TypeIndex>,
-    /// The types of entities, and of relationships, without a supertype.
+    /// The entity types without a supertype, then the relationship types without one.
     roots: [Vec<TypeIndex>; 2],
 }
 
@@ -97,7 +97,7 @@ impl TypesInGraph {
         }
     }
 
-    /// The types of a kind of instances without a supertype.
+    /// The types without a supertype, of entities or of relationships.
     pub(super) fn roots(&self, subject: Subject) -> &[TypeIndex] {
         match subject {
             Subject::Entities => &self.roots[0],
@@ -105,12 +105,12 @@ impl TypesInGraph {
         }
     }
 
-    /// The number of distinct texts of instances, if all are known.
+    /// The number of distinct texts in instances ([`Texts`]); `None` unless all are known.
     pub(super) fn texts(&self) -> Option<usize> {
         self.known_texts.count(|| self.text_reader())
     }
 
-    /// Starts to find the distinct texts of instances.
+    /// Starts to collect the distinct texts in instances.
     pub(super) fn begin_texts(&self) {
         self.known_texts.begin(|| self.text_reader());
     }
@@ -199,8 +199,8 @@ fn vertex_label(of: &ResolvedType) -> NewVertexLabel {
     }
 }
 
-/// An edge label between the two types that the definition names. The ends of an edge may be of
-/// their subtypes.
+/// Creates an edge label between the two types that the definition names. The ends of an edge may
+/// also have subtypes of these types.
 fn edge_label(types: &Catalogue, of: &ResolvedType) -> Option<NewEdgeLabel> {
     let [one, two] = of.ends()?.map(|end| types.get(end).name());
     Some(NewEdgeLabel {

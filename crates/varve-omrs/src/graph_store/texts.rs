@@ -1,11 +1,11 @@
-//! The distinct texts of all instances, in memory. Searches for ends and parts of texts test them
-//! instead of the instances, which are many more.
+//! The distinct texts of all instances, in memory. Searches for ends and parts of texts test these
+//! texts instead of the instances, which are far more numerous.
 //!
-//! The texts are hints. A text remains when its last instance is gone; each instance that a text
-//! leads to is checked. But none may be missing. A text is added when the entries of its instance
-//! are made, which is before any reader can see the instance. The texts of instances that were
-//! written before the store was opened are read once, in the background. In an empty graph all
-//! texts are known from the start.
+//! The texts are hints. A text remains when its last instance is gone, so each instance that a text
+//! leads to is checked. But no text may be missing when a search uses them. A text is added when
+//! the index entries of its instance are made, before any reader can see the instance. The texts of
+//! instances that were written before the store was opened are read once, in the background. In an
+//! empty graph all texts are known from the start.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,15 +22,15 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use crate::error::OmrsError;
 use crate::store::{TestText, TextHint};
 
-/// The most memory for texts, in bytes, about. If they take more, none are stored.
+/// The limit of the estimated memory for texts, in bytes. Above it, no texts are stored.
 const BYTES_MAX: usize = 64 << 20;
-/// The memory of a text beside its own bytes.
+/// The estimated memory of a text in addition to its own bytes.
 const TEXT_BYTES: usize = 36;
 /// The longest text that is stored whole, in bytes.
 const WHOLE_BYTES_MAX: usize = 4 << 10;
-/// The part of a longer text that is stored, in bytes.
+/// The longest start of a longer text that is stored, in bytes.
 const START_BYTES: usize = 64;
-/// The size of a chunk, in bytes. Texts are searched, and added, chunk by chunk.
+/// The size from which a chunk is full, in bytes. Full chunks are shared with searches, not copied.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Texts in one buffer.
@@ -65,8 +65,8 @@ enum Stage {
     Whole,
     /// None: they took too much memory.
     TooMuch,
-    /// Those of instances written since the store was opened, until it is opened again: older
-    /// instances could not be read.
+    /// Those of instances written since the store was opened: older instances could not be read.
+    /// Reading is not retried before the store is opened again.
     Failed,
 }
 
@@ -75,8 +75,8 @@ enum Stage {
 pub(super) struct Texts {
     graph: Weak<Graph>,
     bytes_max: usize,
-    /// The random seed of the hashes. A text with the hash of another text is not found, so a
-    /// client must not be able to choose such texts.
+    /// The random seed of the hashes. Of two texts with the same hash, only the first is stored,
+    /// and searches miss the other. So a client must not be able to choose such texts.
     seed: u64,
     known: Mutex<Known>,
     is_too_much: AtomicBool,
@@ -124,7 +124,7 @@ fn start(text: &str) -> &str {
 }
 
 impl Texts {
-    /// No texts yet, of the instances in `graph`.
+    /// The texts of the instances in `graph`; none are known yet.
     pub(super) fn new(graph: &Arc<Graph>) -> Arc<Self> {
         Self::with_room(Arc::downgrade(graph), BYTES_MAX)
     }
@@ -140,7 +140,8 @@ impl Texts {
         })
     }
 
-    /// Adds a text of an instance.
+    /// Adds a text of an instance. Drops all texts, and stores no further ones, if they then take
+    /// too much memory.
     pub(super) fn note(&self, text: &str) {
         if self.is_too_much.load(Ordering::Relaxed) {
             return;
@@ -166,9 +167,10 @@ impl Texts {
         }
     }
 
-    /// The number of texts; `None` when not all are known. In that case a background thread starts
-    /// to read older instances with `deriver`, which must add all their texts here, so all are
-    /// known later.
+    /// The number of distinct texts; `None` when not all are known. In that case a background
+    /// thread starts to read all instances with `deriver`, which must add their texts here. No
+    /// thread starts while one is running, after reading failed, after the texts took too much
+    /// memory, or while the store is being closed.
     pub(super) fn count(
         self: &Arc<Self>,
         deriver: impl FnOnce() -> Box<dyn Deriver>,
@@ -194,7 +196,8 @@ impl Texts {
         None
     }
 
-    /// Begins to find all texts. Called before anything is written.
+    /// Starts to collect all texts. Must be called before anything is written: in an empty graph,
+    /// all texts are then known.
     pub(super) fn begin(self: &Arc<Self>, deriver: impl FnOnce() -> Box<dyn Deriver>) {
         if self.is_empty_graph() {
             let mut known = self.known.lock();
@@ -206,7 +209,7 @@ impl Texts {
         }
     }
 
-    /// Whether the graph never had an element, as far as is known.
+    /// Whether no state of an element is stored. False if the graph is closed or cannot be read.
     fn is_empty_graph(&self) -> bool {
         let mut is_empty = true;
         let visited = self.graph.upgrade().map(|graph| {
@@ -218,7 +221,8 @@ impl Texts {
         is_empty && matches!(visited, Some(Ok(())))
     }
 
-    /// Reads the instances that were written before the store was opened.
+    /// Reads all stored states of instances, present, planned and past. The stage becomes `Whole`,
+    /// or `Failed` if the graph cannot be read, or `Noted` again if reading was ended early.
     fn read_all(&self, deriver: &dyn Deriver) {
         let Some(graph) = self.graph.upgrade() else {
             return;
@@ -243,24 +247,26 @@ impl Texts {
         }
     }
 
-    /// Waits until the older instances are read.
+    /// Waits for the thread that reads the instances. Returns at once if there is none, or if
+    /// another caller is waiting for it.
     pub(super) fn await_reading(&self) {
         let reading = self.known.lock().reading.take();
-        // After a panic there, texts stay incomplete, and searches do without them.
+        // After a panic of the thread, texts stay incomplete, and searches do without them.
         let _ = reading.map(JoinHandle::join);
     }
 
-    /// Stops reading, since the graph is being closed.
+    /// Stops the thread that reads the instances, and waits for it: the store is being closed.
     pub(super) fn close(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.await_reading();
     }
 
-    /// The texts that pass a test, and the starts of texts that may; `None` when not all texts are
-    /// known, or when more than `most` are found.
+    /// The texts that pass a test, and the starts of all texts that are not stored whole, since
+    /// these may pass. `None` when not all texts are known, or when there are more than `most` of
+    /// both.
     ///
     /// # Errors
-    /// The error of the test, which ends the search.
+    /// The first error that the test returns. It ends the search.
     pub(super) fn matching(
         &self,
         matches: TestText<'_>,

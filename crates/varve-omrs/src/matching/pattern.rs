@@ -10,7 +10,7 @@ use super::java_regex::{Dot, Fault, Fold, Node, not_supported, parse};
 use super::translate;
 use crate::error::{Message, OmrsError};
 
-/// The number of compiled expressions in the cache.
+/// The most compiled expressions in the cache; a full cache is emptied.
 const COMPILED_MAX: usize = 64;
 /// The longest expression, in bytes. Expressions that are one quoted text may be longer.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -19,10 +19,11 @@ const PART_BYTES: usize = 32;
 
 /// A Java regular expression that a whole string must match.
 ///
-/// Quoted texts are recognised and compared as texts: the text itself, or a string that starts with
-/// it, ends with it or contains it, with or without regard to case. All other expressions are
-/// translated for the `regex` crate, whose time is linear in the string. Features that this crate
-/// lacks (back references, look-around, possessive repetition) are not supported.
+/// An expression that quotes a text is recognised and needs no regular expression: a string must be
+/// that text, start with it, end with it or contain it, with or without regard to case. All other
+/// expressions are translated for the `regex` crate, whose time is linear in the length of the
+/// string. Features that this crate lacks (back references, look-around, possessive repetition) are
+/// not supported.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     /// What an index can use of the pattern.
@@ -74,7 +75,8 @@ impl Pattern {
     ///
     /// # Errors
     /// `InvalidParameterException` when Java rejects it too; `FunctionNotSupportedException` when
-    /// it needs a feature that is not supported.
+    /// it needs a feature that is not supported, is longer than 64 KiB, or is too large when
+    /// compiled.
     pub fn new(text: &str, parameter: &str) -> Result<Self, OmrsError> {
         if let Some(quoted) = one_quote(text) {
             return Ok(quoted.into());
@@ -94,7 +96,9 @@ impl Pattern {
     ///
     /// # Errors
     /// As [`Pattern::new`]; `InvalidParameterException` when the request has too many expressions,
-    /// `RepositoryErrorException` when its time is over.
+    /// or they are too large when compiled; `RepositoryErrorException` when the request's time is
+    /// over, or a comparison was refused ([`Effort::check`]). An expression that is recognised as a
+    /// quoted text by its form is never refused.
     pub fn of_request(
         text: &str,
         parameter: &str,
@@ -142,7 +146,7 @@ impl Pattern {
     }
 
     /// Whether all of `text` matches. Returns false without a comparison once the request's budget
-    /// is used up ([`Effort::check`]).
+    /// is used up, and if this comparison could take too long; [`Effort::check`] then fails.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if let Some(effort) = &self.effort
@@ -175,8 +179,8 @@ impl Pattern {
     }
 }
 
-/// Compiles an expression, or takes it from the cache. Compiling takes long compared with matching
-/// one string, and the pages of a search have the same expression.
+/// Compiles an expression, or takes it from the cache. Compiling takes much longer than matching
+/// one string, and each page of a search is a request with the same expression.
 fn compiled(text: &str, node: &Node) -> Result<Arc<Compiled>, Fault> {
     static COMPILED: OnceLock<Mutex<HashMap<String, Arc<Compiled>>>> = OnceLock::new();
     let cache = COMPILED.get_or_init(Mutex::default);
@@ -198,8 +202,9 @@ fn is_special(byte: u8) -> bool {
     b"\\[](){}.*+?^$|".contains(&byte)
 }
 
-/// Recognises a text without special characters, and the four usual forms, by their first and last
-/// characters. The text between is not parsed, since values may have megabytes.
+/// Recognises a text without special characters, and the forms `\Q…\E`, `\Q…\E.*`, `.*\Q…\E` and
+/// `.*\Q…\E.*`, each also after `(?i)`. The text between is not parsed, since values may have
+/// megabytes. `None` for all other expressions.
 fn one_quote(text: &str) -> Option<Quoted> {
     if !text.bytes().any(is_special) {
         return Some(Quoted::exactly(text));
@@ -252,7 +257,8 @@ fn any_run(node: Option<&Node>) -> Option<Dot> {
     }
 }
 
-/// Recognises a text with or without a run of any characters before and after it.
+/// Recognises a text with or without a run of any characters before and after it. `None` if case is
+/// ignored for a part of the text only, or also for letters outside ASCII.
 fn quoted(node: &Node) -> Option<Quoted> {
     let mut nodes = parts(node);
     let before = any_run(nodes.first());
@@ -405,8 +411,9 @@ fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
         .char_indices()
         .rfind(|(_, character)| is_terminator(after, *character))
         .map_or(0, |(at, character)| at + character.len_utf8());
-    // A barrier is a character that the dots do not match. The match must begin at or before the
-    // first barrier of `before`, and must not end before the last one of `after`.
+    // A barrier is a character that the dots do not match; `wanted` itself may contain some. The
+    // match must begin at or before the first barrier of `before`, and must end at or after the end
+    // of the last barrier of `after`.
     let mut start = last_barrier.saturating_sub(wanted.len());
     while !text.is_char_boundary(start) {
         start += 1;

@@ -2,7 +2,8 @@
 //!
 //! A transaction has a bounded number of instances and of bytes, and one state of each instance. A
 //! larger call is saved in several transactions, in the order of the call, after the whole call has
-//! been checked. So a later transaction can only be refused because of changes in the meantime.
+//! been checked. So a later transaction is refused only because of changes in the meantime, or
+//! because the store fails.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,7 +38,8 @@ impl<'a> Copied<'a> {
         }
     }
 
-    /// The GUIDs of the instances that saving this copy touches: its own, and those of its ends.
+    /// The GUIDs of the instances that saving this copy touches: its own and, for a relationship,
+    /// those of its ends.
     fn guids(self) -> impl Iterator<Item = &'a str> {
         let (one, more) = match self {
             Self::Entity(entity) => (Some(entity.header.guid()), None),
@@ -55,8 +57,9 @@ impl<'a> Copied<'a> {
     }
 }
 
-/// Saves each part in a transaction of its own. The error of a later part must not report that
-/// nothing happened.
+/// Saves each part in a transaction of its own, up to the first failure. The error of a later part
+/// must not report that nothing happened: if the store is busy, over a limit or not writable, it
+/// becomes [`Message::OutcomeUnknown`].
 fn one_after_another<P>(
     parts: impl IntoIterator<Item = P>,
     mut keep: impl FnMut(P) -> Result<(), OmrsError>,
@@ -82,6 +85,7 @@ impl Repository {
     ///
     /// # Errors
     /// Those of the contract for `saveInstanceReferenceCopies`, for the first copy that is refused.
+    /// [`Message::OutcomeUnknown`] when the store fails after the first transaction.
     pub fn save_instance_reference_copies(
         &self,
         user: &str,
@@ -150,8 +154,8 @@ impl Repository {
             .map(|_| ())
     }
 
-    /// Checks a relationship without its ends. Returns whether it will be saved, since no newer
-    /// copy is stored; only then do its ends matter.
+    /// Checks a relationship without its ends. Returns whether no newer copy is stored: only then
+    /// is the copy saved, and are its ends checked.
     fn is_to_be_kept(
         &self,
         types: &Catalogue,

@@ -17,7 +17,7 @@ const ID_NOTE: &str = "metadata-collection-id";
 /// The options with which a repository is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The metadata collection's id; `None` = the stored one, which is generated when the store is
+    /// The metadata collection's id; `None`: the stored one, which is generated when the store is
     /// first opened.
     pub metadata_collection_id: Option<String>,
     /// The metadata collection's name.
@@ -28,8 +28,9 @@ pub struct Options {
 }
 
 impl Repository {
-    /// Opens the repository in `store`. If the store is empty, a new repository has the standard's
-    /// types.
+    /// Opens the repository in `store`. If the store has no types, the repository has those of the
+    /// standard. If it has no metadata collection id, the one of the options, or a random one, is
+    /// stored.
     ///
     /// # Errors
     /// When the store fails, has types that cannot be read, or belongs to a metadata collection

@@ -1,8 +1,9 @@
-//! A plan by texts: finds the distinct texts that match a pattern, and visits the instances of
-//! those few.
+//! A plan by texts: finds the distinct texts that match a pattern, and visits the instances with
+//! these texts.
 //!
 //! It tests all texts, which is worthwhile only if the other plans must examine many instances. So
-//! it starts after they have examined some.
+//! it waits until these have examined an instance for every [`TEXTS_PER_INSTANCE`] texts, or have
+//! all been given up.
 
 use super::access::Access;
 use super::collected::Collected;
@@ -14,7 +15,8 @@ use crate::store::TextHint;
 
 /// The number of texts that can be tested in the time of examining one instance.
 const TEXTS_PER_INSTANCE: usize = 100;
-/// The most texts whose instances are looked up.
+/// The most matching texts, or starts of texts, whose instances are visited. If there are more, the
+/// plan is given up.
 const TEXTS_MAX: usize = 512;
 
 /// The plan, before and after it has started.
@@ -28,7 +30,7 @@ impl ByTexts {
         Self::Waiting(order, pattern.clone())
     }
 
-    /// The bytes that the plan holds.
+    /// The bytes of memory that the plan holds.
     pub(super) fn held(&self) -> usize {
         match self {
             Self::Waiting(..) => 0,

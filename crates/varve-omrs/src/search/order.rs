@@ -6,19 +6,19 @@ use crate::json::Millis;
 use crate::matching::{SortValue, Target};
 use crate::requests::{PagedFindRequest, SequencingOrder};
 
-/// The order of results. Results that are equal in this order are ordered by GUID.
+/// The order of results. Results that are equal in this order are ordered by GUID, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
-    /// Any order, the same for each page.
+    /// Any order, which is the same for all pages.
     Any,
     /// By GUID.
     Guid,
-    /// By create time.
+    /// By create time; instances without one count as earliest.
     CreateTime {
         /// Whether the latest comes first.
         reverse: bool,
     },
-    /// By update time; those that were never updated count as earliest.
+    /// By update time; instances that were never updated count as earliest.
     UpdateTime {
         /// Whether the latest comes first.
         reverse: bool,
@@ -32,7 +32,7 @@ pub enum Order {
     },
 }
 
-/// The value by which an instance is ordered.
+/// The value by which an instance is ordered, before its GUID.
 #[derive(Debug, Clone)]
 pub enum SortKey {
     /// No value: only the GUID counts.
@@ -44,7 +44,7 @@ pub enum SortKey {
 }
 
 impl From<&PagedFindRequest> for Order {
-    /// The order of a checked request.
+    /// The order of a checked request; [`Order::Any`] if the request has none.
     fn from(request: &PagedFindRequest) -> Self {
         let property = |reverse| Self::Property {
             name: request.sequencing_property.clone().unwrap_or_default(),
@@ -77,7 +77,8 @@ impl Order {
         }
     }
 
-    /// Compares two instances by their keys and GUIDs.
+    /// Compares two instances by their sort keys, in reverse if the order is, and then by their
+    /// GUIDs, ascending.
     #[must_use]
     pub fn compare(&self, one: (&SortKey, &str), other: (&SortKey, &str)) -> Ordering {
         let keys = match (one.0, other.0) {
@@ -93,7 +94,7 @@ impl Order {
         keys.then_with(|| one.1.cmp(other.1))
     }
 
-    /// Whether the greatest comes first.
+    /// Whether the greatest sort key comes first.
     #[must_use]
     pub fn is_reverse(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Queries of searches.
+//! The query of a search: which instances it finds, in which order, and which page of them.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::validate::{optional_type, type_filter};
 
 use super::Order;
 
-/// The types to which a query is limited, each with its subtypes.
+/// The types to which a query is limited, each with its subtypes. Both limits apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TypeLimit {
     /// The type; `None` = all types.
     pub of: Option<TypeIndex>,
-    /// An instance must be of one of these types; empty = no limit.
+    /// If not empty, an instance must be of one of these types.
     pub listed: Vec<TypeIndex>,
 }
 
@@ -27,11 +27,11 @@ pub struct Query {
     pub subject: Subject,
     /// The types of the instances.
     pub types: TypeLimit,
-    /// The statuses of the instances; empty = any but DELETED.
+    /// The statuses of the instances; empty = any but DELETED. `as_of_time` has no effect here.
     pub find: FindRequest,
-    /// An entity must carry one of these classifications; empty = no limit.
+    /// If not empty, an entity must have one of these classifications.
     pub classifications: Vec<String>,
-    /// The condition on the instances.
+    /// The condition on the instances; `None` = no condition.
     pub condition: Option<Condition>,
     /// The order.
     pub order: Order,
@@ -42,10 +42,12 @@ pub struct Query {
 }
 
 impl TypeLimit {
-    /// The limit to the types with these GUIDs.
+    /// The limit to the type with the GUID `guid` (missing or empty = all types), and of its
+    /// subtypes to those listed, if any. A single listed subtype replaces the type.
     ///
     /// # Errors
-    /// `TypeErrorException` when the category has no such type, or a listed type is not a subtype.
+    /// `TypeErrorException` when the category has no type with one of the GUIDs, or a listed type
+    /// is not a subtype of the type.
     pub fn new(
         types: &Catalogue,
         category: TypeDefCategory,
@@ -73,7 +75,7 @@ impl TypeLimit {
         Ok(Self { of, listed })
     }
 
-    /// Whether an instance has one of the types.
+    /// Whether the type of an instance is within the limit.
     fn includes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
         if self.of.is_none() && self.listed.is_empty() {
             return true;
@@ -86,10 +88,11 @@ impl TypeLimit {
 }
 
 impl Query {
-    /// A query for all instances of some types, with the order and page of a request.
+    /// A query for the instances of some types, with the statuses, order and page of a request. It
+    /// has no further conditions.
     ///
     /// # Errors
-    /// `PagingErrorException`, `PropertyErrorException`: see [`PagedFindRequest::checked_page`].
+    /// As [`PagedFindRequest::checked_page`].
     pub fn new(
         subject: Subject,
         types: TypeLimit,

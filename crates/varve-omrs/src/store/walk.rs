@@ -17,7 +17,7 @@ pub enum Subject {
 }
 
 /// Selects the instances that a walk visits, and their order. Instances with equal values are
-/// ordered by GUID, ascending in either direction.
+/// ordered by GUID, which ascends even if the walk is reversed.
 #[derive(Debug, Clone)]
 pub struct Walk<'a> {
     /// Entities or relationships.
@@ -32,8 +32,7 @@ pub struct Walk<'a> {
     pub after: Option<&'a [u8]>,
 }
 
-/// The order of a walk, or a value that all its instances have. Instances with the same value are
-/// ordered by GUID.
+/// The order of a walk, or a value that all its instances have.
 #[derive(Debug, Clone)]
 pub enum WalkBy<'a> {
     /// All, by GUID.
@@ -53,8 +52,8 @@ pub enum WalkBy<'a> {
     /// Instances with this text as the whole value of a string property, or as a string or symbolic
     /// name nested in a property.
     Text(&'a str),
-    /// Instances with such a text that starts with this one. An instance may be visited more than
-    /// once.
+    /// As [`WalkBy::Text`], for texts that start with this one. An instance may be visited more
+    /// than once.
     TextStarts(&'a str),
     /// Entities that carry at least one of the classifications of these names.
     Classified(&'a [String], Listing),
@@ -65,7 +64,8 @@ pub enum WalkBy<'a> {
     /// Instances in this status. A store may serve rare statuses only, and not every listing
     /// ([`can_walk`](super::Read::can_walk)).
     Status(InstanceStatus, Listing),
-    /// All instances but those in status DELETED, in stores that list the deleted ones apart.
+    /// All instances except those in status DELETED. Only in stores that index deleted instances
+    /// separately.
     Live(Listing),
 }
 
@@ -93,9 +93,9 @@ pub enum TextHint {
 pub struct Step<'a> {
     /// Its position, for [`Walk::after`].
     pub place: &'a [u8],
-    /// The known part of the instance's order value, if the walk's order is not fully known.
-    /// Instances with the same known part come one after the other, in no order. `None` = the order
-    /// is known.
+    /// The known part of the value that orders the instance, if the index has only the start of the
+    /// value. Instances with the same known part are adjacent, in no order. `None` = the order is
+    /// fully known.
     pub alike: Option<&'a [u8]>,
     /// The instance, as it is at the reader's point of time.
     pub instance: &'a dyn Instance,
@@ -108,8 +108,8 @@ pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, Omrs
 pub type VisitLink<'v> =
     &'v mut dyn FnMut(Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
 
-/// The same for links of several entities, with the position of the link's entity; `Break` ends the
-/// visits of that entity.
+/// As [`VisitLink`], for the links of several entities. The first argument is the position of the
+/// link's entity; `Break` ends the visits of that entity only.
 pub type VisitLinkAt<'v> =
     &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
 

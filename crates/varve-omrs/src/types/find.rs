@@ -27,7 +27,7 @@ impl Catalogue {
         found.ok_or_else(|| OmrsError::new(Message::UnknownTypeName, &[name]))
     }
 
-    /// The types whose names satisfy `matches`, and the attribute types.
+    /// The types and the attribute types whose names satisfy `matches`.
     pub fn find_by_name(&self, mut matches: impl FnMut(&str) -> bool) -> TypeDefGallery {
         let attribute_types = self.attribute_types();
         let types = self.types();
@@ -70,8 +70,8 @@ impl Catalogue {
             .filter(move |(_, found)| names.iter().all(|name| found.property(name).is_some()))
     }
 
-    /// The types that are mapped to another standard: a mapping of the type, or of one of its own
-    /// attributes, has each of the given values.
+    /// The types that are mapped to another standard: at least one mapping, of the type or of an
+    /// attribute that the type itself defines, has all given values.
     ///
     /// # Errors
     /// `InvalidParameterException` when no value is given.

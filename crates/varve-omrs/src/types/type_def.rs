@@ -13,9 +13,9 @@ json_object! {
     pub struct TypeDefLink {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
-        /// Opaque, case-sensitive; not always a UUID.
+        /// The GUID: an opaque, case-sensitive text, not always a UUID.
         guid: Option<String> = "guid",
-        /// Unique among types.
+        /// The name, unique among types.
         name: Option<String> = "name",
         /// Whether the type is current, renamed or deprecated.
         status: Option<TypeDefStatus> = "status",
@@ -41,12 +41,12 @@ impl TypeDefLink {
 }
 
 json_object! {
-    /// A reference to a type in a version.
+    /// A reference to a version of a type.
     pub struct TypeDefSummary {
         @base
         /// The type.
         link: TypeDefLink;
-        /// The version of the definition, which patches raise.
+        /// The version of the definition. A patch raises it.
         version: i64 = "version",
         /// The version for people, such as `1.0`.
         version_name: Option<String> = "versionName",
@@ -63,29 +63,29 @@ json_object! {
         summary: TypeDefSummary;
         /// The supertype.
         super_type: Option<TypeDefLink> = "superType",
-        /// Prose.
+        /// The description, for people.
         description: Option<String> = "description",
-        /// The glossary term that describes it.
+        /// The GUID of the glossary term that describes the type.
         description_guid: Option<String> = "descriptionGUID",
-        /// Where it was first defined: the GUID of an archive or of a metadata collection.
+        /// Where the type was first defined: the GUID of an archive or of a metadata collection.
         origin: Option<String> = "origin",
-        /// The user who defined it.
+        /// The user who defined the type.
         created_by: Option<String> = "createdBy",
         /// The user who last changed it.
         updated_by: Option<String> = "updatedBy",
-        /// When it was defined.
+        /// When the type was defined.
         create_time: Option<Millis> = "createTime",
         /// When it was last changed.
         update_time: Option<Millis> = "updateTime",
         /// Properties of the definition itself.
         options: BTreeMap<String, String> = "options",
-        /// Its names in other standards.
+        /// The type's names in other standards.
         external_standard_mappings: Vec<ExternalStandardMapping> = "externalStandardMappings",
-        /// The statuses that its instances may have.
+        /// The statuses that instances of the type may have.
         valid_statuses: Vec<InstanceStatus> = "validInstanceStatusList",
-        /// The initial status of its instances.
+        /// The initial status of instances of the type.
         initial_status: Option<InstanceStatus> = "initialStatus",
-        /// Its own properties, without those of its supertypes.
+        /// The type's own properties, without those of its supertypes.
         attributes: Vec<TypeDefAttribute> = "propertiesDefinition",
     }
 }
@@ -145,11 +145,11 @@ json_object! {
         header_version: Option<i64> = "headerVersion",
         /// The type of the entities at this end, with its subtypes.
         entity_type: Option<TypeDefLink> = "entityType",
-        /// The name of this end for the entity at the other end.
+        /// The name by which the entity at the other end refers to this end.
         attribute_name: Option<String> = "attributeName",
-        /// Prose.
+        /// The description of this end, for people.
         attribute_description: Option<String> = "attributeDescription",
-        /// The glossary term that describes it.
+        /// The GUID of the glossary term that describes this end.
         attribute_description_guid: Option<String> = "attributeDescriptionGUID",
         /// The number of relationships that an entity may have at this end.
         cardinality: Option<RelationshipEndCardinality> = "attributeCardinality",
@@ -159,15 +159,16 @@ json_object! {
 json_object! {
     /// The members of classification types only.
     pub struct ClassificationKind {
-        /// The types of entities that may carry it, with their subtypes; empty = all types.
+        /// The types of entities that may carry the classification, with their subtypes; empty =
+        /// all types.
         valid_entity_types: Vec<TypeDefLink> = "validEntityDefs",
-        /// Whether it propagates along relationships.
+        /// Whether the classification propagates along relationships.
         propagatable: bool = "propagatable",
     }
 }
 
 json_object! {
-    /// A set of definitions.
+    /// A set of definitions of types and attribute types.
     pub struct TypeDefGallery {
         /// The types of attributes.
         attribute_types: Vec<AttributeTypeDef> = "attributeTypeDefs",
@@ -189,7 +190,7 @@ impl TypeDef {
         self.body.summary.link.name()
     }
 
-    /// The version, which patches raise.
+    /// The version of the definition. A patch raises it.
     #[must_use]
     pub fn version(&self) -> i64 {
         self.body.summary.version
@@ -205,7 +206,7 @@ impl TypeDef {
         }
     }
 
-    /// The name of its Java class.
+    /// The name of the definition's Java class, as in JSON.
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self.kind {
@@ -215,7 +216,8 @@ impl TypeDef {
         }
     }
 
-    /// All references to other types.
+    /// All references to other types: the supertype, the types of the ends, and the types of
+    /// entities that a classification may be attached to. The replacing type is not among them.
     #[must_use]
     pub fn links(&self) -> Vec<&TypeDefLink> {
         let mut links: Vec<&TypeDefLink> = self.body.super_type.iter().collect();
@@ -230,7 +232,7 @@ impl TypeDef {
         links
     }
 
-    /// All references to other types, to change them.
+    /// As [`TypeDef::links`], to change them.
     pub(super) fn links_mut(&mut self) -> Vec<&mut TypeDefLink> {
         let mut links: Vec<&mut TypeDefLink> = self.body.super_type.iter_mut().collect();
         match &mut self.kind {

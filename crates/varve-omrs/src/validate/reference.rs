@@ -1,5 +1,5 @@
-//! Validates copies of instances whose home is another repository. Copies are stored unchanged, so
-//! nothing is added to them.
+//! Validates copies of instances whose home is another repository. Copies are stored unchanged: the
+//! checks add nothing to them.
 
 use super::{classification, completed_properties, instance_type, relationship_ends};
 use crate::error::{Exception, Message, OmrsError};
@@ -13,7 +13,8 @@ use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 ///
 /// # Errors
 /// `InvalidEntityException` when it has no GUID or no home, `InvalidParameterException` when its
-/// home is this repository, and those for type, properties and classifications.
+/// home is this repository. Those of [`instance_type`], [`completed_properties`] and
+/// [`classification_copy`] when its type, properties or classifications are invalid.
 pub fn entity_copy(
     types: &Catalogue,
     entity: &EntityDetail,
@@ -26,11 +27,11 @@ pub fn entity_copy(
     Ok(index)
 }
 
-/// Checks a proxy, as [`entity_copy`] checks an entity. `local` is the metadata collection of this
-/// repository.
+/// Checks the home, type, unique properties and classifications of a proxy, but not its GUID.
+/// Returns its type. `local` is the metadata collection of this repository.
 ///
 /// # Errors
-/// `InvalidParameterException`, whatever is wrong: the contract of calls with proxies has no other.
+/// Always `InvalidParameterException`, since the contract of calls with proxies has no other.
 pub fn entity_proxy(
     types: &Catalogue,
     proxy: &EntityProxy,
@@ -59,13 +60,14 @@ fn proxy_content(types: &Catalogue, proxy: &EntityProxy) -> Result<TypeIndex, Om
     Ok(index)
 }
 
-/// Checks a copy of a relationship. Returns its type. Its ends are checked only when they are
-/// stored, if they are unknown.
+/// Checks a copy of a relationship. Returns its type. Of its ends it checks only GUIDs and types:
+/// [`entity_proxy`] checks the rest when an unknown end is stored. `local` is the metadata
+/// collection of this repository.
 ///
 /// # Errors
-/// `InvalidRelationshipException` when it has no GUID, no home or fewer than two ends,
-/// `InvalidParameterException` when its home is this repository or the types of its ends do not
-/// fit, and those for type and properties.
+/// `InvalidRelationshipException` when it has no GUID or no home, or when an end is missing or has
+/// no GUID. `InvalidParameterException` when its home is this repository, or the type of an end
+/// does not fit. Those of [`instance_type`], also for its ends, and of [`completed_properties`].
 pub fn relationship_copy(
     types: &Catalogue,
     relationship: &Relationship,
@@ -130,9 +132,9 @@ fn check_classifications(
 /// Checks a copy of a classification of an entity of type `index`.
 ///
 /// # Errors
-/// `TypeErrorException` when there is no such classification, or such an entity may not carry it:
-/// the contract of calls with copies has no `ClassificationErrorException`.
-/// `PropertyErrorException`; `InvalidParameterException` when it has no name.
+/// `InvalidParameterException` when it has no name. `TypeErrorException` when no classification has
+/// this name, or an entity of this type may not have it: the contract of calls with copies has no
+/// `ClassificationErrorException`. `PropertyErrorException` when its properties are invalid.
 pub fn classification_copy(
     types: &Catalogue,
     index: TypeIndex,

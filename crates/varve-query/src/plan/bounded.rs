@@ -1,12 +1,12 @@
-//! Which plans the meter can stop soon after a limit is reached.
+//! The plans that the meter can stop soon after a limit is reached.
 
 use super::{Op, Plan, Repeat};
 
 impl Plan {
-    /// Whether this plan's running time is proportional to the rows that it reads and makes. Then a
-    /// limit of rows and a deadline end it soon after they are reached. Other steps can take long
-    /// without a row: functions of texts, calculations, sacks, side effects, and all changes of the
-    /// graph.
+    /// Whether the plan's running time is proportional to the rows that it reads and makes. If so,
+    /// the plan ends soon after its limit of rows or its deadline is reached. Returns `false` if a
+    /// step can run long without reading or making a row. Such steps are functions of texts,
+    /// calculations, sacks, side effects, and all changes of the graph.
     #[must_use]
     pub fn follows_rows(&self) -> bool {
         let mut follows = true;
@@ -69,7 +69,8 @@ impl Op {
 }
 
 impl Repeat {
-    /// Whether every round reads the graph: a body that only passes values on could loop forever.
+    /// Whether every round reads the graph, because the body begins with a walk along edges. A body
+    /// that only passes values on could loop forever.
     fn reads_each_round(&self) -> bool {
         matches!(self.body.ops.first(), Some(Op::Expand { .. }))
     }

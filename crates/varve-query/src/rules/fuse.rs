@@ -9,7 +9,7 @@ use crate::plan::{By, Counted, End, Expanded, Fused, Name, Op, Ordering, Plan, R
 use crate::predicate::{Predicate, Test};
 use crate::value::Token;
 
-/// Applies the rules to the steps of one plan. Its children are already rewritten.
+/// Applies the rules to the steps of one plan, whose children are already rewritten.
 pub(super) fn fuse(ops: &mut Vec<Op>) {
     for op in ops.iter_mut() {
         match op {
@@ -139,8 +139,8 @@ fn asked(predicate: &Predicate) -> Option<Asked> {
     })
 }
 
-/// Rewrites a child of which only the existence of a result matters. Returns whether the condition
-/// is now negated: `out().count().is(0)` means that `out()` has no result.
+/// Rewrites a child plan that is only tested for a result. Returns whether the test is now negated:
+/// `out().count().is(0)` means that `out()` has no result.
 fn existence(child: &mut Plan) -> bool {
     let mut contrary = false;
     if let [.., count, Op::Is(predicate)] = child.ops.as_mut_slice()
@@ -171,8 +171,8 @@ fn existence(child: &mut Plan) -> bool {
     contrary
 }
 
-/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours.
-/// Applies to the query itself only: [`existence`] of a child recognizes a single expansion.
+/// `out().out().count()` needs the keys of neighbours and their degrees, not the neighbours. This
+/// rule is for the query itself only: in a child, [`existence`] recognizes a single expansion.
 fn degrees_of_neighbours(ops: &mut Vec<Op>) {
     for at in 1..ops.len() {
         if let [
@@ -301,8 +301,8 @@ fn column_of_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     ops.splice(..read, [Op::Fused(fused)]);
 }
 
-/// Fuses a source, filters on one property, and an order by the same property, if a limit follows:
-/// an index may have the order. If none has, the operator sorts the rows.
+/// Fuses a source, filters on one property, and an order by the same property, if a limit follows.
+/// An index may provide the order. If none does, the operator sorts the rows.
 fn ordered_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     let Some(Op::Source {
         ids: None,
@@ -350,7 +350,7 @@ fn ordered_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     }
 }
 
-/// Types whose order in queries is that of an index.
+/// Whether queries and indexes order the values of this type in the same way.
 const fn is_ordered(data_type: DataType) -> bool {
     matches!(
         data_type,

@@ -12,7 +12,7 @@ use super::source::Wanted;
 use crate::Value;
 use crate::plan::{By, ElementKind, FormatPart, Fused, Name, Op, Plan, Reduce};
 
-/// The part of their path that rows must record.
+/// The part of a traverser's path that the plan's rows must record.
 pub(crate) fn track(plan: &Plan) -> Track {
     let mut track = Track::Nothing;
     plan.walk(&mut |op| {

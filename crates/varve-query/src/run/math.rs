@@ -8,7 +8,12 @@ use crate::plan::Math;
 use crate::value::number::Number;
 use crate::{QueryError, Value};
 
-/// The result for one row; `None` where a variable has no value.
+/// The result for one row; `None` if a variable has no value or is null. The variables use the
+/// readers in turn, in the order of their first use.
+///
+/// # Errors
+/// If a variable's value is not a number, a divisor is zero, a function is unknown, or a read
+/// fails.
 pub(crate) fn evaluate(
     cx: &mut Context<'_>,
     expression: &Math,
@@ -22,7 +27,7 @@ pub(crate) fn evaluate(
     for (at, name) in names.into_iter().enumerate() {
         let reader = &mut readers[at % count];
         let value = match name {
-            // A child of `by` may read the sack or a label, so it gets the whole row.
+            // A child of `by()` may read the sack or a label of the row, so it gets the whole row.
             "_" => reader.read(cx, std::slice::from_ref(row))?.remove(0),
             name => match scoped(cx, row, name) {
                 Some(value) => reader.read_value(cx, &value)?,
@@ -41,7 +46,7 @@ pub(crate) fn evaluate(
     compute(expression, &values).map(Some)
 }
 
-/// The variables in the order of their first use.
+/// Appends the variables to `names`, each once, in the order of their first use.
 fn variables<'m>(expression: &'m Math, names: &mut Vec<&'m str>) {
     match expression {
         Math::Number(_) => {}

@@ -1,4 +1,4 @@
-//! Sources of rows: scans, ids, and given values.
+//! Sources of rows: scans, look-ups by id, and given values.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -61,12 +61,12 @@ impl Operator for Start {
     }
 }
 
-/// Gives its own values in addition to the input.
+/// Gives its own values, once for each segment, in addition to the input's rows.
 pub(crate) struct Inject {
     pub(crate) input: BoxedOperator,
     pub(crate) values: Vec<Value>,
     pub(crate) sack: Option<Box<Value>>,
-    /// Whether the input has no values, as at the start of a query.
+    /// Whether the input is not read, since it has no values, as at the start of a query.
     pub(crate) first: bool,
     /// Whether the input's rows go first, as at the start of a child.
     pub(crate) behind: bool,
@@ -109,14 +109,15 @@ impl Operator for Inject {
     }
 }
 
-/// The elements that a source gives, with labels and ids resolved.
+/// The elements that a source gives, with labels and ids resolved. An empty list of labels means
+/// all labels.
 pub(crate) enum Wanted {
     /// No element.
     None,
     Vertices(Vec<VertexLabelId>),
     Edges(Vec<EdgeLabelId>),
     VertexIds(Vec<VertexId>),
-    /// `given`: ids that writers gave to edges, which are stored as hidden sort values.
+    /// `given` are ids that writers gave to edges. They are stored as hidden sort values.
     EdgeIds {
         ids: Vec<EdgeId>,
         given: Vec<VertexId>,
@@ -145,7 +146,7 @@ impl Asked {
     }
 }
 
-/// A property or the label, given instead of the element.
+/// A property or the label, which a source gives instead of the element.
 pub(crate) enum Column {
     /// All values of a property key.
     Property(Key),
@@ -192,16 +193,16 @@ pub(crate) struct Source {
     asked: Asked,
     wanted: Wanted,
     conditions: Vec<varve_model::Condition>,
-    /// The requested order of the elements, and a flag that is true while an index provides it.
+    /// The requested order of the elements, and a flag that becomes false if no index provides it.
     order: Option<(ScanOrder, Rc<Cell<bool>>)>,
     rows: std::vec::IntoIter<Row>,
     current: Option<(Row, Option<ScanPosition>)>,
-    /// The fewest elements to read at once; grows with each batch.
+    /// The fewest elements to read at once. Grows with each batch; at most [`BATCH_MAX`] are read.
     at_once: usize,
 }
 
 impl Source {
-    /// The source of a step [`Op::Source`]; for any other step, a source without elements.
+    /// The source of an [`Op::Source`] step; for any other step, a source without elements.
     pub(crate) fn of(op: &Op, input: BoxedOperator, builder: &Builder<'_>) -> Self {
         let (asked, conditions) = match op {
             Op::Source {
@@ -233,7 +234,7 @@ impl Source {
         }
     }
 
-    /// Requests an order. `in_order` becomes false if no index provides it.
+    /// Requests an order. If a scan finds that no index provides it, `in_order` becomes false.
     pub(crate) fn order_by(&mut self, order: ScanOrder, in_order: &Rc<Cell<bool>>) {
         self.order = Some((order, Rc::clone(in_order)));
     }
@@ -266,8 +267,8 @@ impl Source {
             .collect())
     }
 
-    /// As [`Source::look`]. If no index serves the order or the conditions, they are dropped, and
-    /// later steps sort and filter.
+    /// As [`Source::look`]. If no index serves the order, it is dropped; then, if no index serves
+    /// the conditions, they are dropped. Later steps sort and filter instead.
     fn scan(
         &mut self,
         cx: &mut Context<'_>,
@@ -290,8 +291,12 @@ impl Source {
         }
     }
 
-    /// Calls `give` for each element that has the property, with the number of its value in the
-    /// dictionary. The source must have neither ids nor an order.
+    /// For each input row, calls `give` for each element that has the property, with the dictionary
+    /// number of the property's first value. The source must have neither ids nor an order.
+    ///
+    /// # Errors
+    /// As [`varve_view::GraphView::scan_values`], also when no index serves the conditions; and
+    /// when the input fails.
     pub(crate) fn each_value(
         &mut self,
         cx: &mut Context<'_>,
@@ -327,7 +332,8 @@ impl Source {
         Ok(())
     }
 
-    /// The next elements of a scan, and the position at which the scan continues.
+    /// The next elements, and the position at which the scan continues; `None` at the end. Elements
+    /// of given ids come all at once.
     fn look(
         &self,
         cx: &mut Context<'_>,
@@ -395,7 +401,7 @@ impl Operator for Source {
             }
             self.current = self.rows.next().map(|row| (row, None));
             if let Some(writer) = cx.writer {
-                // The query may have created the labels since.
+                // The query itself may have created the labels meanwhile.
                 self.wanted = self.asked.wanted(writer);
             }
         }
@@ -446,7 +452,7 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
     })
 }
 
-/// The edges with these ids, which their writers gave.
+/// The edges whose writers gave them these ids.
 fn edges_given(cx: &Context<'_>, given: &[VertexId]) -> Result<Vec<Value>, QueryError> {
     let mut ids = Vec::new();
     for id in given {

@@ -1,7 +1,8 @@
-//! `…/explore/history`: the versions of one element for a chart of both times.
+//! `…/explore/history`: the versions of one element, for a chart of both times.
 //!
-//! Painted oldest first, each version is a rectangle: across, its valid period; upwards, from its
-//! recording without end. Newer versions cover older ones.
+//! In the chart, valid time runs across and transaction time upwards. Each version is a rectangle:
+//! across, its valid period; upwards, from its recording on without end. The rectangles are painted
+//! oldest first, so newer versions cover older ones.
 
 use varve_model::{Element, ElementId, Properties};
 use varve_view::PastVersion;
@@ -15,10 +16,10 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::{OldForm, parse_edge_id, parse_vertex_id};
 use crate::request::RequestContext;
 
-/// Versions shown unless another number is asked for.
+/// The default of the query parameter `limit`: the most versions in an answer.
 const LIMIT: usize = 100;
 
-/// Answers with the newest versions of an element.
+/// Answers with the newest versions of an element, newest first. Fails if it has none.
 pub(super) fn history(context: &RequestContext) -> HandlerResult {
     let query = context.query()?;
     let id = query.required("ref")?;
@@ -34,7 +35,8 @@ pub(super) fn history(context: &RequestContext) -> HandlerResult {
     let request = ReadRequest::of(context)?;
     let most = request.limits().versions_max;
     let limit = limit_of_query(&request, LIMIT, most, "versions_max")?;
-    // Older versions are read as well, to find the changes of those that are shown.
+    // More versions than `limit` are read, to find the changes and the decided periods of those
+    // that are shown.
     let every = request.snapshot.every();
     let versions = request.or_refuse(Versions::of(every, &id, most, &request.meter))?;
     if versions.all.is_empty() {
@@ -124,7 +126,8 @@ fn badges(versions: &Versions, at: usize, pieces: &[Piece]) -> Vec<&'static str>
     badges
 }
 
-/// The properties that a version changes, compared with the state at its start as recorded before.
+/// The properties that a version changes, compared with the state that was recorded before for the
+/// start of its period. None if the version is a delete, or there was no such state.
 fn changed_keys(versions: &Versions, at: usize) -> Vec<varve_model::PropertyKeyId> {
     let version = &versions.all[at];
     let covers = |older: &&PastVersion| older.period.covers(version.period.from);
@@ -136,7 +139,7 @@ fn changed_keys(versions: &Versions, at: usize) -> Vec<varve_model::PropertyKeyI
     }
 }
 
-/// The keys of properties whose values differ.
+/// The keys of the properties whose values differ, or that only one of the two has.
 pub(super) fn changed(one: &Properties, other: &Properties) -> Vec<varve_model::PropertyKeyId> {
     let keys = one.iter().chain(other.iter()).map(|(key, _)| key);
     let mut keys: Vec<_> = keys
@@ -147,7 +150,7 @@ pub(super) fn changed(one: &Properties, other: &Properties) -> Vec<varve_model::
     keys
 }
 
-/// Whether two states of an element are the same but for their times.
+/// Whether two states of the same element have the same label and properties.
 pub(super) fn is_same(one: &Element, other: &Element) -> bool {
     let label = |element: &Element| match element {
         Element::Vertex(vertex) => Some(vertex.label),

@@ -13,7 +13,7 @@ use super::versions::Versions;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 
-/// The default number of buckets: the most instants in an answer.
+/// The default of `buckets`, the most entries in each list of an answer.
 const BUCKETS: i64 = 200;
 
 #[derive(Debug, Default, Deserialize)]
@@ -60,7 +60,8 @@ impl Seen {
             recorded.corrections += u64::from(versions.is_correction(at));
         }
         let exists = |version: usize| versions.all[version].element.is_some();
-        // The end of the previous state; whether another state follows there is not known yet.
+        // The end of the previous state. It is counted once the next state is known: as a change if
+        // the next state begins there, else as an end.
         let mut open: Option<Instant> = None;
         for piece in versions
             .pieces()
@@ -176,7 +177,7 @@ fn edges_ever_among(
     Ok((edges, truncated))
 }
 
-/// How many neighbours are merged into one entry.
+/// How many consecutive instants or commits are merged into one entry.
 const fn merged(count: usize, buckets: usize) -> usize {
     match count.div_ceil(buckets) {
         0 => 1,

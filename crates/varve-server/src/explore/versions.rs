@@ -16,7 +16,7 @@ pub(super) struct Versions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) period: Period,
-    /// Its index among the versions.
+    /// The index of that version among all versions.
     pub(super) version: usize,
 }
 
@@ -79,7 +79,8 @@ impl Versions {
         pieces
     }
 
-    /// Whether a version overrides an older one in a period that had passed when it was recorded.
+    /// Whether a version overrides an older one in valid time that was already past when the newer
+    /// one was recorded.
     pub(super) fn is_correction(&self, at: usize) -> bool {
         let own = &self.all[at];
         let passed = Period {
@@ -183,7 +184,8 @@ mod tests {
             version(20, 5, i64::MAX, true),
         ]);
         let corrections: Vec<bool> = (0..4).map(|at| versions.is_correction(at)).collect();
-        // No corrections: a change from now on, a plan, and a late first record.
+        // Versions 0, 2 and 3 are no corrections: a change from now on, a plan, a late first
+        // record.
         assert_eq!(corrections, [false, true, false, false]);
     }
 }

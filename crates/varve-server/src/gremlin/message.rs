@@ -60,7 +60,8 @@ pub(super) fn ask(mut request: Request, format: Format) -> Result<Ask, Refusal> 
     }
 }
 
-/// The credentials in a message of SASL PLAIN.
+/// The credentials in a message of SASL PLAIN, in base64 or bytes. Without a mechanism, PLAIN is
+/// assumed.
 fn proof(request: &mut Request) -> Result<Proof, Refusal> {
     match take(request, "saslMechanism") {
         WireValue::Null => {}
@@ -167,7 +168,7 @@ fn operation(request: &Request) -> Result<Operation, Refusal> {
     }
 }
 
-/// Whether it is `g.tx().commit()` or such.
+/// Whether the bytecode begins or ends a transaction, such as `g.tx().commit()`.
 fn is_command(bytecode: &Bytecode) -> bool {
     let [first] = bytecode.source.as_slice() else {
         return false;
@@ -188,7 +189,7 @@ fn take(request: &mut Request, name: &str) -> WireValue {
     place.map_or(WireValue::Null, |place| arguments.swap_remove(place).1)
 }
 
-/// The value of an option: a number or a text.
+/// The value of an option, if it is an integer or a text. Values of other types are ignored.
 fn option_value(value: &WireValue) -> Option<Value> {
     match value {
         WireValue::Int(number) => Some(Value::Int(*number)),

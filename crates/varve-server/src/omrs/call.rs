@@ -27,9 +27,15 @@ const NO_REPOSITORY: &str = "none";
 
 /// A line of a table of calls:
 /// `call!("method", verb "path below the user", Kind, Response, |call| …)`.
-/// `Read` runs in place, all other kinds on the pool. `Past` is a `Search` that must have a time.
-/// `Types` changes types and has the longer time limit. A read of the past is a `Search`, since it
-/// may read many states. A path after `anonymous` has no user.
+///
+/// - `Read` runs in place, all other kinds on the pool.
+/// - `Search` is a read that may take long. A read of the past is one, since it may read many
+///   states.
+/// - `Past` is a `Search` whose body must have a time.
+/// - `Write` changes instances.
+/// - `Types` changes types and has the longer time limit.
+///
+/// After `anonymous`, the path has no user.
 macro_rules! call {
     (anonymous $method:literal, $verb:ident $path:literal, $kind:ident, $response:ident, $work:expr) => {
         $crate::omrs::call::call!(
@@ -96,8 +102,8 @@ pub(super) struct Call<'a> {
 enum Refused {
     /// The client gets this error.
     Answered(OmrsError),
-    /// The repository is not open here, or not yet. Nothing has happened, and the call is repeated
-    /// where it is open.
+    /// Another server leads the repository's graph, or another call is opening the repository. This
+    /// call has changed nothing, and the request runs again where the repository is open.
     TurnedAway(ApiError),
 }
 
@@ -107,7 +113,8 @@ impl From<OmrsError> for Refused {
     }
 }
 
-/// Refuses a call in the name of another user, unless the client may act for others.
+/// Refuses an authenticated client that calls in the name of another user, unless `auth.act_for`
+/// has the client. Without authentication, or without a user in the path, nothing is refused.
 fn check_user(context: &RequestContext, form: &Form) -> Result<(), OmrsError> {
     let Some(client) = context.identity().user().filter(|_| form.names_user) else {
         return Ok(());
@@ -189,7 +196,7 @@ impl<'a> Call<'a> {
         Ok(self.query(name)?.unwrap_or_default())
     }
 
-    /// A whole number of the query, which must be present.
+    /// A whole number of the query, which must be present and not empty.
     pub(super) fn integer(&self, name: &str) -> Result<i32, OmrsError> {
         let Some(text) = self.query(name)?.filter(|text| !text.is_empty()) else {
             return Err(missing(name));
@@ -224,7 +231,7 @@ impl<'a> Call<'a> {
         self.optional_body()?.ok_or_else(missing)
     }
 
-    /// The body of a search. It may have a time, and must if the call needs one.
+    /// The body of a search. An error if the call needs a time and the body has none.
     pub(super) fn search<T: Decode + Default + Search>(&self) -> Result<T, OmrsError> {
         let request: T = self.body()?;
         if self.form.needs_time {
@@ -265,7 +272,9 @@ search! {
     EntityFindRequest: instances.of_subtypes.of_type.paged.find;
 }
 
-/// Answers a call with the result of `work`, or with its failure in the same response class.
+/// Answers a call with the result of `work`, or with its failure in the same response class. Both
+/// have the HTTP status 200. An error only if the repository is not open here
+/// ([`Refused::TurnedAway`]).
 pub(super) fn answer<R: OmrsResponse>(
     context: &RequestContext,
     form: &'static Form,
@@ -303,7 +312,7 @@ pub(super) fn answer<R: OmrsResponse>(
     Ok(Response::ok(body).content_type(ContentType::JsonBare))
 }
 
-/// The kind of server error of a failure, if it is one.
+/// The kind of server error of a failure; `None` for other failures, such as invalid requests.
 fn trouble(error: &OmrsError) -> Option<Trouble> {
     match error.message {
         Message::StoreUnwritable => Some(Trouble::Unwritable),
@@ -317,7 +326,8 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
     }
 }
 
-/// The longest answer, in bytes. An answer of a write is not limited: it is what the client sent.
+/// The length limit of an answer, in bytes. The answer of a write has no limit, since it contains
+/// only what the client sent.
 fn answer_bytes_max(context: &RequestContext) -> usize {
     match (context.state().metadata(), context.route().access.action) {
         (Some(metadata), Action::Read) => metadata.repository.answer_bytes_max(),
@@ -325,7 +335,7 @@ fn answer_bytes_max(context: &RequestContext) -> usize {
     }
 }
 
-/// Renders a failure of the server, rather than of the repository.
+/// Renders a failure that arose outside of the repository, such as an exceeded time limit.
 pub(super) fn refuse<R: OmrsResponse>(
     state: &AppState,
     method: &'static str,

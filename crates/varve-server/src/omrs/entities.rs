@@ -1,4 +1,4 @@
-//! Calls that read, create and change single entities.
+//! Calls that read, create, change, delete, purge and restore single entities.
 
 use varve_omrs::OmrsError;
 use varve_omrs::error::Message::NullProxy;
@@ -61,7 +61,7 @@ fn detail(call: &Call<'_>) -> Result<EntityDetailResponse, OmrsError> {
     respond(call.repository().get_entity_detail(call.guid(), None))
 }
 
-/// The answer with the entity of a call.
+/// The answer to a call that returns one entity.
 pub(super) fn respond(
     entity: Result<EntityDetail, OmrsError>,
 ) -> Result<EntityDetailResponse, OmrsError> {

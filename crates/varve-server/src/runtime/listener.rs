@@ -7,10 +7,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpStream;
 
-/// With fewer descriptors the server warns at start that many connections will not fit.
+/// If fewer files may be open, the server warns at its start that this is too low for many
+/// connections.
 const COMFORTABLE_DESCRIPTORS: u64 = 12_000;
 
-/// The answer to a connection that is one too many.
+/// The answer to a connection beyond a limit of open connections.
 const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 122\r\n\r\n\
     {\"exception\":\"class jakarta.ws.rs.ServiceUnavailableException\",\"message\":\"Too many connections are open\",\"cause\":\"\"}      ";
@@ -45,8 +46,8 @@ pub(super) fn bind(
     backlog: i32,
 ) -> io::Result<Vec<StdListener>> {
     if address.port() != 0 {
-        // Listeners that share a port would let a second server take half of the first one's
-        // connections unseen.
+        // This socket does not share its port, so binding it fails if another server has the port.
+        // Otherwise a second server would take half of the first one's connections unnoticed.
         let probe = new_socket(address, false)?;
         probe.bind(&address.into())?;
     }
@@ -77,13 +78,13 @@ fn new_socket(address: SocketAddr, share_port: bool) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Answers a connection that is one too many, without waiting for it to take the answer.
+/// Answers a connection beyond a limit, without waiting for its client.
 pub(super) fn refuse(stream: &TcpStream) {
-    // If it does not take the answer at once it just sees the connection close.
+    // If the socket cannot take the answer at once, the client only sees the connection close.
     let _ = stream.try_write(TOO_MANY_CONNECTIONS);
 }
 
-/// Checks a constant answer: its body is JSON, as long as its head says.
+/// Checks a constant answer: its body is JSON, and has the length that its head says.
 #[cfg(test)]
 pub(super) fn check_static_answer(answer: &[u8]) {
     let text = std::str::from_utf8(answer).expect("UTF-8");

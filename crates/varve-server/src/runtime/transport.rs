@@ -21,7 +21,8 @@ const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application
     {\"exception\":\"class jakarta.ws.rs.BadRequestException\",\"message\":\"This address speaks TLS: use \
     https or wss\",\"cause\":\"[]\"}";
 
-/// Bytes of that client that are read and discarded, so that it sees the answer and not a reset.
+/// The most bytes that are read from a client without TLS and discarded. Without this, the client
+/// could see a connection reset instead of the answer.
 const DISCARDED_BYTES: usize = 64 * 1024;
 
 /// The byte stream of a connection.
@@ -51,8 +52,8 @@ impl Transport {
     }
 }
 
-/// Performs the TLS handshake of a new connection. `None` if it does not complete in time, or no
-/// slot is free.
+/// Performs the TLS handshake of a new connection. Returns `None` if it fails or takes too long, or
+/// if no slot is free.
 pub(super) async fn secure(
     stream: TcpStream,
     tls: &Tls,

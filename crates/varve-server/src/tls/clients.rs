@@ -37,7 +37,7 @@ pub enum ClientName {
 }
 
 impl ClientName {
-    /// The name in a certificate, if it has exactly one of this kind.
+    /// The name in a certificate, if the certificate has exactly one name of this kind.
     fn of(self, certificate: &CertificateDer<'_>) -> Option<String> {
         let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
         let names: Vec<Option<&str>> = if self == Self::CommonName {
@@ -68,7 +68,7 @@ pub(crate) struct ClientCertificate {
     /// The name of its user, if it has one.
     user: Option<String>,
     chain: Vec<CertificateDer<'static>>,
-    /// The settings with which it was verified last, and when.
+    /// The settings with which the certificate was last verified, and the time.
     verified: Mutex<Option<(Arc<Serving>, Instant)>>,
 }
 
@@ -81,8 +81,8 @@ impl ClientCertificate {
         })
     }
 
-    /// The name of its user, if it is still valid: an open connection must not outlive its
-    /// certificate or the authority that signed it.
+    /// The name of the user, if the certificate is still valid. An open connection must not outlive
+    /// its certificate or the authority that signed it.
     pub(super) fn user(&self, serving: &Arc<Serving>) -> Option<&str> {
         let user = self.user.as_deref()?;
         let mut verified = self.verified.lock();

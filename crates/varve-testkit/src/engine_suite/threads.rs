@@ -10,7 +10,7 @@ use super::tables::{COLD, NAMED, POINTS, all_rows, cold, keys, named, open, poin
 
 const THREADS: u64 = 16;
 
-/// Sixteen threads write their own rows and read them back at once; finally all rows exist.
+/// Sixteen threads write rows. Each reads its own rows back at once; finally all rows exist.
 pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     const ROWS: u64 = 300;
     let space = open(engine);
@@ -45,7 +45,8 @@ pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     );
 }
 
-/// "One scan sees all rows of a batch in a partition or none", with any isolation of the engine.
+/// "One scan sees all rows of a batch in a partition or none", whether or not the engine has
+/// snapshots.
 pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     const WRITERS: u64 = 3;
     const BATCHES: u64 = 100;
@@ -55,7 +56,7 @@ pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
         let mut batch = Batch::new();
         for n in 0..ROWS {
             batch.put(NAMED, &named(b"one"), &point(n), &point(number));
-            // Gives the batch other partitions, too.
+            // So that the batch has rows in other partitions, too.
             batch.put(POINTS, &point(n), b"", &point(number));
         }
         space.write(&batch, Durability::Buffered).unwrap();
@@ -90,8 +91,8 @@ pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
     });
 }
 
-/// "Applies a batch atomically": no snapshot sees a part of a batch. Without snapshots, the whole
-/// batch is visible once it is written.
+/// "Applies a batch atomically": no snapshot sees a part of a batch. After all writes have
+/// returned, all rows are those of one batch; of an engine without snapshots, only this is checked.
 pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
     const WRITERS: u64 = 4;
     const BATCHES: u64 = 200;
@@ -153,7 +154,7 @@ pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
     assert_eq!(values.len(), 1, "rows of different batches are left");
 }
 
-/// "Returns once the batch ... is visible to every later read", on any thread.
+/// "Returns once the batch ... is visible to every later read": to those of all threads.
 pub fn a_write_shows_to_every_thread_once_it_returns(engine: &dyn Engine) {
     const WRITES: u64 = 1_000;
     let space = open(engine);

@@ -1,5 +1,5 @@
-//! Scans and estimates: a view must give the same results as the model's view, in pieces of any
-//! size.
+//! Scans and estimates. A view must give the same results as the model's view, whatever the size of
+//! the pieces in which a scan is read.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use crate::Random;
 /// An element in terms that are independent of the view: its id as text, its label, its properties.
 type Seen = (String, String, Properties);
 
-/// Asks one random question about vertices and one about edges.
+/// Compares a random scan of vertices, a random scan of edges, and the ends of all edges.
 pub(super) fn compare(
     view: &dyn GraphView,
     model: &dyn GraphView,
@@ -164,7 +164,8 @@ fn all(view: &dyn GraphView, ask: &ScanAsk<'_>, demand: usize) -> Result<Vec<See
     }
 }
 
-/// The values of a property of all elements of a scan, read through a dictionary, as sorted texts.
+/// The values that one property has in the elements of a scan. They are read through a dictionary,
+/// and returned as sorted texts.
 fn all_values(
     view: &dyn GraphView,
     ask: &ScanAsk<'_>,
@@ -206,7 +207,7 @@ fn element(view: &dyn GraphView, found: &ScannedElement<'_>) -> Result<Seen, Vie
     })
 }
 
-/// The property values that occur in elements.
+/// The property values that occur in elements, except lists, sets and objects.
 fn values(
     model: &dyn GraphView,
     elements: Elements<'_>,

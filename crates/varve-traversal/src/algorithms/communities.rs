@@ -14,18 +14,20 @@ pub struct Communities {
     pub count: usize,
     /// The number of rounds.
     pub rounds: u32,
-    /// The share of vertices that the last round changed.
+    /// The share of vertices that the last round moved to another community; 0 without a round.
     pub last_change: f64,
 }
 
-/// Communities by label propagation. At first each vertex is its own community. A round visits the
-/// vertices in order; each joins the community to which its edges have the greatest total weight.
-/// Among equals it prefers its own community, then the smallest. Ends after `times` rounds, or
-/// after a round that changed a share of at most `precision` of the vertices.
+/// Finds communities by label propagation. At first each vertex is its own community. A round
+/// visits the vertices in order. Each joins the community to which its edges have the greatest
+/// total weight: among equals its own community, else the smallest. A vertex without edges stays in
+/// its own. Ends after `times` rounds, or after a round that moved a share of at most `precision`
+/// of the vertices.
 ///
 /// # Errors
 ///
-/// If the memory limit of the meter is exceeded, or its deadline has passed.
+/// If the memory limit of the meter is exceeded, its deadline has passed, or the request was
+/// cancelled.
 pub fn label_propagation(
     graph: &Projection,
     times: u32,
@@ -76,7 +78,7 @@ pub(super) fn distinct(of: &[Node]) -> usize {
 /// The weights of one vertex's edges into each community.
 pub(super) struct Votes {
     weights: Vec<f64>,
-    /// Communities with a weight.
+    /// The communities with a weight, in the order in which they were added.
     met: Vec<Node>,
     is_met: Vec<bool>,
 }
@@ -106,7 +108,8 @@ impl Votes {
         }
     }
 
-    /// Communities with a weight, in the order in which they were added.
+    /// The communities with a weight since the last clearing, in the order in which they were
+    /// added.
     pub(super) fn met(&self) -> &[Node] {
         &self.met
     }
@@ -117,8 +120,8 @@ impl Votes {
         }
     }
 
-    /// Returns the community with the greatest weight (among equals `own`, else the smallest), and
-    /// clears the weights.
+    /// Returns the community with the greatest weight: among equals `own`, else the smallest;
+    /// without weights `own`. Clears the weights.
     fn best(&mut self, own: Node) -> Node {
         let greatest = self.met.iter().map(|community| self.of(*community));
         let greatest = greatest.fold(f64::NEG_INFINITY, f64::max);

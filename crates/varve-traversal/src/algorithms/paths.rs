@@ -8,14 +8,16 @@ use varve_view::Meter;
 use super::pace::{Pace, array};
 use crate::{Node, Projection, TraversalError};
 
-/// The number of hops of an unreachable vertex.
+/// The number of hops to an unreachable vertex.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// The number of edges of a shortest path from `source` to each vertex.
+/// The number of edges of a shortest path from `source` to each vertex; [`UNREACHED`] if there is
+/// none.
 ///
 /// # Errors
 ///
-/// If the memory limit of the meter is exceeded, or its deadline has passed.
+/// If the memory limit of the meter is exceeded, its deadline has passed, or the request was
+/// cancelled.
 pub fn hops(graph: &Projection, source: Node, meter: &Meter) -> Result<Vec<u32>, TraversalError> {
     let mut hops = array(meter, UNREACHED, graph.len())?;
     let mut order = vec![source];
@@ -56,12 +58,13 @@ impl Ord for Distance {
     }
 }
 
-/// The weight of a lightest path from `source` to each vertex; infinite if there is none (Dijkstra,
-/// 1959).
+/// The weight of a lightest path from `source` to each vertex; infinite if there is none. Weights
+/// must not be negative (Dijkstra, 1959).
 ///
 /// # Errors
 ///
-/// If the memory limit of the meter is exceeded, or its deadline has passed.
+/// If the memory limit of the meter is exceeded, its deadline has passed, or the request was
+/// cancelled.
 pub fn distances(
     graph: &Projection,
     source: Node,

@@ -8,10 +8,10 @@ use varve_view::{Meter, ViewError};
 
 use super::Node;
 
-/// Bytes of a vertex without its key: an end and a label.
+/// Bytes of a vertex without its key: the key's end (8) and the label (4).
 const VERTEX_BYTES: usize = 12;
 
-/// Vertex keys in ascending order, with the vertices' labels.
+/// Vertex keys in ascending order, once they are sorted, with the vertices' labels.
 #[derive(Debug, Default)]
 pub struct Vertices {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct Vertices {
 }
 
 impl Vertices {
-    /// Vertices whose keys are their numbers as 4 bytes.
+    /// Vertices with label 0 whose keys are their numbers, as 4 bytes in big-endian order.
     pub(super) fn numbered(count: usize) -> Self {
         let numbers = 0..Node::try_from(count).unwrap_or(Node::MAX);
         Self {
@@ -49,7 +49,8 @@ impl Vertices {
         Ok(())
     }
 
-    /// Sorts the vertices by key. Most engines scan them in this order already.
+    /// Sorts the vertices by key, which changes their numbers. Does nothing if they are in order,
+    /// as after a scan of most engines.
     pub(super) fn sort(&mut self) {
         let mut order: Vec<Node> = self.numbers().collect();
         if order.is_sorted_by_key(|number| self.key(*number)) {
@@ -77,7 +78,7 @@ impl Vertices {
         self.ends.is_empty()
     }
 
-    /// The size of keys, ends and labels in bytes.
+    /// The size of all keys, ends and labels, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len() + self.len() * VERTEX_BYTES
     }
@@ -88,14 +89,14 @@ impl Vertices {
         self.at(&self.place(node))
     }
 
-    /// The position of a vertex's key.
+    /// The range of a vertex's key in `bytes`.
     pub(super) fn place(&self, node: Node) -> Range<usize> {
         let at = node as usize;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[at] as usize
     }
 
-    /// The key at a position.
+    /// The key in a range of `bytes`.
     pub(super) fn at(&self, place: &Range<usize>) -> &[u8] {
         &self.bytes[place.clone()]
     }
@@ -106,7 +107,8 @@ impl Vertices {
         self.labels[node as usize]
     }
 
-    /// The number of the vertex with this key.
+    /// The number of the vertex with this key; `None` if there is no such vertex. The vertices must
+    /// be sorted.
     #[must_use]
     pub fn find(&self, key: &[u8]) -> Option<Node> {
         let (mut low, mut high) = (0, Node::try_from(self.len()).unwrap_or(Node::MAX));

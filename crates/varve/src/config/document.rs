@@ -1,15 +1,16 @@
-//! The configuration as a documented TOML file, and as the page `docs/configuration.md`.
+//! The configuration as a documented TOML file, and its page `docs/configuration.md`.
 
 use std::fmt::Write as _;
 
 use super::layers::section_of;
 use super::{Config, SECTIONS};
 
-/// Options whose values are not printed.
+/// The secrets: options whose values are not printed, as (section, option).
 const SECRET: [(&str, &str); 1] = [("storage.cassandra", "password")];
 
-/// Every option with its documentation and its value in `config`, as a TOML file. Defaults are
-/// commented out, so that the file shows which values were set. Secrets are not printed.
+/// Every option with its documentation and its value in `config`, as a TOML file. Options with
+/// their default value are commented out, so that the file shows which values were set. The value
+/// of a secret that is set is not printed.
 pub(crate) fn toml_text(config: &Config) -> String {
     let defaults = Config::default().to_table();
     let values = config.to_table();
@@ -39,7 +40,7 @@ pub(crate) fn toml_text(config: &Config) -> String {
     text
 }
 
-/// The page `docs/configuration.md`.
+/// The content of the page `docs/configuration.md`: every option with its default.
 pub(crate) fn markdown() -> String {
     let defaults = Config::default().to_table();
     let mut page = String::from(

@@ -26,8 +26,8 @@ const EDGE_KEYS: &[&str] = &[
 
 /// A graph in mode RESTORING, in which schema elements keep their ids.
 pub(super) struct Restoring {
-    /// Whether the dump has histories. Then versions must be stored in order, and vertices are not
-    /// checked: the vertices of a past edge may not exist any more.
+    /// Whether the dump has the history of its elements. Then the versions must be stored in order,
+    /// and the vertices of an edge are not checked: those of a past edge may not exist any more.
     pub(super) history: bool,
 }
 
@@ -39,7 +39,7 @@ impl Restoring {
     }
 }
 
-/// The dump as an input.
+/// An input that reads the dump as JSON Lines.
 pub(super) fn source(path: &Path) -> Source {
     Source {
         file: path.to_path_buf(),
@@ -61,8 +61,13 @@ pub(super) fn source(path: &Path) -> Source {
     }
 }
 
-/// Creates the dump's schema with its ids, since vertex ids contain the ids of their labels. The
-/// graph must be empty or have the same schema.
+/// Sets the graph to mode RESTORING and creates the dump's schema with its ids, since vertex ids
+/// contain the ids of their labels. The graph must be empty or have the same schema. The mode stays
+/// until [`Restoring::end`], or until a schema element cannot be created. Never returns `None`.
+///
+/// # Errors
+/// When the file is not a dump or cannot be read, only one of dump and graph is open, or the server
+/// refuses a request.
 pub(super) fn restore_schema(
     client: &GraphClient,
     path: &Path,
@@ -108,8 +113,8 @@ pub(super) fn restore_schema(
     Ok(Some(restoring))
 }
 
-/// The path of a deletion, after the resource of all elements. Dumps of old versions lack the
-/// label.
+/// The part of a deletion's path after the resource of all elements. Dumps of older releases have
+/// no label.
 fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) -> String {
     let shown = id_in_path(id, kind == BatchKind::Edges);
     let mut path = format!("/{}", encode(&shown));
@@ -130,12 +135,16 @@ fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) ->
     path
 }
 
-/// The identity of an element: some rows have a UUID as a text, others as a typed value.
+/// The identity of an element. Some rows have a UUID as a text, others as a typed value
+/// (`{"UUID":…}`); both have the same identity.
 fn known_by(id: &Json) -> u64 {
     identity(&[id.get("UUID").unwrap_or(id)])
 }
 
-/// The element of a row, if the row is one of `kind`.
+/// The element of a row; `None` if the row is not of `kind`.
+///
+/// # Errors
+/// When the label of a row to store is unknown.
 pub(super) fn element(
     mut row: Map<String, Json>,
     kind: BatchKind,
@@ -166,7 +175,8 @@ pub(super) fn element(
     let identity = element.get("id").map(known_by);
     if kind == BatchKind::Edges {
         let label = element.get("label").and_then(Json::as_str);
-        // The id contains the hidden sort value; for other labels the server derives the id.
+        // With a hidden sort value, the id is kept, since only it contains that value. For other
+        // labels the server derives the id.
         let keeps_id = match label {
             Some(label) => catalogue.edge_label(label)?.has_hidden_sort(),
             None => false,

@@ -1,8 +1,8 @@
 //! `varve load --infer`: drafts a mapping and a schema from the first rows of the files.
 //!
 //! A file with two columns that are named like the ends of an edge is a file of edges; any other is
-//! a file of vertices. The id of a vertex file is a column without repeated values. The label at an
-//! end of an edge file is that of the vertex file which shares most ids with the end's column.
+//! a file of vertices. The id of a vertex file is a column without repeated values. Each end of an
+//! edge file has the label of the vertex file that shares most ids with the end's column.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -49,7 +49,8 @@ enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// The kind of a text. Only with `numbers`, as in CSV, may it be a number or a truth value.
+    /// The kind of a text. A number or a truth value is recognized only if `numbers` is set, as for
+    /// CSV.
     fn of_text(text: &str, numbers: bool) -> Self {
         if numbers
             && let Ok(number) = text.parse::<i64>()
@@ -206,8 +207,8 @@ impl Table {
             .find_map(|(source, target)| Some((called(source)?, called(target)?)))
     }
 
-    /// The column that identifies the rows: one that is named like an id, else the first usable
-    /// one.
+    /// The column that identifies the rows. It has a different whole number or text in every row.
+    /// Of several such columns, it is the first that is named like an id, else the first of all.
     fn id(&self) -> Option<&str> {
         let label = self.label.to_lowercase();
         let is_called_so = |name: &str| {
@@ -349,8 +350,9 @@ fn setting(mapping: &mut String, name: &str, value: &str) {
     let _ = writeln!(mapping, "{name} = {}", toml::Value::from(value));
 }
 
-/// Adds the valid times and the ignored columns to the mapping, and all other columns to the keys.
-/// Returns the names of the latter.
+/// Adds the columns of the valid time and the ignored columns to the mapping. Adds the columns of
+/// properties to `keys`, and returns their names. The columns in `structure`, an id or ends, are
+/// none of these.
 fn properties(
     mapping: &mut String,
     table: &Table,
@@ -398,7 +400,8 @@ fn owner<'a>(vertices: &[&'a Table], edges: &Table, column: &str) -> Result<&'a 
         };
         ends.intersection(&ids.values).count()
     };
-    // `max_by_key` returns the last maximum: reversed, the first file wins a tie.
+    // `max_by_key` returns the last maximum. So the files are reversed, and the first one wins a
+    // tie.
     let found = vertices.iter().rev().max_by_key(|table| shared(table));
     found.map(|table| table.label.as_str()).ok_or_else(|| {
         format!(

@@ -3,8 +3,8 @@
 //!
 //! When all rows of a block are sent, one line is written for each contiguous range of stored rows.
 //! Refused rows are in no range, so the next run tries them again. A line that a crash cut short is
-//! ignored: its rows are sent again, which is harmless, since an element is written whole under its
-//! own id.
+//! ignored, and its rows are sent again. That is harmless, since a load writes each element whole
+//! and under its own id.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Done {
     /// The number of the input, in the order of the load.
     pub(crate) input: usize,
-    /// First byte.
+    /// The first byte of the range.
     pub(crate) from: u64,
     /// The byte after the last.
     pub(crate) to: u64,
@@ -138,8 +138,8 @@ impl Progress {
         Self { pieces }
     }
 
-    /// The end of the stored ranges that follow `start` without a gap, and the line there; `None`
-    /// if `start` is not stored.
+    /// Returns the end of the stored ranges that follow `start` without a gap, and the number of
+    /// the line there; `None` if the row at `start` is not stored.
     pub(crate) fn resume_at(&self, start: u64) -> Option<(u64, u64)> {
         let mut end = None;
         for piece in &self.pieces {

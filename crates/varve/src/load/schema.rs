@@ -1,5 +1,5 @@
-//! Creates schema elements through the REST API, from the answer of `GET …/schema` or a file of
-//! that form.
+//! Creates schema elements through the REST API, from a file or lines in the form of the answer of
+//! `GET …/schema`.
 
 use std::path::Path;
 
@@ -11,10 +11,11 @@ use crate::rest::{GraphClient, RestError};
 /// The kinds of schema elements, in order of creation.
 pub(super) const KINDS: &[&str] = &["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
 
-/// Fields of schema elements that a server sends but does not accept.
+/// Fields of schema elements in answers, which requests do not have.
 const ANSWER_ONLY: &[&str] = &["status", "index_labels"];
 
-/// Creates the elements of the file; existing elements with the same definition stay.
+/// Creates the elements of the file. Existing elements with the same definition stay; other kinds
+/// than [`KINDS`] are an error.
 pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), CommandError> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -40,8 +41,9 @@ pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Creates one element of `kind`. With `keep_id` it keeps its id; the graph must be in mode
-/// RESTORING.
+/// Creates one element of `kind`, and waits for its task. With `keep_id` the element keeps its id
+/// and its time of creation; then the graph must be in mode RESTORING. An existing element with the
+/// same definition stays.
 pub(super) fn create(
     client: &GraphClient,
     kind: &str,
@@ -53,8 +55,8 @@ pub(super) fn create(
         .cloned()
         .ok_or_else(|| format!("not an object in {kind}: {element}"))?;
     element.retain(|key, _| !ANSWER_ONLY.contains(&key.as_str()) && (keep_id || key != "id"));
-    // The server writes the time of creation itself; a property key takes no properties.
-    if let Some(Json::Object(data)) = element.get_mut("user_data") {
+    // A restored element keeps its time of creation; the server sets that of a new one.
+    if let Some(Json::Object(data)) = element.get_mut("user_data").filter(|_| !keep_id) {
         data.remove("~create_time");
     }
     if element
@@ -79,7 +81,8 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Waits until the task has ended; 0 is no task.
+/// Waits until the task has ended; 0 means no task. A task that is not found has ended. An error if
+/// it failed or was cancelled.
 fn wait_for_task(client: &GraphClient, task: i64) -> Result<(), CommandError> {
     if task == 0 {
         return Ok(());

@@ -2,8 +2,8 @@
 //! since the last read.
 //!
 //! A new place is appended to the tail without reading any other row. The next reader of the
-//! partition *folds* the tail into the chunks. So a partition that is only written costs no
-//! comparison. One that is written and read in turns costs as much as keeping it sorted.
+//! partition *folds* the tail into the chunks. So writes without reads cost no comparison.
+//! Alternating writes and reads cost as much as keeping the partition sorted.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -13,8 +13,8 @@ use crate::heads::{self, Head, Item};
 
 /// The largest chunk; a larger one is split.
 pub(super) const CHUNK_MAX: usize = if cfg!(test) { 8 } else { 256 };
-/// The number of places to which chunks are filled when many are added at once, so that later ones
-/// find room.
+/// When many places are added at once, chunks are filled only up to this number of places, so that
+/// later places find room.
 const CHUNK_FILLED: usize = CHUNK_MAX / 4 * 3;
 /// Up to this number of places are inserted one by one, each with a search.
 const SINGLY_MAX: usize = if cfg!(test) { 3 } else { 8 };
@@ -30,8 +30,8 @@ const OUTSIDE_PART: usize = 8;
 /// chunks, 0).
 pub(super) type Position = (usize, usize);
 
-/// Some hundred neighbouring places. Their heads are stored apart, so that a search reads few cache
-/// lines.
+/// Up to `CHUNK_MAX` consecutive places. Their heads are stored apart, so that a search reads few
+/// cache lines.
 #[derive(Debug)]
 struct Chunk {
     heads: Vec<Head>,
@@ -46,7 +46,7 @@ pub(crate) struct Many {
     /// [`Head::MAX`].
     outside: usize,
     sorted: usize,
-    /// At least one; no chunk is empty.
+    /// There is at least one chunk, and none is empty.
     chunks: Vec<Chunk>,
     /// The first head of each chunk.
     firsts: Vec<Head>,
@@ -65,7 +65,7 @@ pub(crate) struct Folding {
     outside: usize,
 }
 
-/// The input of a [`Folding`], which is sorted without the lock.
+/// The input of a [`Folding`]. It is sorted without the shard's lock.
 #[derive(Debug)]
 pub(crate) struct Unsorted {
     common: Box<[u8]>,
@@ -113,9 +113,9 @@ impl Many {
         many
     }
 
-    /// Computes the common prefix of all sorted keys, and all heads after it. In the life of a list
-    /// that happens at most once for each byte of the prefix, and very rarely once there are many
-    /// rows.
+    /// Computes the common prefix of all sorted keys, and all heads after it. The prefix becomes
+    /// shorter each time, so a list does this at most once for each byte of the prefix. With many
+    /// rows it is very rare.
     fn take_heads(&mut self, arena: &Arena) {
         let key = |at: At| arena.op(at).clustering();
         let (Some(first), Some(last)) = (self.chunks.first(), self.chunks.last()) else {
@@ -166,7 +166,8 @@ impl Many {
     }
 
     /// Returns the first position whose place is not `before`. `before` must be true for all places
-    /// of keys less than `key`, false for all of greater keys, and monotonic within `key`.
+    /// of keys less than `key`, and false for all places of greater keys. Among the places of
+    /// `key`, those for which it is true must come first.
     pub(super) fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let head = Head::behind(&self.common, key);
         let past = split(&self.firsts, head, |n| before(self.chunks[n].places[0]));
@@ -201,8 +202,8 @@ impl Many {
         }
     }
 
-    /// Merges a sorted part of the tail, unless the list has changed since that part was taken.
-    /// Then the part is discarded, and the caller has to sort again if need be.
+    /// Merges a sorted part of the tail. If the list has changed since that part was taken, the
+    /// part is discarded, and the caller has to sort again if need be.
     pub(super) fn fold(&mut self, arena: &Arena, folding: Folding) {
         if self.tail.front() != Some(&folding.oldest) || self.common != folding.common {
             return;
@@ -224,7 +225,7 @@ impl Many {
         }
     }
 
-    /// Inserts a place after all places of keys that are not greater.
+    /// Inserts a place after all places whose keys are not greater.
     fn insert(&mut self, arena: &Arena, at: At) {
         let key = arena.op(at).clustering();
         self.sorted += 1;
@@ -279,8 +280,8 @@ impl Many {
         }
     }
 
-    /// Adds a chunk at the end, split if it is too large. With `ascending` keys the pieces are full
-    /// chunks.
+    /// Adds a chunk at the end. Splits it if it is too large: with `ascending` keys, into full
+    /// chunks and a rest.
     fn append(&mut self, chunk: Chunk, ascending: bool) {
         let length = chunk.places.len();
         if length <= CHUNK_MAX {

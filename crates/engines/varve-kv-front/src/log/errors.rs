@@ -1,4 +1,4 @@
-//! Translates errors of files into those of the seam.
+//! Translates errors of the log's files into those of the seam.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use varve_kv::KvError;
 pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and put the \
      right log back, restore the graph from its last backup, or go on without what cannot be read: varve recover-log";
 
-/// Returns the seam's error for an error of a file.
+/// Returns the seam's error for an error of a file; `doing` names the operation.
 pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError {
     use io::ErrorKind as Io;
     let space = space.to_owned();
@@ -34,7 +34,8 @@ pub(crate) fn not_created(space: &str, doing: &str, error: &io::Error) -> KvErro
     }
 }
 
-/// Whether a write that failed with this error has stored nothing, so that writes can continue.
+/// Whether a write that failed with this error has stored no record, so that later writes can
+/// continue. The file may have a part of the record, which the caller cuts off.
 pub(crate) fn nothing_stored(error: &KvError) -> bool {
     matches!(error, KvError::DiskFull { .. } | KvError::ReadOnly { .. })
 }

@@ -19,7 +19,7 @@ pub(crate) const FORMAT: u32 = 2;
 pub(crate) const FORMAT_WITHOUT_ID: u32 = 1;
 /// Bytes of a segment before its first record.
 pub(crate) const HEAD_BYTES: usize = 60;
-/// The same in format 1; also the part of every head that all formats share.
+/// The same in format 1; also the length of the part that the heads of all formats share.
 pub(crate) const HEAD_BYTES_WITHOUT_ID: usize = 40;
 /// Bytes of a record before its payload.
 pub(crate) const RECORD_HEAD_BYTES: usize = 21;
@@ -63,7 +63,7 @@ pub(crate) struct Head {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BadHead {
     Damaged,
-    /// Whole, but in a form that this code does not know.
+    /// The head is whole, but has a format that this code does not know.
     Format(u32),
 }
 
@@ -100,8 +100,8 @@ impl Head {
         bytes
     }
 
-    /// Reads the head at the front of `bytes`, which are [`HEAD_BYTES`] or the whole file if it is
-    /// shorter.
+    /// Reads the head at the front of `bytes`, which are the first [`HEAD_BYTES`] of the file, or
+    /// the whole file if it is shorter.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, BadHead> {
         // Every format begins like this, so that a later format is distinguished from damage.
         let shared: &[u8; HEAD_BYTES_WITHOUT_ID] = bytes.first_chunk().ok_or(BadHead::Damaged)?;
@@ -136,8 +136,8 @@ pub(crate) struct RecordHead {
     pub(crate) payload_bytes: u32,
     pub(crate) payload_sum: u32,
     /// The position up to which everything was on stable storage when the record was written. A bad
-    /// record before it is damage. A bad record after it may be a torn write that was never
-    /// acknowledged as durable.
+    /// record before this position is damage. A bad record after it may be a torn write that was
+    /// never acknowledged as durable.
     pub(crate) durable: u64,
 }
 
@@ -178,7 +178,7 @@ impl RecordHead {
             durable: u64_at(bytes, 8),
             kind: bytes[16],
         };
-        // The cheap tests come first, since all of a preallocated tail is tested.
+        // The cheap tests come first, since a reader tests every offset of a preallocated tail.
         let plausible = match head.kind {
             KIND_PAYLOAD => true,
             KIND_END => head.payload_bytes == 0,
@@ -222,8 +222,8 @@ pub(crate) fn segment_of(name: &str) -> Option<SegmentId> {
 /// The file of a log of format 1 that names the first segment still needed.
 pub(crate) const FIRST_NAME: &str = "FIRST";
 
-/// Reads the content of that file: the number in decimal and its checksum in hexadecimal; `None` if
-/// it is damaged.
+/// Reads the content of the file [`FIRST_NAME`]: the number in decimal and its checksum in
+/// hexadecimal; `None` if it is damaged.
 pub(crate) fn decode_first(content: &[u8]) -> Option<SegmentId> {
     let (number, sum) = content
         .strip_suffix(b"\n")?
@@ -233,16 +233,18 @@ pub(crate) fn decode_first(content: &[u8]) -> Option<SegmentId> {
     (sum == expected.as_bytes()).then_some(SegmentId(first))
 }
 
-/// The file of a log of format 1 with the position up to which it is known to be on stable storage.
+/// The file of a log of format 1 with the position up to which the log is known to be on stable
+/// storage.
 pub(crate) const DURABLE_NAME: &str = "DURABLE";
 
-/// Reads the content of that file: the position and its checksum; `None` if it is damaged.
+/// Reads the content of the file [`DURABLE_NAME`]: the position and its checksum; `None` if it is
+/// damaged.
 pub(crate) fn decode_durable(content: &[u8]) -> Option<u64> {
     let content: &[u8; 12] = content.try_into().ok()?;
     (u32_at(content, 8) == crc32c(&content[..8])).then(|| u64_at(content, 0))
 }
 
-/// The file beside the log's directory with the mark.
+/// The name of the file with the mark; it is beside the log's directory.
 pub(crate) const MARK_NAME: &str = "VARVE-FRONT-LOG";
 /// The first bytes of that file.
 pub(crate) const MARK_MAGIC: &[u8; 3] = b"VFL";

@@ -3,13 +3,14 @@
 //!
 //! Each record of a log has the position up to which the log was stored before it. The mark has
 //! that position for the last records, so a log that was cut off or overwritten is distinguished
-//! from a complete one. The mark is in the directory of the sorted files, so it also distinguishes
-//! the log of another space, and an older log, from the one that continues these files.
+//! from a complete one. The mark is in the directory of the sorted files, so the log that continues
+//! these files is also distinguished from the log of another space and from an older log.
 //!
-//! It is overwritten in place, in one sector. The log's id and the first segment needed must not be
-//! lost, so a change of them is synced. The positions are not synced: they survive the end of the
-//! process, and after a power loss they are those of the system's last write. They are never too
-//! large, so an older mark only weakens the check.
+//! The mark is overwritten in place, in one sector. The log's id and the first segment needed, with
+//! its position, must not be lost, so a change of them is synced. The durable and the acknowledged
+//! position are not synced: they survive the end of the process, and after a power loss they are
+//! those that the operating system wrote last. They are never too large, so an older mark only
+//! weakens the check.
 
 use std::io;
 use std::sync::Arc;
@@ -72,10 +73,10 @@ pub(crate) fn store(beside: &dyn Disk, mark: &Mark) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Marker {
     file: Arc<dyn DiskFile>,
-    /// The mark as it is in the file.
+    /// The mark as it was written last. If that write failed, the file may have an older one.
     mark: Mutex<Mark>,
     acknowledged: AtomicU64,
-    /// The acknowledged position as it is in the file.
+    /// The acknowledged position of `mark`.
     noted: AtomicU64,
 }
 
@@ -109,7 +110,7 @@ impl Marker {
         }
     }
 
-    /// Writes the acknowledged position, unless the file has it.
+    /// Writes the acknowledged position, unless it was written already.
     pub(crate) fn note(&self) {
         if self.noted.load(Ordering::Relaxed) < self.acknowledged.load(Ordering::Acquire) {
             // An error is ignored, as in [`Marker::durable`].

@@ -19,11 +19,11 @@ pub(crate) struct Segments {
     disk: Arc<dyn Disk>,
     /// The space's name, for messages.
     space: String,
-    /// Number and base of each, the active one last.
+    /// The number and the base of each segment, the active one last.
     live: Mutex<VecDeque<(SegmentId, u64)>>,
     /// Stores the first segment needed. `None` for a log of format 1, which is removed as a whole.
     marker: Option<Arc<Marker>>,
-    /// Held during a removal, which takes syncs.
+    /// Held during a removal instead of `live`, since a removal waits for a sync.
     removing: Mutex<()>,
 }
 
@@ -85,7 +85,7 @@ impl Segments {
         fail_point::LOG_REMOVE.reach().map_err(failed)?;
         marker.flushed(first, base).map_err(failed)?;
         fail_point::LOG_FIRST.reach().map_err(failed)?;
-        // From here on the segments are left over, even if their removal fails.
+        // From here on the log does not need these segments, even if removing their files fails.
         let doomed: Vec<_> = self.live.lock().drain(..doomed).collect();
         for (id, _) in doomed {
             self.disk.remove(&file_name(id)).map_err(failed)?;

@@ -11,7 +11,7 @@ use super::recover::End;
 
 /// The size of the buffer for copying.
 const COPY_BYTES: usize = 1 << 20;
-/// The infix of the names of files with bytes that were cut off: segment name, infix, number.
+/// A file with bytes that were cut off is named by the segment's name, this infix, and a number.
 pub(super) const KEPT: &str = ".dropped-";
 
 /// Logs a warning about lost and dropped bytes.
@@ -44,12 +44,13 @@ pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End, a
     );
 }
 
-/// Makes the records that were read the log's whole content, on stable storage.
+/// Cuts the log after the records that were read, and brings these to stable storage.
 pub(super) fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: End) -> io::Result<Active> {
     if end.behind.records > 0 {
         keep(disk, &segments[end.segment..], end.offset)?;
     }
-    // From the last to the first, each removal synced, so that a crash in between leaves no gap.
+    // The last segment is removed first, and each removal is synced, so that a crash in between
+    // leaves no gap.
     while segments.len() > end.segment + 1 {
         if let Some(head) = segments.pop() {
             disk.remove(&file_name(head.segment))?;
@@ -76,8 +77,8 @@ pub(super) fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: End) -> io:
     active.ok_or_else(|| io::Error::other("a log that was read has no segment"))
 }
 
-/// Copies the bytes after the end of a log to files that the server never reads: they contain
-/// records, though one before them is lost.
+/// Copies the bytes after the end of a log to files that the server never reads. The bytes contain
+/// records, but the log cannot include them, since a record before them is lost.
 fn keep(disk: &dyn Disk, segments: &[Head], offset: u64) -> io::Result<()> {
     let names = disk.list()?;
     let mut from = offset;
@@ -110,12 +111,13 @@ pub(super) fn make_durable(
     file.sync()
 }
 
-/// Rewrites bytes: a failed sync may have left them in memory only, but marked as stored.
+/// Rewrites bytes. After a failed sync, the operating system may have them in memory only, but
+/// count them as stored.
 fn write_again(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
     copy(file, file, (from, to), 0)
 }
 
-/// Copies a range of bytes; in the target they are `moved` bytes further to the front.
+/// Copies a range of bytes. Their offset in the target is smaller by `moved`.
 fn copy(
     source: &dyn DiskFile,
     target: &dyn DiskFile,

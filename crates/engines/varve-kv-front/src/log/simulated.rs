@@ -13,7 +13,7 @@ use super::disk::{Disk, DiskFile};
 /// The unit of atomic writes: smaller than a real sector, so that torn writes are more frequent.
 const SECTOR: usize = 64;
 
-/// Numbers from a seed.
+/// Pseudo-random numbers from a seed.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
@@ -141,7 +141,8 @@ fn apply(content: &mut Vec<u8>, change: &Change) {
 }
 
 impl SimulatedDisk {
-    /// Stops everything after this number of calls, the last of which is half done.
+    /// Stops everything after this number of calls. The next call is interrupted: a write may be
+    /// half done.
     pub(super) fn stop_after(&self, calls: u64) {
         self.0.lock().calls_left = Some(calls);
     }
@@ -177,7 +178,8 @@ impl SimulatedDisk {
         Self(Arc::new(Mutex::new(next)))
     }
 
-    /// The disk after a power loss: any part of the unsynced changes may survive, in any order.
+    /// The disk after a power loss. Any subset of the unsynced changes may survive: a later change
+    /// may survive without an earlier one.
     pub(super) fn after_power_loss(&self, random: &mut Random) -> Self {
         let state = self.0.lock();
         let mut next = DiskState {
@@ -336,7 +338,7 @@ impl DiskFile for SimulatedFile {
         let whole = state.call().map_err(|error| (0, error))?;
         let bytes = parts.concat();
         let seen = state.inodes[self.inode].seen.len();
-        // A small write at a file's start is one copy within the system, and atomic.
+        // The system copies a small write at a file's start in one step, so it is atomic.
         let is_one = offset == 0 && bytes.len() <= SECTOR;
         let mut count = match (whole, is_one) {
             (true, _) => bytes.len(),
@@ -396,8 +398,8 @@ impl DiskFile for SimulatedFile {
         state.whole_call()?;
         if state.failing_syncs > 0 {
             state.failing_syncs -= 1;
-            // As on Linux, the failure is reported once, and bytes that could not be stored then
-            // count as stored.
+            // As on Linux, only one sync reports the failure. From then on the bytes that it could
+            // not store count as stored.
             state.inodes[self.inode].changes.clear();
             return Err(io::Error::other("the disk is broken"));
         }

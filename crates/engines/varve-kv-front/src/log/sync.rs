@@ -1,5 +1,5 @@
-//! Syncs of the log, apart from writes: one sync covers all records appended before it, while other
-//! threads append.
+//! Syncs of the log, which do not block writes: one sync covers all records appended before it,
+//! while other threads append.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,16 +19,17 @@ pub(crate) struct Progress {
     appended: AtomicU64,
     /// The position up to which everything is on stable storage.
     durable: AtomicU64,
-    /// The number of syncs since the log was opened.
+    /// The number of successful calls of [`Progress::sync`] that had something to sync.
     syncs: AtomicU64,
-    /// The files that may have bytes that are not on stable storage. The last one takes records.
+    /// The files that may have bytes that are not on stable storage. New records go to the last
+    /// one.
     unsynced: Mutex<Vec<Arc<dyn DiskFile>>>,
     /// Held during a sync.
     syncing: Mutex<()>,
     /// Writes the mark; `None` for a log of format 1.
     marker: Option<Arc<Marker>>,
     broken: AtomicBool,
-    /// Why the log is broken.
+    /// Why the log is broken; empty unless it is.
     reason: Mutex<String>,
 }
 
@@ -37,8 +38,8 @@ pub(crate) struct Progress {
 pub struct Syncer(pub(crate) Arc<Progress>);
 
 impl Syncer {
-    /// Brings everything appended so far to stable storage. Costs nothing if another thread has
-    /// done so.
+    /// Brings everything appended so far to stable storage. Waits for a running sync first, and
+    /// does nothing more if that sync or an earlier one covered everything.
     ///
     /// # Errors
     /// As [`Log::sync`](super::Log::sync).
@@ -46,8 +47,8 @@ impl Syncer {
         self.0.sync()
     }
 
-    /// Writes the position that was acknowledged without a sync to the mark, unless it has it.
-    /// Never syncs.
+    /// Writes the position up to which records were acknowledged to the mark, unless the mark
+    /// already has it. Never syncs. Does nothing for a log of format 1. A failed write is ignored.
     pub fn note(&self) {
         if let Some(marker) = &self.0.marker {
             marker.note();
@@ -84,7 +85,7 @@ impl Progress {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// The number of syncs since the log was opened.
+    /// The number of successful syncs since the log was opened, without those that close a segment.
     pub(crate) fn syncs(&self) -> u64 {
         self.syncs.load(Ordering::Relaxed)
     }
@@ -101,7 +102,8 @@ impl Progress {
         }
     }
 
-    /// Makes `file` take the next records. `synced`: the files before it need no sync.
+    /// Makes `file` take the next records, which begin at `position`. `synced`: everything before
+    /// `position` is on stable storage.
     pub(crate) fn start(&self, file: Arc<dyn DiskFile>, position: u64, synced: bool) {
         let mut unsynced = self.unsynced.lock();
         if synced {
@@ -155,8 +157,8 @@ impl Progress {
         })
     }
 
-    /// Breaks the log after a failure of any kind: the content of its file is unknown, so nothing
-    /// may be written.
+    /// Breaks the log: after the failure the content of its file is unknown, so nothing more may be
+    /// written. Returns the error for the caller. [`Progress::check`] reports the first failure.
     pub(crate) fn broke(&self, doing: &str, error: &std::io::Error) -> KvError {
         let detail = format!("{doing}: {error}");
         let mut reason = self.reason.lock();
@@ -169,7 +171,8 @@ impl Progress {
         }
     }
 
-    /// Turns a failed write into an error. Breaks the log unless nothing was stored.
+    /// Turns a failed write into an error. Breaks the log, unless the error shows that nothing was
+    /// stored: the disk is full, or files cannot be written.
     pub(crate) fn failed(&self, doing: &str, error: &std::io::Error) -> KvError {
         let failure = errors::file_error(&self.space, doing, error);
         if errors::nothing_stored(&failure) {

@@ -6,8 +6,8 @@
 //! Writes: batches of 200 vertices (key 24 bytes, value 120) and of 500 edges (two rows each: key
 //! 40, value 40), with hashed or ascending keys. `tiers 0`, `tiers 1` and `tiers 4` read with that
 //! number of frozen front tables. "drained" includes all flushes and compactions. Results per
-//! CPU-second (all threads of the process) are valid on a busy machine, too; those by the clock
-//! only on a quiet one.
+//! CPU-second (of all threads of the process) are valid on a busy machine, too. Results by wall
+//! time are valid only on an idle one.
 
 mod reads;
 mod rows;

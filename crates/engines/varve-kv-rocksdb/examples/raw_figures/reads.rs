@@ -1,4 +1,4 @@
-//! Reads of rows, scans, and reads behind frozen tables.
+//! Cases that read: rows by key, scans, and reads of the files behind frozen tables.
 
 use super::*;
 
@@ -148,10 +148,11 @@ pub(super) fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) ->
     })
 }
 
-/// Edges of a source in the cases with frozen tables.
+/// The number of edges of each source vertex in the cases with frozen tables.
 const TIER_DEGREE: u64 = 10;
 
-/// Reads rows of the sorted files with this number of frozen tables, which do not have the rows.
+/// Measures reads with this number of frozen tables in front of the sorted files. The two have
+/// different rows.
 pub(super) fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
     let variant = Variant {
         name: "front",
@@ -217,7 +218,7 @@ fn freeze(space: &dyn Space, first: u64, frozen: u64) -> Outcome<u64> {
     Ok(n - first)
 }
 
-/// Runs the reads with these frozen tables, which have this number of vertices.
+/// Runs the reads. The store has `frozen` frozen tables with `written` vertices.
 fn tier_reads(
     settings: &Settings,
     variant: &Variant,

@@ -19,7 +19,8 @@ pub(crate) struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// A reader at the beginning of a message of at most `values_max` values.
+    /// A reader at the beginning of a message. The budget allows `values_max` values, nested up to
+    /// [`NESTING_MAX`].
     pub(crate) fn new(bytes: &'b [u8], values_max: usize) -> Reader<'b> {
         Reader {
             bytes,
@@ -73,7 +74,8 @@ impl<'b> Reader<'b> {
         self.array("a UUID").map(u128::from_be_bytes)
     }
 
-    /// Reads a length, which must not be negative. No memory is allocated in advance.
+    /// Reads a length; an error if it is negative. It may exceed the message, so callers allocate
+    /// no memory by it in advance.
     pub(super) fn length(&mut self, kind: &str) -> Result<usize> {
         usize::try_from(self.i32()?).map_err(|_| wrong(kind, "its length is negative"))
     }
@@ -107,7 +109,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Reads a value of this type, without type code and flag.
+    /// Reads a value of the type `code`, without type code and flag.
     pub(super) fn bare(&mut self, code: u8) -> Result<Value> {
         self.budget.enter()?;
         let value = match code {
@@ -254,7 +256,7 @@ impl<'b> Reader<'b> {
         )?)))
     }
 
-    /// Reads one character of 1 to 4 bytes.
+    /// Reads one character in UTF-8, of 1 to 4 bytes.
     fn char(&mut self) -> Result<char> {
         let rest = &self.bytes[self.place..];
         let length = match rest.first() {

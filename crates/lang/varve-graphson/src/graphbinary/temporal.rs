@@ -1,4 +1,4 @@
-//! The types of `java.time` and addresses in GraphBinary.
+//! The types of `java.time`, and network addresses, in GraphBinary.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,8 @@ use crate::value::{DateTime, Duration, Temporal, Value};
 const SECOND: u32 = 1_000_000_000;
 
 impl Reader<'_> {
-    /// Reads a bare value of one of these types; `None` for other types.
+    /// Reads the value of one of these types, after its type code and flag. For other types,
+    /// returns `None` and reads nothing.
     pub(super) fn temporal(&mut self, code: u8) -> Result<Option<Value>> {
         Ok(Some(match code {
             code::DURATION => {
@@ -119,8 +120,8 @@ fn put_time(time: civil::Time, out: &mut Vec<u8>) {
     out.extend_from_slice(&nanoseconds.to_be_bytes());
 }
 
-/// Appends the local date and time, and the offset. A time with a year of more than four digits
-/// becomes the nearest one with four.
+/// Appends the local date and time, and the offset. A time outside the years -9999 to 9999 becomes
+/// the nearest one inside.
 pub(super) fn put_date_time(instant: DateTime, out: &mut Vec<u8>) {
     let local = instant.local();
     put_date(local.date(), out);

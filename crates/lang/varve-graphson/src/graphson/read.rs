@@ -126,7 +126,7 @@ impl Reader {
         }
     }
 
-    /// Reads values of types that are rare in requests.
+    /// Reads values of types that are rare in requests. An error if the type is unknown.
     fn rarer(&mut self, kind: &str, json: Json<'_>) -> Result<Value> {
         let class = kind.strip_prefix("g:").and_then(TokenClass::from_name);
         if let Some(class) = class {
@@ -260,7 +260,8 @@ fn lambda(kind: &str, json: Json<'_>) -> Result<Value> {
     })
 }
 
-/// Reads a number without type: a whole number by its size, any other number as double.
+/// Reads a number without type. A whole number becomes the smallest of `Int`, `Long` and `BigInt`
+/// that holds it; a number with a point or an exponent becomes a `Double`.
 fn plain_number(text: &str) -> Result<Value> {
     let whole = !text.contains(['.', 'e', 'E']);
     if !whole {

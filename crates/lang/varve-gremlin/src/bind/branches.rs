@@ -1,4 +1,4 @@
-//! Steps that choose between children, and loops.
+//! Binds steps that choose between child traversals, and loops.
 
 use varve_query::QueryError;
 use varve_query::plan::{By, Choice, LoopTest, Modulator, Op, Plan, Repeat};

@@ -7,7 +7,8 @@ use super::Binder;
 use super::arguments::token_of;
 use crate::tree::{Argument, Column, Order, Step, StepName};
 
-/// The modulators at the beginning of the steps: those with one of these names.
+/// Returns the first steps, as far as they are modulators: they have one of these names, and are
+/// not a `to` with a direction.
 pub(super) fn modulators<'s>(steps: &'s [Step], names: &[StepName]) -> &'s [Step] {
     let count = steps
         .iter()
@@ -16,7 +17,8 @@ pub(super) fn modulators<'s>(steps: &'s [Step], names: &[StepName]) -> &'s [Step
     &steps[..count]
 }
 
-/// Whether a `to` is the step to the vertices in a direction, not the end of a path or an edge.
+/// Whether a step is `to` with a direction, such as `to(OUT)`. It moves to vertices; any other `to`
+/// is a modulator that names the end of a path or an edge.
 fn is_step_in_direction(step: &Step) -> bool {
     step.name == StepName::To && matches!(step.arguments.first(), Some(Argument::Direction(_)))
 }
@@ -28,7 +30,10 @@ impl Binder<'_> {
         bys.map(|step| self.by(step.arguments.first())).collect()
     }
 
-    /// Binds the `by` of a step that takes at most one.
+    /// Binds the `by` of a step that takes at most one; `None` if there is none.
+    ///
+    /// # Errors
+    /// When there are several, or it cannot be bound.
     pub(super) fn sole_by(
         &self,
         step: &Step,
@@ -66,7 +71,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Binds each modulator of `order`, with its direction.
+    /// Binds each `by` of the step `order`, with its sort direction; by default ascending.
     pub(super) fn sortings(&self, modulators: &[Step]) -> Result<Vec<(By, Ordering)>, QueryError> {
         let each = modulators
             .iter()
@@ -78,7 +83,7 @@ impl Binder<'_> {
         each.collect()
     }
 
-    /// The labels of the modulators `from` and `to` of `path`.
+    /// The labels in the modulators `from` and `to` of the step `path`; `None` for a missing one.
     pub(super) fn between(
         &self,
         modulators: &[Step],

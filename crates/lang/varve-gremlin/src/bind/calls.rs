@@ -12,7 +12,12 @@ use crate::tree::{Argument, Step, StepName};
 pub(super) const CALL: &[StepName] = &[StepName::With];
 
 impl Binder<'_> {
-    /// Binds `call()` with its modulators.
+    /// Binds `call()` with its modulators, the steps `behind`. Without arguments, it calls the
+    /// service that lists all services.
+    ///
+    /// # Errors
+    /// If there is no such service, a parameter is neither a map, a traversal nor null, or a
+    /// modulator has neither one nor two arguments.
     pub(super) fn call(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
         let (service, parameters) = match step.arguments.split_first() {
             None => (Service::List, [].as_slice()),

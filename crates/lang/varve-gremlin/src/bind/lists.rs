@@ -1,4 +1,5 @@
-//! Steps over collections: `merge`, `combine`, `difference`, `all`.
+//! Steps over collections: `merge`, `combine`, `product`, `difference`, `intersect`, `disjunct`,
+//! `conjoin`, `all`, `any`, and `none` with a predicate.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::strings::sized;
 use crate::tree::{Argument, Step, StepName};
 
 impl Binder<'_> {
-    /// Binds a step over collections; `None` for other steps.
+    /// Binds a step over collections; `None` for other steps, and for `none()` without a predicate.
     pub(super) fn list_step(&self, step: &Step) -> Result<Option<Op>, QueryError> {
         let name = step.name;
         Ok(Some(match name {
@@ -43,7 +44,8 @@ impl Binder<'_> {
         }))
     }
 
-    /// Binds a filter of collections by a predicate on all, some or no members.
+    /// Binds a filter of collections by a predicate that all, some or no members must satisfy. A
+    /// value that is not a collection does not pass.
     fn members_that(&self, name: StepName, wanted: &Argument) -> Result<Op, QueryError> {
         let predicate = self.predicate_or_value(wanted)?;
         Ok(Op::Is(varve_query::Predicate::Custom(Custom {
@@ -106,7 +108,7 @@ impl Binder<'_> {
     }
 }
 
-/// A step that computes a value from the input value and results of children.
+/// A step that computes a value from the input value and the results of its child traversals.
 pub(super) fn combination(
     name: &'static str,
     children: Vec<Plan>,
@@ -151,7 +153,7 @@ fn refused_child(name: StepName, value: &Value) -> QueryError {
     })
 }
 
-/// Merges two maps. Entries of the second replace those of the first.
+/// Merges two maps. Entries of the second replace those of the first. An error if one is not a map.
 fn merged(map: &Value, other: &Value) -> Result<Value, QueryError> {
     match (map, other) {
         (Value::Map(map), Value::Map(other)) => {

@@ -1,4 +1,4 @@
-//! The configuration of the traversal source.
+//! The configuration of the traversal source: `g.with(…)`, `g.withSack(…)` and the like.
 
 use varve_query::plan::Operator;
 use varve_query::{QueryError, Value};
@@ -8,7 +8,10 @@ use super::{Binder, Bound};
 use crate::tree::{self, Argument, SourceInstruction, SourceName};
 
 impl Binder<'_> {
-    /// Binds the instructions to the source.
+    /// Binds the instructions to the source, in order.
+    ///
+    /// # Errors
+    /// For an instruction with unsupported arguments, and for a name or value that cannot be bound.
     pub(super) fn source(
         &self,
         source: &[SourceInstruction],

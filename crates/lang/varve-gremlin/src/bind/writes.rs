@@ -22,8 +22,8 @@ pub(super) const MERGE: &[StepName] = &[StepName::Option, StepName::With];
 pub(super) const SET: &[StepName] = &[StepName::With];
 
 impl Binder<'_> {
-    /// Binds a step that changes the graph; `None` for other steps. `property()` steps that cannot
-    /// be part of the addition become steps of their own.
+    /// Binds a step that changes the graph, with its modulators `behind`; `None` for other steps.
+    /// `property()` modulators that cannot be part of an addition become steps of their own.
     pub(super) fn write(
         &self,
         step: &Step,
@@ -62,8 +62,9 @@ impl Binder<'_> {
         }))
     }
 
-    /// Splits the `property()` modulators: those that are part of the addition, and the others as
-    /// steps. They are part of it up to the first one with a cardinality or meta-properties.
+    /// Splits the `property()` modulators of an addition at the first one with a cardinality or
+    /// meta-properties. Those before it are part of the addition; it and the later ones become
+    /// steps.
     fn folded(&self, behind: &[Step]) -> Result<(Vec<Property>, Vec<Op>), QueryError> {
         let mut folded = Vec::new();
         let mut later = Vec::new();
@@ -78,13 +79,13 @@ impl Binder<'_> {
         Ok((folded, later))
     }
 
-    /// The properties of a `property()` step.
+    /// The properties of a `property()` step: one, or each entry of a map.
     fn properties(&self, step: &Step) -> Result<Vec<Property>, QueryError> {
         let (cardinality, arguments) = match step.arguments.split_first() {
             Some((Argument::Cardinality(cardinality), rest)) => {
                 (Some(cardinality_of(*cardinality)), rest)
             }
-            // A null cardinality.
+            // A null cardinality counts as none.
             Some((Argument::Null, rest)) if rest.len() >= 2 => (None, rest),
             _ => (None, step.arguments.as_slice()),
         };
@@ -144,7 +145,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The end in `from()` or `to()`: a label, or a vertex.
+    /// The end in `from()` or `to()`: a step label, or a vertex.
     fn edge_end(&self, argument: &Argument) -> Result<EdgeEnd, QueryError> {
         Ok(match self.given(argument)? {
             Given::Value(Value::Text(label)) => EdgeEnd::Label(label),
@@ -178,8 +179,12 @@ impl Binder<'_> {
         })
     }
 
-    /// The argument of an option of a merge. If the option has a cardinality, the values of the map
-    /// get it.
+    /// The argument of an option of a merge; `None` if the option is absent. The last of several
+    /// equal options counts. If the option has a cardinality, the values of the map get it, except
+    /// values that have their own and values of tokens.
+    ///
+    /// # Errors
+    /// When the option has a cardinality and its argument is no constant map.
     fn merge_option(
         &self,
         behind: &[Step],

@@ -44,7 +44,8 @@ pub(super) fn changes(name: &str) -> bool {
     )
 }
 
-/// Reports to `copy` whether a collection is shared, so that a change would copy its members.
+/// Calls `copy` for a list, set or map: with whether it is shared, with the value itself, and with
+/// the number of its members. A change of a shared collection copies its members.
 pub(super) fn copied(value: &Value, copy: &mut impl FnMut(bool, &Value, usize)) {
     match value {
         Value::List(items) => copy(Arc::strong_count(items) > 1, value, items.len()),
@@ -54,7 +55,11 @@ pub(super) fn copied(value: &Value, copy: &mut impl FnMut(bool, &Value, usize)) 
     }
 }
 
-/// The index in a list of this size. A negative number counts from the end.
+/// The index in a list of this size. A negative number counts from the end. The result may be equal
+/// to the size or greater: the caller checks this.
+///
+/// # Errors
+/// When `place` is not a whole number, or is before the start of the list.
 pub(super) fn place_in(size: usize, place: &Value) -> Result<usize, QueryError> {
     let wanted = place
         .as_long()
@@ -68,7 +73,11 @@ pub(super) fn place_in(size: usize, place: &Value) -> Result<usize, QueryError> 
     usize::try_from(from_start).map_err(|_| out_of_bounds(wanted, size))
 }
 
-/// Adds a member to a list or set, or an entry or all entries of a map to a map.
+/// Adds a member to a list or set, or an entry or all entries of a map to a map. Returns whether
+/// the collection has changed; true for lists and maps.
+///
+/// # Errors
+/// When the receiver has no method `add` for this value.
 pub(super) fn add(held: &mut Value, value: Value) -> Result<Value, QueryError> {
     match (&mut *held, value) {
         (Value::List(items), value) => {
@@ -93,7 +102,11 @@ pub(super) fn add(held: &mut Value, value: Value) -> Result<Value, QueryError> {
     }
 }
 
-/// Sets the member for a key. Returns the previous member.
+/// Sets the member of a map or list for a key. Returns the previous member, or null if there was
+/// none. In a list, the index after the last member appends one.
+///
+/// # Errors
+/// When the index is not a whole number, or is out of bounds; when the receiver is no map or list.
 pub(super) fn put(held: &mut Value, key: Value, value: Value) -> Result<Value, QueryError> {
     match held {
         Value::Map(map) => Ok(Arc::make_mut(map).insert(key, value).unwrap_or_default()),
@@ -119,8 +132,8 @@ pub(super) fn put(held: &mut Value, key: Value, value: Value) -> Result<Value, Q
     }
 }
 
-/// The steps charged for a mutating method: members that it compares or inserts, and members that
-/// it shifts.
+/// The steps charged for a mutating method: one for each member that it compares or inserts, and
+/// one for each [`MOVES_A_STEP`] members that it may shift.
 pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 {
     let size = |value: &Value| match value {
         Value::List(items) => items.len(),
@@ -140,11 +153,18 @@ pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 
 }
 
 /// Calls a mutating method.
+///
+/// # Errors
+/// When there is no such method with these arguments. Members added until then stay.
 pub(super) fn change(
     held: &mut Value,
     name: &str,
     mut arguments: Vec<Value>,
 ) -> Result<Value, QueryError> {
+    if arguments.len() > 2 {
+        let given: Vec<Item> = arguments.into_iter().map(Item::Value).collect();
+        return Err(no_such_method(&Item::Value(held.clone()), name, &given));
+    }
     let second = (arguments.len() == 2).then(|| arguments.pop()).flatten();
     let first = arguments.pop();
     match (name, first, second) {
@@ -182,7 +202,9 @@ pub(super) fn change(
     }
 }
 
-/// Removes a member. From a list, an INT in range removes the member at this index.
+/// Removes a member. From a map, or from a list by an INT in range (an index), returns the removed
+/// value, or null if the map has no such key. Otherwise removes the first equal member, and returns
+/// whether there was one.
 fn remove(held: &mut Value, key: &Value) -> Value {
     match held {
         Value::Map(map) => Arc::make_mut(map).shift_remove(key).unwrap_or_default(),
@@ -205,7 +227,7 @@ fn remove(held: &mut Value, key: &Value) -> Value {
     }
 }
 
-/// Calls a reading method; `None` if there is no such method.
+/// Calls a reading method; `None` if there is no such method with these arguments.
 pub(super) fn call(
     held: &Value,
     name: &str,
@@ -342,7 +364,8 @@ fn of_items(
     }))
 }
 
-/// The items as text, joined by a separator.
+/// The items as text, joined by a separator. Stops without an error once the text is longer than
+/// [`super::TEXT_BYTES_MAX`].
 fn joined(items: &[Value], between: &str) -> Result<Text, QueryError> {
     let mut text = Text::default();
     for (at, item) in items.iter().enumerate() {

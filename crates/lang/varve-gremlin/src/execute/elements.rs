@@ -9,7 +9,11 @@ use super::{Run, Source};
 use crate::tree::{Argument, Span, Step, StepName, T, Text, Traversal};
 
 impl Run<'_> {
-    /// Calls a method of an element; `None` if elements have no such method.
+    /// Calls a method of an element. `None` for `toString` and `equals`, which all values have, and
+    /// for an unknown method of a property.
+    ///
+    /// # Errors
+    /// Also for an unknown method of a vertex or an edge.
     pub(super) fn element_method(
         &mut self,
         element: &Value,
@@ -74,7 +78,8 @@ impl Run<'_> {
         })))
     }
 
-    /// Sets a property of an element, with its meta-properties. Returns the property.
+    /// Sets a property of an element, with its meta-properties. Returns the first property of that
+    /// key, or null if there is none.
     fn set_property(&mut self, element: &Value, arguments: &[Item]) -> Result<Item, QueryError> {
         let key = match arguments {
             [key, _] | [_, key, ..] => key.clone(),
@@ -95,7 +100,7 @@ impl Run<'_> {
         Ok(Item::Value(Value::set(keys)))
     }
 
-    /// Evaluates `element.value(key)`.
+    /// Evaluates `element.value(key)`; an error if the element has no such property.
     fn value_under(&mut self, element: &Value, key: Item) -> Result<Item, QueryError> {
         let name = self.name_of(key.clone())?;
         let found = self.step_on(element, StepName::Values, vec![key])?;
@@ -132,7 +137,7 @@ impl Run<'_> {
         }))
     }
 
-    /// The steps after `V(id)` or `E(id)` of an element.
+    /// The step `V(id)` or `E(id)` of an element, followed by `rest`.
     fn of_element(&mut self, element: &Value, rest: Vec<Step>) -> Result<Vec<Step>, QueryError> {
         let first = match element {
             Value::Edge(..) => StepName::E,
@@ -167,7 +172,7 @@ impl Run<'_> {
         self.one_written(steps)
     }
 
-    /// The steps `addV('person').property('name', 'marko')`.
+    /// The steps `addV('person').property('name', 'marko')`. A single argument is the label.
     fn steps_of_vertex(&mut self, arguments: Vec<Item>) -> Result<Vec<Step>, QueryError> {
         let mut label = Vec::new();
         let mut properties = Vec::new();
@@ -228,14 +233,14 @@ impl Run<'_> {
         Ok(steps)
     }
 
-    /// Runs steps that write one element, and returns it.
+    /// Runs steps that write one element, and returns it; null without a result.
     fn one_written(&mut self, steps: Vec<Step>) -> Result<Item, QueryError> {
         let results = self.run_steps(steps, None)?;
         let element = results.into_iter().next().map(|(element, _)| element);
         Ok(Item::Value(element.unwrap_or_default()))
     }
 
-    /// Pairs of alternating keys and values.
+    /// Pairs alternating keys and values; an error if their number is odd.
     fn pairs(&mut self, arguments: Vec<Item>) -> Result<Vec<(Argument, Item)>, QueryError> {
         if !arguments.len().is_multiple_of(2) {
             return Err(QueryError::script(
@@ -251,7 +256,8 @@ impl Run<'_> {
         Ok(pairs)
     }
 
-    /// Evaluates `graph.vertices(ids)`, `edges`, `vertex` and `edge`.
+    /// Evaluates `graph.vertices(ids)`, `edges`, `vertex` and `edge`. The last two return the first
+    /// element, or null.
     pub(super) fn elements_of(
         &mut self,
         source: Source,

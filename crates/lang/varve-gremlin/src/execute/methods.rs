@@ -102,7 +102,7 @@ impl Run<'_> {
                 }
                 _ => Err(no_such_method(&Item::Job, name, &arguments)),
             },
-            // The result of `tryNext()` without a next result.
+            // The result of `iterate()`, or of `tryNext()` when no result is left.
             Item::Nothing => match (name.as_str(), arguments.into_iter().next()) {
                 ("isPresent", None) => Ok(Item::Value(Value::Bool(false))),
                 ("orElse", Some(other)) => Ok(other),
@@ -148,7 +148,8 @@ impl Run<'_> {
         }
     }
 
-    /// Calls a method that every item has.
+    /// Calls a method that does not depend on the kind of the receiver: `toString`, `equals`,
+    /// `compareTo`; and `getMessage` of an exception. Any method of null is an error.
     fn plain_method(
         &mut self,
         receiver: Item,
@@ -180,7 +181,8 @@ impl Run<'_> {
         }
     }
 
-    /// Calls a method of results that are not in a variable.
+    /// Calls a method of results as a list, except those that take results from a variable
+    /// ([`Run::iterate`]).
     fn results_method(
         &mut self,
         receiver: Item,
@@ -255,7 +257,8 @@ impl Run<'_> {
         }
     }
 
-    /// The text of an item that is a name.
+    /// The text of an item that is used as a name. An error for null and for values other than
+    /// texts.
     pub(super) fn name_of(&mut self, item: Item) -> Result<Text, QueryError> {
         match self.value_of(item)? {
             Value::Text(name) => Ok(name),

@@ -16,7 +16,7 @@ pub(super) struct MemberPath {
 }
 
 impl Run<'_> {
-    /// Sets a variable.
+    /// Sets a variable, and charges the memory of its value.
     pub(super) fn set(&mut self, name: &Text, item: Item) -> Result<(), QueryError> {
         let item = match item {
             Item::Value(value) => {
@@ -30,7 +30,7 @@ impl Run<'_> {
     }
 
     /// The variable and the keys that an expression denotes; `None` if its value is not in a
-    /// variable. Evaluates the parts of the expression once.
+    /// variable. Evaluates each index in the expression, and carries out each `<<` in it, once.
     pub(super) fn place(
         &mut self,
         expression: &Argument,
@@ -79,7 +79,8 @@ impl Run<'_> {
         Ok(item)
     }
 
-    /// Changes the value at a path. Collections shared with another variable are copied first.
+    /// Changes the value at a path. Collections on the path that are shared with another variable
+    /// are copied first; the copies are charged after the change.
     pub(super) fn change<R>(
         &mut self,
         place: &MemberPath,
@@ -133,7 +134,7 @@ impl Run<'_> {
         self.put(place, item)
     }
 
-    /// Evaluates `x++` and `--x`.
+    /// Evaluates `x++` and `--x`. `before` selects the result: the old value, or the new one.
     pub(super) fn count_by(
         &mut self,
         target: &Argument,
@@ -148,7 +149,7 @@ impl Run<'_> {
         Ok(if before { Item::Value(old) } else { new })
     }
 
-    /// The path of an assignment's target.
+    /// The path of an assignment's target; an error if it is not in a variable.
     fn target(&mut self, target: &Argument) -> Result<MemberPath, QueryError> {
         if let Argument::Variable(name) = target
             && self.environment.get(name).is_none()
@@ -200,7 +201,7 @@ impl Run<'_> {
     }
 }
 
-/// A mutable reference to a member of a collection.
+/// A mutable reference to a member of a collection; an error if there is no such member.
 fn member_of<'v>(held: &'v mut Value, key: &Value) -> Result<&'v mut Value, QueryError> {
     match held {
         Value::Map(map) => match Arc::make_mut(map).get_mut(key) {

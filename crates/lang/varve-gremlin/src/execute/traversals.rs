@@ -14,14 +14,15 @@ use crate::tree::{Argument, Root, Step, StepName, Terminal, Text, Traversal};
 /// The start of a traversal in a script.
 enum Origin {
     Source(Source, Arc<Vec<crate::tree::SourceInstruction>>),
-    /// A traversal in a variable.
+    /// A traversal from a source that has not run, such as one in a variable.
     Lazy(Arc<Lazy>),
-    /// The steps of a nested traversal, also of one in a variable.
+    /// The steps of a nested traversal, which has no source; it may be in a variable.
     Nested(Vec<Step>),
 }
 
 impl Run<'_> {
-    /// Evaluates a traversal: runs it if it has a terminal method, else returns it as an item.
+    /// Evaluates a traversal: runs it if it has a source and a terminal method, else returns it as
+    /// an item. The item is the source itself if there are no steps.
     pub(super) fn traversal(&mut self, traversal: &Traversal) -> Result<Item, QueryError> {
         let origin = self.origin(&traversal.root)?;
         if let (Some(terminal), Origin::Source(source, with)) = (&traversal.terminal, &origin)
@@ -83,7 +84,7 @@ impl Run<'_> {
             Item::Graph(name) => Origin::Source(Source::Graph(name), Arc::default()),
             Item::Traversal(lazy) => Origin::Lazy(lazy),
             Item::Argument(Argument::Traversal(nested)) => Origin::Nested(nested.steps),
-            // A binding named `g` does not hide the source.
+            // A value bound to the name `g` does not hide the source `g`.
             Item::Value(_) if matches!(root, Root::Source(name) if name == "g") => {
                 Origin::Source(Source::Traversal(Text::const_new("g")), Arc::default())
             }
@@ -96,7 +97,8 @@ impl Run<'_> {
         })
     }
 
-    /// Runs a traversal whose arguments are values, or variables with values.
+    /// Runs a traversal whose arguments are values, or variables with values. Returns at most
+    /// `most` results, and remembers the source for [`Run::run_steps`].
     pub(super) fn run(
         &mut self,
         source: Source,
@@ -160,7 +162,8 @@ impl Run<'_> {
         })
     }
 
-    /// The results as a list, each repeated by its count.
+    /// The results as a list, each repeated by its bulk. Fails if the list exceeds the request's
+    /// limit of memory.
     pub(super) fn list_of(&mut self, results: Results) -> Result<Vec<Value>, QueryError> {
         let mut items = Vec::with_capacity(results.len());
         for (value, bulk) in results {
@@ -172,8 +175,8 @@ impl Run<'_> {
         Ok(items)
     }
 
-    /// Calls a method of a traversal that has not run: a step extends it, a terminal method runs
-    /// it.
+    /// Calls a method of a traversal that has not run. A step returns a longer traversal. A
+    /// terminal method or `size()` runs the traversal.
     pub(super) fn lazy_method(
         &mut self,
         lazy: &Arc<Lazy>,
@@ -216,7 +219,7 @@ impl Run<'_> {
         self.end(lazy.source.clone(), &lazy.traversal, &terminal)
     }
 
-    /// Makes a step with these arguments.
+    /// Makes a step with these arguments. Fails if the step does not accept them.
     pub(super) fn new_step(
         &mut self,
         name: StepName,
@@ -229,8 +232,9 @@ impl Run<'_> {
         })
     }
 
-    /// `next()`, `tryNext()` and `hasNext()` of a variable. The first call runs the traversal, and
-    /// the variable then contains the remaining results.
+    /// `next()`, `next(most)`, `tryNext()` and `hasNext()` of a traversal in a variable. The first
+    /// call runs the traversal; from then on, the variable contains the remaining results. `next()`
+    /// fails if there are none.
     pub(super) fn iterate(
         &mut self,
         variable: &Text,
@@ -265,7 +269,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs steps on the source of the last traversal.
+    /// Runs steps on the source of the last traversal that [`Run::run`] ran.
     pub(super) fn run_steps(
         &mut self,
         steps: Vec<Step>,

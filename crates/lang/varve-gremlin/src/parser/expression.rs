@@ -1,4 +1,4 @@
-//! Operators, and suffixes of values: members, method calls, indexes.
+//! Operators, and suffixes of values: members, method calls, indexes, `++` and `--`.
 
 use super::Parser;
 use super::traversal::is_spawn;
@@ -40,12 +40,13 @@ pub(super) fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
 const LEVEL_IN: u8 = 4;
 
 impl Parser<'_> {
-    /// Parses an expression, one level deeper.
+    /// Parses an expression, one nesting level deeper.
     pub(super) fn argument(&mut self) -> Result<Argument> {
         self.deeper(Parser::assignment)
     }
 
-    /// Parses an expression, including the operators of lowest precedence: assignment and `? :`.
+    /// Parses an expression, including the operators of lowest precedence: assignment, `? :` and
+    /// `?:`.
     fn assignment(&mut self) -> Result<Argument> {
         let start = self.current.start;
         self.argument_start = start;
@@ -89,8 +90,8 @@ impl Parser<'_> {
                 computed.kind,
                 ComputedKind::Member { .. } | ComputedKind::Index { .. }
             ),
-            // Enum tokens are no targets. Before an assignment to such a name, the name is declared
-            // a variable.
+            // An enum token is no target, but its name can be that of a variable: in `desc = 1`,
+            // `desc` is parsed as a variable.
             _ => false,
         };
         if !is_target {
@@ -111,7 +112,7 @@ impl Parser<'_> {
         self.computed(start, kind, height)
     }
 
-    /// A computed node above children of this height.
+    /// Makes a computed node whose highest child has this height.
     pub(super) fn computed(
         &mut self,
         start: u32,
@@ -258,7 +259,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses a point and a name after a value: as a step, a call or a member.
+    /// Parses a dot and a name after a value: as a step, a call or a member.
     fn member(&mut self, start: Token, receiver: Argument) -> Result<Argument> {
         let height = self.height;
         let receiver = match receiver {
@@ -357,7 +358,7 @@ fn is_range_end(argument: &Argument) -> bool {
     )
 }
 
-/// Whether this method of a source may begin a traversal.
+/// Whether a traversal may begin with this method of a source.
 pub(crate) fn begins_traversal(word: &str) -> bool {
     SourceName::from_text(word).is_some() || StepName::from_text(word).is_some_and(is_spawn)
 }

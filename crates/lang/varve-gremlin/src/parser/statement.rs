@@ -5,7 +5,7 @@ use crate::error::{ErrorCode, Result};
 use crate::lexer::TokenKind;
 use crate::tree::{Argument, Catch, Statement, StatementKind, Text};
 
-/// Words that begin a statement or expression and cannot be a type name.
+/// Keywords that cannot be the type of a definition, even if a word follows them.
 const NO_TYPES: &[&str] = &[
     "return",
     "new",
@@ -101,8 +101,8 @@ impl<'s> Parser<'s> {
         Ok(StatementKind::Expression(expression))
     }
 
-    /// Parses `def x` or `Type x`. Returns the name, or takes nothing if there is no definition
-    /// here.
+    /// Parses `def x` or `Type x`, and returns the name `x`. If there is no definition here,
+    /// returns `None` and takes no tokens.
     fn definition(&mut self) -> Result<Option<&'s str>> {
         let first = self.current;
         let follows_word = || -> Result<bool> {
@@ -155,7 +155,8 @@ impl<'s> Parser<'s> {
         Ok(ends.then(|| self.text_of(token)))
     }
 
-    /// Skips `<A, B>`. Returns whether these were type arguments.
+    /// Skips type arguments such as `<A, B>`. Returns false at a token that they cannot contain;
+    /// the caller then goes back.
     fn skip_type_arguments(&mut self) -> Result<bool> {
         let mut open = 0_u32;
         loop {
@@ -172,7 +173,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Checks the end of a statement: `;`, or the end of a line, a block or the text.
+    /// Checks the end of a statement: `;`, or the end of a line, a block or the text, or the word
+    /// `else` or `g`. Takes only the `;`.
     fn end_of_statement(&mut self) -> Result<()> {
         if self.take(TokenKind::Semicolon)? || self.current.newline {
             return Ok(());
@@ -185,7 +187,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses `{ … }` or one statement.
+    /// Parses the body of a loop or condition: `{ … }`, one statement, or `;` for an empty body.
     fn body(&mut self) -> Result<Vec<Statement>> {
         if !self.at(TokenKind::LeftBrace) {
             return Ok(if self.take(TokenKind::Semicolon)? {
@@ -284,7 +286,8 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// Parses the variable of `for (x in …)` or `for (Type x : …)`, up to the `in` or colon.
+    /// Parses the variable of `for (x in …)` or `for (Type x : …)`, up to and including the `in` or
+    /// colon. `None`, and no tokens taken, if this is a loop such as `for (i = 0; …)`.
     fn loop_variable(&mut self) -> Result<Option<&'s str>> {
         let mark = self.mark();
         let name = match self.definition()? {

@@ -416,6 +416,12 @@ fn methods_of_texts_numbers_and_collections() {
         message,
         "No signature of method: String.getVariable() is applicable for argument types: (String)"
     );
+    let (class, message) = failed("l = []; l.add(1, 2, 3)");
+    assert_eq!(class, "groovy.lang.MissingMethodException");
+    assert!(
+        message.ends_with("(Integer, Integer, Integer)"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -10,8 +10,9 @@ use super::payload::ID;
 pub(crate) struct Expect {
     pub(crate) status: u16,
     pub(crate) check: Check,
-    /// Number of the first element, and the number of elements.
+    /// The serial number of the first element.
     pub(crate) first: u64,
+    /// How many elements there are.
     pub(crate) count: u32,
     /// Whether elements were written.
     pub(crate) writes: bool,
@@ -25,13 +26,13 @@ pub(crate) enum Check {
     Id([u8; ID]),
     /// Both ids are in the body.
     Ends([u8; ID], [u8; ID]),
-    /// As many strings as elements, and the id is in the body.
+    /// The body has as many strings as there are elements, and the id.
     Strings([u8; ID]),
     /// As many elements as requested, or at least one if their number is unknown.
     Elements { exactly: Option<u32> },
     /// The name is in the body.
     Name([u8; 8]),
-    /// A list that may be empty.
+    /// A list. If the body has an empty one, the verdict is [`Verdict::Empty`].
     List,
     /// Any body.
     Any,
@@ -47,7 +48,7 @@ pub(crate) enum Verdict {
 }
 
 impl Expect {
-    /// Checks the body of an answer with the expected status.
+    /// Checks the body of an answer that has the expected status.
     pub(crate) fn check(&self, body: &[u8]) -> Verdict {
         let has = |needle: &[u8]| memmem::find(body, needle).is_some();
         let right = match &self.check {

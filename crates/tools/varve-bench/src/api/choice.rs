@@ -30,7 +30,8 @@ pub(crate) enum Chooser {
     Uniform(u64),
     Zipfian {
         ranks: Zipf,
-        /// The most frequent number; the numbers after it have falling frequencies.
+        /// The most frequent number. The numbers after it, and then those from 0 on, are less and
+        /// less frequent.
         first: u64,
     },
 }

@@ -8,11 +8,12 @@ use super::prefix;
 use super::scenario::GREMLIN;
 use super::target::Target;
 
-/// A server of HugeGraph's API whose graph has the schema of the scenarios, the names of this run's
-/// elements, and whether an earlier run used the same prefix.
+/// Finds a server of HugeGraph's API, and creates the schema of the scenarios in its graph. Returns
+/// the server, the naming of this run's elements, and whether an earlier run used the same prefix.
 ///
 /// # Errors
-/// When there is no server or graph, or the graph has a different schema.
+/// When there is no server or graph, the graph has a different schema, no unused prefix was found,
+/// or the options contradict each other.
 pub(crate) fn prepared(
     arguments: &ApiArguments,
     url: &str,
@@ -24,7 +25,7 @@ pub(crate) fn prepared(
         arguments.paths,
         pid,
     )?;
-    // First of all: without its graph, a server's answers about elements mean nothing.
+    // This comes first: without the graph, the server's answers about elements mean nothing.
     target.ensure_graph()?;
     let (prefix, is_used) = prefix::of_run(arguments, &mut target)?;
     let naming = Naming {
@@ -39,10 +40,12 @@ pub(crate) fn prepared(
     Ok((target, naming, is_used))
 }
 
-/// A server with Gremlin as its only API; nothing is created in it.
+/// Finds a server with Gremlin as its only API, and creates nothing in it. The result is as that of
+/// [`prepared`]; an earlier run always counts as having used the prefix.
 ///
 /// # Errors
-/// When there is no server, or a row is no Gremlin query.
+/// When there is no server or traversal source, a row is no Gremlin query, or the options
+/// contradict each other.
 pub(crate) fn gremlin_server(
     arguments: &ApiArguments,
     url: &str,

@@ -9,14 +9,15 @@ use super::payload::PREFIX;
 use super::target::Target;
 use crate::random::Random;
 
-/// The number of random prefixes to try if the graph has elements of runs with earlier ones.
+/// The most random prefixes that are tried.
 const TRIED: u32 = 20;
 
-/// The prefix of this run's ids, and whether an earlier run in this graph used it. It is the prefix
-/// of the options, or a random unused one.
+/// The prefix of this run's ids, and whether an earlier run in this graph used it. The prefix is
+/// the one in the options; without one, it is random and unused.
 ///
 /// # Errors
-/// When the server's answer is neither 200 nor 404, or all tried prefixes were used.
+/// When the server does not answer, its answer is neither 200 nor 404, or all tried prefixes were
+/// used.
 pub(crate) fn of_run(
     arguments: &ApiArguments,
     target: &mut Target,
@@ -33,7 +34,7 @@ pub(crate) fn of_run(
     bail!("the graph has elements of too many runs: use an empty one, or name a --run-prefix")
 }
 
-/// A random prefix, one of 238,328, so that two runs rarely choose the same one.
+/// A random prefix. There are 238,328, so two runs rarely choose the same one.
 fn random() -> [u8; PREFIX] {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     // The standard library seeds its hash tables with the system's random numbers.

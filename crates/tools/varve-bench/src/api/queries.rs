@@ -1,9 +1,9 @@
-//! The Gremlin queries and traversers for the social graph, with their limits.
+//! The Gremlin queries and traversers for the social graph, with their limits of CPU time.
 
 use super::scenario::Scenario;
 
-/// The Gremlin query of a scenario. `x` is a person's id, `y` another's, `n` the name of `x`, `a`
-/// an age.
+/// The Gremlin query of a scenario; `None` if it has none. `x` is a person's id, `y` another's, `n`
+/// the name of `x`, `a` an age.
 pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
     use Scenario as S;
     Some(match scenario {
@@ -31,7 +31,8 @@ pub(crate) const fn gremlin(scenario: Scenario) -> Option<&'static str> {
     })
 }
 
-/// The traverser of a scenario: the path after `traversers/`.
+/// The traverser of a scenario: the path after `traversers/`; `None` if it has none. `@@@@@@@@S`
+/// stands for a person's id, `@@@@@@@@T` for another's.
 pub(crate) const fn traverser(scenario: Scenario) -> Option<&'static str> {
     use Scenario as S;
     Some(match scenario {
@@ -53,7 +54,8 @@ pub(crate) const fn traverser(scenario: Scenario) -> Option<&'static str> {
     })
 }
 
-/// The most CPU time in microseconds that our own server may use for a request of a scenario.
+/// The most CPU time in microseconds that our own server may use for a request of a scenario, on
+/// average; `None` if there is no limit.
 pub(crate) const fn limit_us(scenario: Scenario) -> Option<f64> {
     use Scenario as S;
     Some(match scenario {

@@ -14,7 +14,7 @@ use super::social;
 use crate::random::Random;
 use template::template;
 
-/// The number of other persons that are paired with each person.
+/// For each person, the number of random other persons with whom requests pair it.
 const PAIRS: u64 = 1_000;
 
 /// Makes the requests of a scenario for one worker.
@@ -23,7 +23,7 @@ pub(crate) struct Requests {
     scenario: Scenario,
     data: Arc<Data>,
     template: Template,
-    /// The writes of the mixed scenario.
+    /// The template of the mixed scenario's writes; `None` in other scenarios.
     second: Option<Template>,
     chooser: Chooser,
     random: Random,
@@ -69,7 +69,7 @@ impl Requests {
     }
 
     /// Writes the next request into `out`, which is cleared first. Returns `None` if the request
-    /// would add elements and no new ones are left.
+    /// would add elements, and fewer new ones are left than it needs.
     pub(crate) fn build(&mut self, out: &mut Vec<u8>) -> Option<Expect> {
         out.clear();
         let expect = self.next(out)?;
@@ -108,7 +108,8 @@ impl Requests {
             S::OverwriteNoHistory => self.change(VertexKind::Forgetful, false, out),
             S::IndexQuery => {
                 let number = self.chooser.choose(&mut self.random);
-                // The last group of the load may be incomplete.
+                // The last group of the load may be incomplete; then any number of elements is
+                // right.
                 let first = number / payload::GROUP * payload::GROUP;
                 let whole = first + payload::GROUP <= self.data.sizes.vertices;
                 self.fill(first, out);
@@ -122,7 +123,7 @@ impl Requests {
             }
             _ => {
                 let person = self.chooser.choose(&mut self.random);
-                // The person and a random other person: a pair that is not one of the edges.
+                // The number of a pair, not of an edge: the person and a random other one.
                 let round = social::KNOWN + self.random.below(PAIRS);
                 let number = person + round * self.data.sizes.vertices;
                 self.fill(number, out);
@@ -231,7 +232,8 @@ impl Requests {
         self.expect(200, check, number)
     }
 
-    /// Overwrites existing vertices with new random content.
+    /// Overwrites or updates existing vertices with new random content. `update`: the request is
+    /// the batch update, whose answer lists the elements.
     fn change(&mut self, kind: VertexKind, update: bool, out: &mut Vec<u8>) -> Expect {
         let vertices = self.data.sizes.vertices.max(1);
         let first = self.chooser.choose(&mut self.random);

@@ -1,6 +1,6 @@
-//! A run: prepares the server, loads the data of the scenarios, runs the rows one after another,
-//! and writes the results. The result file is rewritten after each row, so that an interrupted run
-//! keeps its finished rows.
+//! A run of `varve bench api`. It prepares the server, then loads the data of each row, runs the
+//! row, and writes the results. The result file is rewritten after each row, so that an interrupted
+//! run keeps its finished rows.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ use crate::random::mix;
 use crate::result::{EXIT_FAILED, put};
 use crate::serve::Served;
 
-/// Connections that load the data. Few, since a HugeGraph server on two processors refuses more.
+/// The number of connections that load the data. It is small, since a HugeGraph server on two
+/// processors refuses more.
 const LOADERS: u32 = 2;
 /// The time limit of a load, in seconds.
 const LOAD_S: f64 = 36_000.0;
@@ -39,8 +40,9 @@ const LOAD_S: f64 = 36_000.0;
 /// Runs `varve bench api`.
 ///
 /// # Errors
-/// When the run could not be made: no server, a different schema, too few file descriptors, or a
-/// file that cannot be written.
+/// When the run cannot be made: there is no server, the schema differs, a load fails, file
+/// descriptors are too few, or a file cannot be written. Failed thresholds and lost data are no
+/// errors, but set the exit code 3.
 pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
     let mut session = Session::start(arguments)?;
     for repeat in 1..=arguments.repeat.max(1) {
@@ -66,10 +68,10 @@ struct Session<'a> {
     file: ResultFile,
     samples: Option<jtl::Writer>,
     repeat: u32,
-    /// The number of rows and loads so far; each connects from other source addresses.
+    /// The number of rows, warm-ups and loads so far; each connects from other source addresses.
     turn: u32,
     failed: Vec<String>,
-    /// Failed changes so far: the server may still apply them at any time.
+    /// The number of changes that failed so far. The server may still apply them at any time.
     uncertain: u64,
     served: Option<Served>,
 }
@@ -139,7 +141,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Fails before the first row if more elements are to be loaded than there are ids.
+    /// Fails, before the first row, if more elements are to be loaded than there are ids.
     fn check_needs(&self) -> Result<()> {
         for planned in self.arguments.rows()? {
             for need in planned.scenario.needs() {
@@ -151,8 +153,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Raises the limit of file descriptors before the first row, for the most connections of any
-    /// row.
+    /// Raises the limit of file descriptors, before the first row, to what the row with the most
+    /// connections needs.
     fn check_limits(&mut self) -> Result<()> {
         let most = self.arguments.connections()?;
         self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
@@ -162,7 +164,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Warns if an earlier run with this prefix has left the elements that the rows insert.
+    /// Warns if the rows may overwrite elements of an earlier run with this prefix.
     fn check_overwrites(&mut self, is_used: bool) -> Result<()> {
         let prefix = self.file.environment.run_prefix.clone();
         let overwrites = "what this one inserts overwrites them";
@@ -188,7 +190,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Loads the data of a row, runs and verifies it. Returns its index in the file.
+    /// Loads the data of a row, warms up, runs the row and verifies it. Skips a row that the server
+    /// or the data do not allow. Returns the index of the row in the result file.
     fn row(&mut self, planned: &Planned) -> Result<usize> {
         let scenario = planned.scenario;
         let label = self.label(scenario);
@@ -263,7 +266,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Loads the data that a scenario reads or connects, once for each run.
+    /// Loads the data that a scenario reads or connects, unless this run has already loaded it.
     fn load_needs(&mut self, scenario: Scenario) -> Result<()> {
         for need in scenario.needs() {
             let wanted = self.data.wanted(*need);
@@ -383,7 +386,7 @@ impl<'a> Session<'a> {
             self.failed
                 .push(format!("{}: written data is not there", row.label));
         }
-        // In a search the conditions end the search instead.
+        // In a limit search, the conditions end the search instead.
         if self.arguments.limit_search {
             return;
         }
@@ -392,7 +395,7 @@ impl<'a> Session<'a> {
         self.failed.extend(held);
     }
 
-    /// Searches the load at which a row fails.
+    /// Searches the load at which a row fails, and adds the result to the file.
     fn search(&mut self, planned: &Planned) -> Result<()> {
         let open = planned.load.model == Model::Open;
         let start = match open {
@@ -453,7 +456,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Stops a server of our own, and verifies its store before the store is removed.
+    /// Stops the server if this run started it, and verifies its store before the store is removed.
     fn verify_store(&mut self) -> Result<()> {
         let Some(served) = &mut self.served else {
             return Ok(());
@@ -507,8 +510,9 @@ fn new_file(
     }
 }
 
-/// Why a step of a search is not clean. A row that ended early, or that the generator limited, does
-/// not show the server's limit.
+/// The reason why a step of a limit search is not clean; `None` if it is clean. A row that ended
+/// early, or that the load generator limited, is not clean either: it does not show the server's
+/// limit.
 fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     let held = conditions.iter().find(|it| it.holds(row));
     let lost = row.verification.as_ref().filter(|it| !it.passed());
@@ -525,7 +529,7 @@ fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     held.or_else(lost).or_else(early).or_else(bound)
 }
 
-/// Marks the elements that an earlier run loaded as assigned.
+/// Counts the elements that an earlier run loaded as loaded by this one.
 fn assume_loaded(data: &Data) {
     let needs = [
         Need::Vertices(VertexKind::Plain),
@@ -540,7 +544,7 @@ fn assume_loaded(data: &Data) {
     }
 }
 
-/// The program's name without its version.
+/// The name of the server program without its version; `server` if unknown.
 fn short_name(server: &Server) -> String {
     let service = server.service.as_deref().unwrap_or("server");
     service

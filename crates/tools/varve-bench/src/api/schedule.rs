@@ -9,11 +9,12 @@ use crate::random::Random;
 /// Nanoseconds since the row's start.
 pub(crate) type Nanos = u64;
 
-/// When a user starts and when it plans its last request.
+/// When a user starts, and until when it plans requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Life {
     pub(crate) start: Nanos,
-    /// The last instant at which a request may be planned.
+    /// The last instant at which a paced request may be planned. A closed user plans only before
+    /// it.
     pub(crate) end: Nanos,
 }
 
@@ -58,7 +59,7 @@ impl Users {
         self.period
     }
 
-    /// Samples of a user that is never late.
+    /// The number of samples of a user that is never late; `None` in the closed model.
     pub(crate) fn samples_per_user(&self) -> Option<f64> {
         (self.period > 0).then(|| ((self.ramp + self.hold) / self.period + 1) as f64)
     }
@@ -67,7 +68,7 @@ impl Users {
 /// The position of a user in its plan: the request that it sends next or waits for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
-    /// The last instant at which a request may be planned.
+    /// As [`Life::end`].
     end: Nanos,
     /// 0: only the next request is planned.
     period: Nanos,
@@ -80,7 +81,8 @@ pub(crate) struct Course {
 /// The consequences of an answer for its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Answered {
-    /// Planned requests that were never sent, because the user was waiting.
+    /// Planned requests that were never sent, because the user was waiting or its last request was
+    /// sent late.
     pub(crate) omitted: u64,
     /// When the next request is due; `None` when the user stops.
     pub(crate) next: Option<Nanos>,
@@ -133,8 +135,8 @@ impl Course {
             };
         }
         let mut omitted = self.leave_out(self.planned, sent, &mut record);
-        // A send that was several periods late has omitted the requests planned until then; they
-        // are recorded above.
+        // If the request was sent several periods late, the requests planned until then are
+        // omitted; they are recorded above.
         let passed = sent.saturating_sub(self.due) / self.period;
         let next = self.due + (passed + 1) * self.period;
         if next.max(free) <= self.end {
@@ -206,7 +208,7 @@ impl Arrivals {
     }
 }
 
-/// Seconds as nanoseconds; 0 for negative values and NaN.
+/// Seconds as nanoseconds; 0 for negative values, NaN and values too large for a [`Duration`].
 pub(crate) fn nanos(seconds: f64) -> Nanos {
     Duration::try_from_secs_f64(seconds).map_or(0, |duration| duration.as_nanos() as Nanos)
 }

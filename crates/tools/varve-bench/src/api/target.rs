@@ -36,10 +36,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Asks the server for its versions.
+    /// Asks the server for its versions and, if it is Varve, for its engine and durability. Does
+    /// not check that the graph exists ([`Target::ensure_graph`]).
     ///
     /// # Errors
-    /// When the server does not answer, or does not have this API.
+    /// When `url` is invalid, or the server does not answer or does not have HugeGraph's API.
     pub(crate) fn find(
         (url, trust): (&str, &Trust),
         graph: &str,
@@ -115,7 +116,7 @@ impl Target {
     /// `graph` is the name of its traversal source.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// When `url` is invalid, or the server does not answer or has no such traversal source.
     pub(crate) fn gremlin_server(
         (url, trust): (&str, &Trust),
         graph: &str,
@@ -171,11 +172,12 @@ impl Target {
         Ok(())
     }
 
-    /// Creates the schema of the scenarios, unless it exists. Then learns the form of the server's
-    /// edge ids from one edge.
+    /// Creates the schema of the scenarios, unless it exists. Then inserts two probe vertices and
+    /// an edge between them, to learn the form of the server's edge ids.
     ///
     /// # Errors
-    /// When the graph does not exist, or has a different schema under these names.
+    /// When the server does not answer, the graph does not exist or has a different schema under
+    /// these names, the index is not ready in time, or the form of the edge id is unknown.
     pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
         self.ensure_graph()?;
         for (path, body) in schema() {
@@ -188,7 +190,8 @@ impl Target {
     /// Creates the schema of the social graph, unless it exists.
     ///
     /// # Errors
-    /// As [`Target::prepare`].
+    /// When the server does not answer, the graph does not exist or has a different schema under
+    /// these names, or an index is not ready in time.
     pub(crate) fn prepare_social(&mut self) -> Result<()> {
         for (path, body) in social::schema() {
             self.create(path, &body)?;
@@ -209,7 +212,7 @@ impl Target {
         Ok(())
     }
 
-    /// Waits until an index label is built.
+    /// Waits until an index label is built; fails if it is not after 600 polls, about a minute.
     fn wait_for_index(&mut self, name: &str) -> Result<()> {
         let path = format!("{}/schema/indexlabels/{name}", self.place.base);
         for _ in 0..600 {
@@ -226,7 +229,7 @@ impl Target {
     /// its probe vertices.
     ///
     /// # Errors
-    /// When the answer is neither 200 nor 404.
+    /// As [`Target::has`].
     pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
         let naming = Naming { prefix, seed: 0 };
         let [id, _] = naming.probe_ids();
@@ -237,7 +240,8 @@ impl Target {
     /// Whether there is an element at a path.
     ///
     /// # Errors
-    /// When the answer is neither 200 nor 404, as that of a busy server.
+    /// When the server does not answer, or with another status than 200 and 404, as a busy server
+    /// does.
     pub(crate) fn has(&mut self, path: &str) -> Result<bool> {
         let answer = self.probe.ask("GET", path, None)?;
         match answer.status {
@@ -287,7 +291,11 @@ impl Target {
         answer.json()
     }
 
-    /// Why the server cannot run a scenario with this feature, if so.
+    /// Returns why the server cannot run a scenario with this feature; `None` if it can. Reads a
+    /// probe vertex, so [`Target::prepare`] must run first.
+    ///
+    /// # Errors
+    /// When the server does not answer.
     pub(crate) fn lacks(&mut self, feature: Feature, naming: &Naming) -> Result<Option<String>> {
         let [id, _] = naming.probe_ids();
         let (path, reason) = match feature {
@@ -311,7 +319,8 @@ impl Target {
     }
 }
 
-/// Engine and durability from the metrics of a Varve server; other servers have no such line.
+/// Engine and durability from the metrics of a Varve server; `None` for the metrics of another
+/// server.
 fn storage_info(metrics: &str) -> Option<(String, String)> {
     let line = metrics
         .lines()

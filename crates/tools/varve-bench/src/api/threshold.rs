@@ -1,5 +1,5 @@
-//! Conditions on a row, such as `error>0` or `p99>20ms`, that fail a run or end a search for the
-//! upper limit.
+//! Thresholds: conditions on a row of the results, such as `error>0` or `p99>20ms`. A threshold
+//! that holds fails the run, or ends the search for the upper limit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::result::Row;
 pub(crate) struct Threshold {
     metric: Metric,
     above: bool,
-    /// The bound, in the metric's unit.
+    /// The bound, in the metric's unit: microseconds for times.
     value: f64,
     text: String,
 }
@@ -28,7 +28,7 @@ enum Metric {
     NotSent,
 }
 
-/// Names on the command line. Percentiles are in tenths of a percent.
+/// The metrics by their names on the command line. Percentiles are in tenths of a percent.
 const METRICS: &[(&str, Metric)] = &[
     ("error", Metric::Error),
     ("average", Metric::Average),
@@ -49,9 +49,9 @@ const METRICS: &[(&str, Metric)] = &[
 ];
 
 impl Threshold {
-    /// The conditions that end a search for the upper limit: `asked`, and by default any failed
-    /// request and any arrival that was not sent. If arrivals are not sent, the server did not get
-    /// the rate of the step.
+    /// The conditions that end a search for the upper limit: `asked`, and `error>0` and
+    /// `not_sent>0` unless `asked` has a condition on the same metric. If arrivals are not sent,
+    /// the server does not get the rate of the step.
     pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
         let above_zero = |metric, name: &str| Self {
             metric,
@@ -68,8 +68,8 @@ impl Threshold {
         all
     }
 
-    /// Whether the condition holds for a row that ran. Conditions on corrected times never hold for
-    /// a row without them.
+    /// Whether the condition holds for a row that ran. A condition on corrected times holds for no
+    /// row without them.
     pub(crate) fn holds(&self, row: &Row) -> bool {
         let percentile = |it: u32| row.histogram.percentile(f64::from(it) / 10.0) as f64;
         let value = match self.metric {
@@ -77,9 +77,10 @@ impl Threshold {
             Metric::Average => row.columns.average_us,
             Metric::Percentile(it) => percentile(it),
             Metric::CorrectedPercentile(it) => {
-                row.corrected_histogram.as_ref().map_or(0.0, |buckets| {
-                    buckets.percentile(f64::from(it) / 10.0) as f64
-                })
+                let Some(buckets) = &row.corrected_histogram else {
+                    return false;
+                };
+                buckets.percentile(f64::from(it) / 10.0) as f64
             }
             Metric::Max => row.columns.max_us as f64,
             Metric::Throughput => row.columns.throughput,
@@ -131,7 +132,10 @@ impl FromStr for Threshold {
     }
 }
 
-/// A time such as `300s`, `20ms`, `5m` or `0`, in seconds.
+/// Parses a time such as `300s`, `20ms` or `5m` into seconds. Only 0 needs no unit.
+///
+/// # Errors
+/// When the text is not such a time, or is negative.
 pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     let wrong = || format!("{text}: expected a time such as 30s, 20ms or 5m");
     let end = text
@@ -190,6 +194,7 @@ mod tests {
             ("throughput<1000", true),
             ("throughput<900", false),
             ("corrected_p99>1ms", false),
+            ("corrected_p99<1ms", false),
             ("not_sent>0", true),
             ("not_sent>7", false),
         ] {

@@ -1,5 +1,5 @@
-//! The cost of graph algorithms on a stored graph: its copy in memory, one iteration of PageRank,
-//! and components.
+//! The cost of graph algorithms on a stored graph: copying it into memory, one iteration of
+//! PageRank, and weakly connected components.
 //!
 //! The ends of edges are uniformly random, so no locality exists: the worst case for caches.
 
@@ -29,13 +29,15 @@ use crate::random::Random;
 
 /// Elements in one commit of the load.
 const BATCH: u64 = 2_500;
-/// The number of PageRank iterations; the result is their mean.
+/// The number of PageRank iterations whose mean is the result. One more runs first and is not
+/// counted.
 const ITERATIONS: u32 = 20;
 
-/// The limits of the copy: CPU time in µs an edge, and bytes an edge.
+/// The limits of the copy: CPU time in µs per edge, and bytes per edge.
 const COPY_MICROS_MAX: f64 = 0.25;
 const COPY_BYTES_MAX: f64 = 16.0;
-/// The limit of one PageRank iteration: CPU time in ns an edge; 60 ms for 10 million edges.
+/// The limit of one PageRank iteration: CPU time in ns per edge, which is 60 ms for 10 million
+/// edges.
 const ITERATION_NANOS_MAX: f64 = 6.0;
 
 /// Prints the CPU time and memory of the copy and of the algorithms, beside their limits.

@@ -1,5 +1,5 @@
-//! The cost of history for the present: the same reads on a store with one version of each element
-//! and on one with several.
+//! What history costs reads of the present: the same reads on a store with one version of each
+//! element and on a store with several.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::owned::Folder;
 use crate::process;
 use crate::random::Random;
 
-/// Edges of each vertex.
+/// Edges written out of each vertex. Those to the same vertex are one edge.
 const DEGREE: u64 = 10;
 /// Rounds of each kind of read, alternating between the two stores.
 const ROUNDS: usize = 5;
@@ -34,7 +34,8 @@ struct Store {
     _directory: Folder,
 }
 
-/// Prints the rates of present reads on both stores, and their ratio.
+/// Prints the rates of reads of the present on both stores, in reads per CPU second, and their
+/// ratio.
 pub(crate) fn run(vertices: u64, versions: u32) -> Result<()> {
     eprintln!(
         "writing {vertices} vertices and {} edges, 1 and {versions} versions …",

@@ -1,5 +1,5 @@
-//! Waits until no background work runs: otherwise the next measurement would pay for compactions
-//! that an earlier row left.
+//! Waits until no background work runs. Otherwise the next measurement would include compactions
+//! that an earlier row caused.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ const WINDOW: Duration = Duration::from_millis(250);
 const WINDOWS: u32 = 4;
 /// In a quiet window, both processes together use less than this share of one processor.
 const QUIET_SHARE: f64 = 0.04;
-/// The longest wait; after it the measurement begins anyway, and the report mentions this.
+/// The longest wait. After it the measurement begins anyway, and the report says so.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// Waits until this process and process `server` have been quiet for a second. Returns whether that
-/// was reached.
+/// Waits until this process and the process `server` have been quiet for a second, or for
+/// [`LONGEST`]. Returns whether they were quiet.
 pub(super) fn wait(server: u32) -> bool {
     let used = || process::cpu_time(server).unwrap_or_default() + process::own_cpu_time();
     let started = Instant::now();

@@ -1,5 +1,5 @@
-//! An engine that records the batches written to it, so that the same bytes can be written
-//! elsewhere.
+//! An engine that records the batches written to it, so that the same bytes can be written to
+//! another engine.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use varve_kv::{
     SpaceLayer, TableSpec,
 };
 
-/// The batches written, in order.
+/// The batches of successful writes to all spaces, in the order in which the writes ended.
 pub(crate) type Batches = Arc<Mutex<Vec<Batch>>>;
 
 /// The in-memory engine with recording.

@@ -1,4 +1,5 @@
-//! A large load through the REST API: its rate, the memory, and the time to reopen the store.
+//! A large load through the REST API. Measures its rate, the server's memory, the times of queries
+//! after it, and the time until a restarted server answers.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,12 +15,13 @@ use crate::endpoint::Endpoint;
 use crate::environment;
 use crate::serve::{Served, VerifyStore};
 
-/// Requests that are built before they are sent, which bounds this tool's own memory.
+/// The number of requests that are built before they are sent; bounds this tool's own memory.
 const ROUND: u64 = 500;
-/// Connections that send.
+/// The number of connections that load.
 const CONNECTIONS: usize = 4;
 
-/// Loads, queries, restarts, and prints the figures.
+/// Loads the graph, queries it, kills and restarts the server, and verifies the store. Prints the
+/// figures.
 pub(crate) fn run(
     varve: &Path,
     durability: &str,
@@ -85,7 +87,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// The process and the address of the server.
+/// The process id and the address of the server.
 struct Server {
     pid: u32,
     address: SocketAddr,
@@ -147,7 +149,7 @@ fn probe(address: SocketAddr) -> Probe {
     Probe::new(Endpoint::plain(address, "localhost"))
 }
 
-/// The peak of the process's resident memory.
+/// The peak of the process's resident memory, in MiB.
 fn peak_mib(pid: u32) -> Result<u64> {
     let kib = environment::field(&format!("/proc/{pid}/status"), "VmHWM").context("VmHWM")?;
     let kib: u64 = kib.trim_end_matches(" kB").parse().context("a number")?;

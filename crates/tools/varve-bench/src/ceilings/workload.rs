@@ -1,8 +1,8 @@
 //! The requests: schema, vertices and edges like those of HugeGraph's published load tests.
 //!
-//! A vertex has a custom string id of 16 digits in random order and seven properties (170 bytes of
-//! JSON). An edge connects two random vertices and has two properties. A seed determines
-//! everything.
+//! A vertex has a custom string id of 16 hexadecimal digits and seven properties (about 165 bytes
+//! of JSON). An edge connects two random vertices, which may be the same, and has two properties.
+//! The number of an element is the seed of its random values, so each run sends the same elements.
 
 use crate::random::Random;
 
@@ -11,7 +11,7 @@ pub(crate) const BATCH_VERTICES: usize = 200;
 /// Edges per batch request.
 pub(crate) const BATCH_EDGES: usize = 500;
 
-/// Schema requests: path below the graph and body.
+/// The schema requests, each as path below the graph and body.
 pub(crate) fn schema() -> Vec<(&'static str, String)> {
     let key = |name: &str, data_type: &str| {
         (
@@ -40,7 +40,7 @@ pub(crate) fn schema() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The id of vertex number `at`: 16 hexadecimal digits, in random order.
+/// The id of vertex number `at`: 16 hexadecimal digits. Ids do not grow with the numbers.
 pub(crate) fn vertex_id(at: u64) -> String {
     format!("{:016x}", Random::new(at).next())
 }
@@ -78,7 +78,7 @@ pub(crate) fn batch(first: u64, count: usize, body: impl Fn(u64) -> String) -> S
     format!("[{}]", bodies.join(","))
 }
 
-/// A whole HTTP request.
+/// A whole HTTP request; `path` is below the graph `hugegraph`.
 pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
     let mut request = format!("{method} /graphs/hugegraph/{path} HTTP/1.1\r\nHost: localhost\r\n");
     if !body.is_empty() {

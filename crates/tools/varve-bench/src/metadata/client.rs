@@ -16,11 +16,12 @@ use crate::client::{self, Connection};
 use crate::endpoint::{Endpoint, Trust};
 use crate::wait::origin;
 
-/// How long to wait for an answer. The published runs have calls of twenty seconds.
+/// The timeout of connecting, and of each wait for more bytes of an answer. The published runs have
+/// calls of twenty seconds.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// Bytes of a request and of an answer that a failure keeps.
+/// The most bytes of a request's body, and of an answer's body, that a failure keeps.
 const KEPT_BYTES: usize = 4_000;
-/// The class of the exception for methods that the repository does not support.
+/// The simple name of the exception for methods that the repository does not support.
 const NOT_SUPPORTED: &str = "FunctionNotSupportedException";
 
 /// An answer and its time.
@@ -28,7 +29,7 @@ const NOT_SUPPORTED: &str = "FunctionNotSupportedException";
 pub(crate) struct Timed<A> {
     pub(crate) answer: A,
     pub(crate) elapsed: Duration,
-    /// Bytes received.
+    /// Bytes of the answer's body.
     pub(crate) bytes: u64,
 }
 
@@ -39,9 +40,10 @@ pub(crate) struct Failure {
     /// The exception's simple name, or a short description of another failure.
     pub(crate) exception: String,
     pub(crate) message: String,
-    /// Method, path and body.
+    /// Method, path, and the beginning of the body.
     pub(crate) request: String,
-    /// The body of the answer.
+    /// The beginning of the answer's body; empty if there is none, or if the answer was readable
+    /// but lacks the expected content.
     pub(crate) answer: String,
 }
 
@@ -50,9 +52,10 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     /// The repository reports that it does not support the method.
     NotSupported,
-    /// An exception, an unreadable answer, or one without the expected content.
+    /// Another exception, no answer, an unreadable answer, or an answer without the expected
+    /// content.
     Failed,
-    /// The server does not accept connections any more.
+    /// No connection could be opened.
     Gone,
 }
 
@@ -71,7 +74,9 @@ impl Client {
     /// A client of `server` at `url`, which acts as `user`.
     ///
     /// # Errors
-    /// When the address is not `http://host:port` or `https://host:port`, with a path or without.
+    /// When the address is not `http://host:port` or `https://host:port`, with or without a path;
+    /// when its host name cannot be resolved; or when the certificates for `https` are missing or
+    /// unusable.
     pub(crate) fn new((url, trust): (&str, &Trust), server: &str, user: &str) -> Result<Self> {
         let (origin, path) = origin(url);
         let endpoint = Endpoint::new(origin, trust)?;
@@ -92,7 +97,7 @@ impl Client {
     /// Sends a `GET`, or a `POST` with or without a body.
     ///
     /// # Errors
-    /// When the call fails for any reason.
+    /// When the call fails for any reason, or the answer reports an exception.
     pub(crate) fn call<A: Answer>(
         &mut self,
         method: &str,
@@ -125,7 +130,7 @@ impl Client {
         sent.extend_from_slice(body);
     }
 
-    /// Sends the encoded request, and judges its answer.
+    /// Opens the connection unless it is open, sends the encoded request, and judges the answer.
     fn exchange<A: Answer>(&mut self, start: Instant) -> Result<Timed<A>, Failure> {
         let failed = |kind, what: &str, why: String| Failure::new(kind, what, &why);
         let none =
@@ -197,7 +202,7 @@ impl Failure {
         }
     }
 
-    /// A failure: an answer without the expected content.
+    /// The failure of an answer without the expected content `what`.
     pub(crate) fn empty(what: &str) -> Self {
         Self::new(FailureKind::Failed, "empty answer", what)
     }

@@ -1,5 +1,5 @@
-//! The evidence of the timed calls, in the published form: a file for each profile. It is written
-//! while the suite runs, since a large volume has millions of calls.
+//! The evidence of the timed calls, in the published form: a file for each profile, with a record
+//! of each call. It is written while the suite runs, since a large run has millions of calls.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,14 +12,16 @@ use serde_json::json;
 
 use super::profile::{Profile, Row};
 
-/// The files, opened at the first call of their profile.
+/// The files of evidence. A file is created at the first call of its profile.
 #[derive(Debug)]
 pub(crate) struct Evidence {
     folder: PathBuf,
     files: BTreeMap<Profile, ProfileFile>,
-    /// The length of each file without its end, when all files were last complete.
+    /// The length of each file without its end, by the profile's id, when all files were last
+    /// complete.
     whole: BTreeMap<u16, u64>,
-    /// The first error. Times are still measured; the run ends with this error.
+    /// The first error. No later call is written; calls are still timed, and the run ends with this
+    /// error.
     error: Option<anyhow::Error>,
 }
 
@@ -39,10 +41,11 @@ impl Evidence {
         Self::in_folder(folder)
     }
 
-    /// Checks that a folder has no evidence, which could be taken for that of this run.
+    /// Checks that a folder has no evidence. Evidence of another run could be taken for that of
+    /// this one.
     ///
     /// # Errors
-    /// When it has some.
+    /// When the folder has evidence.
     pub(crate) fn check_new(folder: &Path) -> Result<()> {
         let mut profiles = Profile::ALL.iter();
         let is_there = |profile: &Profile| ProfileFile::path(folder, *profile).is_file();
@@ -65,11 +68,11 @@ impl Evidence {
         })
     }
 
-    /// Reopens the evidence in `folder` as it was when its files had these lengths. Later content
-    /// is cut off, and later files are removed.
+    /// Reopens the evidence in `folder` as it was when [`Evidence::complete`] returned `lengths`:
+    /// truncates files to their lengths, removes those without a length, and completes them again.
     ///
     /// # Errors
-    /// When a file is missing, is shorter, or cannot be written.
+    /// When a file is missing or shorter than its length, or cannot be written or removed.
     pub(crate) fn again(folder: &Path, lengths: &BTreeMap<u16, u64>) -> Result<Self> {
         let mut evidence = Self::in_folder(folder)?;
         for profile in Profile::ALL {
@@ -86,20 +89,22 @@ impl Evidence {
         Ok(evidence)
     }
 
-    /// Truncates the files to their last complete state and completes them again.
+    /// Resets the evidence to its last complete state, as [`Evidence::again`] does. Forgets the
+    /// first error.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// As [`Evidence::again`].
     pub(crate) fn cut_back(&mut self) -> Result<()> {
         for file in std::mem::take(&mut self.files).into_values() {
-            // Dropping the writer itself would flush its buffer.
+            // The buffered calls must not be written. Dropping the writer itself would flush them.
             drop(file.writer.into_parts());
         }
         *self = Self::again(&self.folder, &self.whole)?;
         Ok(())
     }
 
-    /// Adds a call of `row`, made for the profile and the type of `case`.
+    /// Adds a call to the file of `row`'s profile. `case`: the profile and the type of the test
+    /// case that made the call. An error is kept for [`Evidence::complete`].
     pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), elapsed: Duration) {
         if self.error.is_none()
             && let Err(error) = self.write(row, case, elapsed)
@@ -137,10 +142,10 @@ impl Evidence {
     }
 
     /// Completes the files; later calls can still be added. Returns the length of each file without
-    /// its end, for [`Evidence::again`].
+    /// its end, by the profile's id, for [`Evidence::again`].
     ///
     /// # Errors
-    /// When anything could not be written, now or earlier.
+    /// When something could not be written, now or earlier.
     pub(crate) fn complete(&mut self) -> Result<BTreeMap<u16, u64>> {
         if self.error.is_none() {
             let files = self.files.iter_mut();
@@ -150,7 +155,7 @@ impl Evidence {
                     self.whole.clone_from(&lengths);
                     return Ok(lengths);
                 }
-                // Later writes would follow the missing ones.
+                // Nothing more may be written, since a part of the file is missing.
                 Err(error) => self.error = Some(error),
             }
         }
@@ -160,8 +165,8 @@ impl Evidence {
 }
 
 impl ProfileFile {
-    /// Writes the end, and seeks back before it, so that later calls replace it. Returns that
-    /// position.
+    /// Writes the end and flushes the file. Then seeks back to the position before the end, so that
+    /// later calls overwrite it, and returns that position.
     fn complete(&mut self) -> std::io::Result<u64> {
         let end = self.writer.stream_position()?;
         self.writer.write_all(b"\n]}]}\n")?;
@@ -172,7 +177,7 @@ impl ProfileFile {
         folder.join(format!("profile-{:03}.json", profile.id()))
     }
 
-    /// Reopens the file of an earlier run and truncates it to `length`.
+    /// Reopens an existing file and truncates it to `length`.
     fn again(path: &Path, length: u64) -> Result<Self> {
         let shown = path.display();
         let open = File::options().write(true).open(path);
@@ -183,7 +188,7 @@ impl ProfileFile {
         file.seek(SeekFrom::Start(length))?;
         Ok(Self {
             writer: BufWriter::new(file),
-            // A file is created with its first call.
+            // A file is created at its first call, so it has at least one.
             first: false,
         })
     }

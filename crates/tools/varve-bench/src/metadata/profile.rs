@@ -87,8 +87,8 @@ impl Profile {
         is_search || is_of_the_middle || matches!(self, P::RelationshipRetype)
     }
 
-    /// Whether the profile can be continued from the middle: it is long, and its test cases are
-    /// independent.
+    /// Whether the profile can be interrupted and continued later: it is long, and its test cases
+    /// are independent.
     pub(crate) const fn goes_on_within(self) -> bool {
         matches!(self, Self::GraphQueries | Self::GraphHistoryQueries)
     }
@@ -111,9 +111,9 @@ pub(crate) struct Row {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowInfo {
     pub(crate) row: Row,
-    /// Timed calls of the published XTDB run at 0005-02.
+    /// Timed calls of the published XTDB run at volume 0005-02.
     pub(crate) calls_published: u64,
-    /// How the number of calls depends on the volume.
+    /// How the number of calls follows from the volume.
     pub(crate) calls: Calls,
     /// The limit of the median.
     pub(crate) limit: Limit,
@@ -125,17 +125,18 @@ pub(crate) struct RowInfo {
 pub(crate) enum Calls {
     /// All instances of a fixed number of types.
     All,
-    /// Half of the instances, rounded down: the reference copies that get another home.
+    /// Half of the instances of each type, rounded down: the reference copies that get another
+    /// home.
     Half,
     /// The other half, rounded up.
     Rest,
-    /// Instances that a search found, or whose answer was not empty: the repository chooses which
-    /// instances come first.
+    /// Instances that a search found, or for which an earlier answer was not empty. The number
+    /// depends on the order in which the repository returns instances.
     Chosen,
 }
 
 impl RowInfo {
-    /// The number of calls with `instances` instances of each type, if it follows from the volume.
+    /// The number of calls with `instances` instances of each type; `None` for [`Calls::Chosen`].
     pub(crate) fn calls_expected(&self, instances: u64) -> Option<u64> {
         let share = |instances: u64| match self.calls {
             Calls::All => Some(instances),
@@ -229,7 +230,7 @@ pub(crate) const ROWS: &[RowInfo] = &[
     info(P::EntityRetype, "reTypeEntitySuper", 1365, All, Write),
 ];
 
-/// Instances of each type in the published run with known numbers of calls.
+/// Instances of each type in the published run whose numbers of calls are known.
 const PUBLISHED_INSTANCES: u64 = 5;
 /// The number of rows in the published table: the first ones of [`ROWS`].
 pub(crate) const PUBLISHED_ROWS: usize = 56;

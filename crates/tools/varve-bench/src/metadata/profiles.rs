@@ -1,4 +1,4 @@
-//! The calls of the profiles, a module for each group of them, and their order of execution.
+//! The calls of the profiles, and their order of execution. Each group of profiles has a module.
 
 mod classification;
 mod creation;
@@ -29,7 +29,7 @@ pub(crate) enum Types {
 /// A test case: the calls of a profile for one type.
 type Case = fn(&mut Suite, &PlannedType) -> Result<(), Failure>;
 
-/// A profile's test cases.
+/// The test case of a profile, which a stage runs for each type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pass {
     pub(crate) profile: Profile,
@@ -42,7 +42,7 @@ pub(crate) struct Stage {
     pub(crate) over: Types,
     /// For each type, all passes run before those of the next type.
     pub(crate) passes: &'static [Pass],
-    /// Whether the keys that earlier stages left are discarded.
+    /// Whether the keys that earlier stages left are discarded before this stage.
     pub(crate) begins: bool,
 }
 

@@ -12,7 +12,8 @@ use super::profile::{Profile, ROWS, Row};
 use super::result::{FailedCase, RowResult};
 use crate::histogram::{buckets, histogram, median_interval, median_of};
 
-/// The longest time that a histogram distinguishes: half an hour, in nanoseconds.
+/// The longest time that a histogram distinguishes: half an hour, in nanoseconds. Longer times
+/// count as this one.
 const LONGEST_NS: u64 = 1_800_000_000_000;
 /// Failed test cases of a profile that are recorded in full; further ones are only counted.
 const KEPT_FAILURES: usize = 20;
@@ -76,10 +77,11 @@ impl Recorder {
         recorder
     }
 
-    /// Completes the evidence so far on disk. Returns the length of the evidence of each profile.
+    /// Completes the evidence files; later calls can still be added. Returns the length of each
+    /// file without its end, by the profile's id; empty without evidence.
     ///
     /// # Errors
-    /// When it could not be written, now or earlier.
+    /// When evidence could not be written, now or earlier.
     pub(crate) fn complete_evidence(&mut self) -> anyhow::Result<BTreeMap<u16, u64>> {
         let evidence = self.evidence.as_mut();
         evidence.map_or(Ok(BTreeMap::new()), Evidence::complete)
@@ -88,7 +90,7 @@ impl Recorder {
     /// Truncates the evidence to its last complete state, so that it can be read.
     ///
     /// # Errors
-    /// When the files cannot be written.
+    /// When the files cannot be opened or written.
     pub(crate) fn cut_evidence_back(&mut self) -> anyhow::Result<()> {
         self.evidence.as_mut().map_or(Ok(()), Evidence::cut_back)
     }
@@ -112,7 +114,7 @@ impl Recorder {
         self.rows[row.position()].not_supported = true;
     }
 
-    /// Records a test case that ended early.
+    /// Records a test case that ended early, in full for the first [`KEPT_FAILURES`] of a profile.
     pub(crate) fn failed(&mut self, profile: Profile, case: &str, failure: &Failure) {
         self.failed += 1;
         let kept = self.failures.iter();

@@ -1,4 +1,4 @@
-//! Runs the suite: the volumes one after another, with progress and results.
+//! Runs the suite for each volume (size of a run), one after another, and writes the results.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -101,7 +101,7 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
         outcome = match measure_volume(arguments, *volume, &plan, &mut file, until) {
             Ok(outcome) => outcome,
             Err(error) if at > 0 => Err(error),
-            // Without a measurement, no file is changed.
+            // Nothing was measured, so no file is changed.
             Err(error) => return Err(error),
         };
     }
@@ -144,9 +144,11 @@ fn repository(arguments: &MetadataArguments) -> Result<Repository> {
     })
 }
 
-/// Runs a volume. After every profile its results are in `file`, also on disk, so that an
-/// interrupted run keeps them and can continue. Errors before the first measurement are the outer
-/// error.
+/// Runs the suite for one volume. Saves the results in `file` and on disk after every profile, and
+/// at intervals within a long one, so that an interrupted run can continue.
+///
+/// # Errors
+/// The outer error comes before the first measurement, the inner one after it.
 fn measure_volume(
     arguments: &MetadataArguments,
     volume: Volume,
@@ -202,7 +204,7 @@ fn measure_volume(
     let mut keeping = Keeping::new(every, until, &mut keep);
     let (runs, outcome) = suite.run(plan, &mut watch, over, &mut keeping);
     let kept = part.end(file, &mut suite, &runs, outcome.is_ok());
-    // The results are on disk even if a later volume fails to start.
+    // Written here, so that the results are on disk even if a later volume fails to start.
     warn_unless_kept(write_json(arguments, file));
     Ok(outcome.and(kept))
 }
@@ -212,16 +214,16 @@ fn write_json(arguments: &MetadataArguments, file: &MetadataFile) -> Result<()> 
     path.map_or(Ok(()), |path| file.write(path))
 }
 
-/// A full disk does not end hours of measuring; if results are still missing at the end, the run
-/// ends with an error.
+/// Only warns if results were not saved, so that a full disk does not end hours of measuring. If
+/// results are still missing at the end, the run ends with an error.
 fn warn_unless_kept(kept: Result<()>) {
     if let Err(error) = kept {
         progress::warn(&format!("the results so far are not on disk: {error:#}"));
     }
 }
 
-/// Starts a server of our own, if requested. If the run `goes_on`, it gets the data of the earlier
-/// part.
+/// Starts a server of our own, if requested. If the run `goes_on`, the server opens the data of the
+/// earlier part.
 fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result<Option<Served>> {
     let Some(binary) = &arguments.common.serve else {
         return Ok(None);

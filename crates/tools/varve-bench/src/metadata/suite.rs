@@ -1,4 +1,4 @@
-//! The suite at one volume (the number of instances of each type, and the page size): runs the
+//! The suite at one volume: a number of instances of each type, and a page size. It runs the
 //! profiles in order, each over the types of its category, and holds the state that test cases
 //! share.
 
@@ -30,15 +30,15 @@ pub(crate) struct Suite {
     pub(crate) volume: Volume,
     /// The user of the requests.
     pub(crate) user: String,
-    /// The metadata collection of the repository.
+    /// The id of the repository's metadata collection.
     pub(crate) home: String,
-    /// The pretended home of reference copies: a metadata collection.
+    /// The invented id of the metadata collection that is the home of reference copies.
     pub(crate) copies: String,
     pub(crate) values: Values,
     guids: Random,
     /// The instant as of which history is read; it is before all updates.
     pub(crate) as_of: Option<Millis>,
-    /// Whether searches that only find a test case's instances count in the rows of the searches.
+    /// Whether searches that only find the instances for a test case are recorded, too.
     booking: bool,
     selection: Selection,
     /// Whether instances are created for some types only.
@@ -58,7 +58,8 @@ pub(crate) struct Suite {
 pub(crate) struct Keys {
     pub(crate) own: HashMap<String, Guids>,
     pub(crate) copies: HashMap<String, Guids>,
-    /// The purged instances. A search by a supertype finds the instances of its subtypes again.
+    /// The GUIDs of purged instances. Searches by a type and by its supertype find the same
+    /// instances, but each is purged only once.
     pub(crate) purged: HashSet<Box<str>>,
 }
 
@@ -82,7 +83,7 @@ type Keep<'a> = dyn FnMut(&mut Suite, &Runs, Option<Profile>) + 'a;
 pub(crate) struct Keeping<'a> {
     /// Called whenever a profile is complete, and at intervals within a long one.
     keep: &'a mut Keep<'a>,
-    /// After this instant no profile is begun.
+    /// After this instant no profile begins, and a long read-only one is interrupted.
     until: Option<Instant>,
     /// The interval at which results are saved within a long profile.
     every: Duration,
@@ -252,8 +253,8 @@ impl Suite {
         (runs, Ok(()))
     }
 
-    /// Sets the instant as of which history is read to now, and waits until it has passed, so that
-    /// all later writes are after it.
+    /// Sets the instant as of which history is read to the current time. Then waits until the clock
+    /// is past this instant, so that all later writes come after it.
     fn mark_time(&mut self) {
         let time = now();
         while now() <= time {
@@ -293,7 +294,8 @@ impl Suite {
             }
             let done = at + 1;
             watch.progress(self, done, types.len());
-            // A failed case may mean that the repository is about to stop answering.
+            // After a failed case nothing is saved, since the repository may be about to stop
+            // answering.
             let can_be_kept = first.goes_on_within() && went_well && done < types.len();
             if can_be_kept && keeping.is_due() {
                 used.charge(watch, run_of(runs, first));
@@ -406,7 +408,7 @@ impl Suite {
         self.given(row, "POST", path, Some(body))
     }
 
-    /// The same with `GET`.
+    /// As [`Suite::change`], with `GET`.
     ///
     /// # Errors
     /// When it fails or its answer is empty.
@@ -414,7 +416,7 @@ impl Suite {
         self.given(row, "GET", path, None)
     }
 
-    /// The same with `POST` and no body.
+    /// As [`Suite::change`], with no body.
     ///
     /// # Errors
     /// When it fails or its answer is empty.
@@ -439,8 +441,7 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A call that is timed even if its answer is empty; `page` is the most instances that it
-    /// requests.
+    /// A call that is timed even if its answer is empty. It requests at most `page` instances.
     ///
     /// # Errors
     /// When it fails, or its answer has more instances.
@@ -474,8 +475,8 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A search for the instances of a test case, at most `page`. It is counted in the row of such
-    /// searches, unless `--no-booking` is set.
+    /// A search for at most `page` instances that a test case needs. It is recorded as by
+    /// [`Suite::search`], unless `--no-booking` is set.
     ///
     /// # Errors
     /// When it fails, or finds more.

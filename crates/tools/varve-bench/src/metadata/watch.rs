@@ -1,5 +1,5 @@
-//! Watches the suite: measures the server's process, and shows the profile, the rate and the time
-//! left.
+//! Watches the suite: measures the processes of the server and of this tool, and shows the profile,
+//! the rate and the time left.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use super::suite::{Runs, Suite};
 use crate::process;
 use crate::progress::Progress;
 
-/// The interval of the progress line on a terminal.
+/// The least interval of the progress line on a terminal.
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
-/// The interval of progress lines elsewhere.
+/// The least interval of progress lines elsewhere.
 const LOG_EVERY: Duration = Duration::from_secs(60);
-/// The volume for which the calls of each row are known.
+/// The instances of each type in the published run, whose calls in each row are known.
 const COUNTED_INSTANCES: f64 = 5.0;
 /// The weight of a graph walk, in multiples of its limit: its answers have hundreds of instances.
 const WALK_WEIGHT: f64 = 10.0;
@@ -32,7 +32,8 @@ pub(crate) struct Watch {
     stage: StageBegin,
 }
 
-/// The CPU time used up to an instant: of the server, in seconds, and of this tool.
+/// The CPU time used up to an instant: by the server, in seconds, and by this tool. The server's is
+/// `None` if it is unknown.
 #[derive(Debug)]
 pub(crate) struct Used {
     server: Option<f64>,
@@ -47,7 +48,8 @@ impl Used {
         }
     }
 
-    /// Adds the CPU time used since the last charge to `run`.
+    /// Adds to `run` the CPU time that was used since the last charge, and sets its resident
+    /// memory.
     pub(crate) fn charge(&mut self, watch: &Watch, run: &mut ProfileRun) {
         let before = std::mem::replace(self, Self::until_now(watch));
         run.tool_cpu_s += self.own.saturating_sub(before.own).as_secs_f64();
@@ -63,10 +65,10 @@ impl Used {
 #[derive(Debug)]
 struct StageBegin {
     profiles: Vec<Profile>,
-    /// Types that were complete before.
+    /// The number of types that were complete before.
     over: usize,
     at: Instant,
-    /// The number of calls in the last progress line, and its time.
+    /// The number of calls in the last progress line, and its time; it may be of an earlier stage.
     shown: (u64, Instant),
 }
 
@@ -89,31 +91,31 @@ impl Watch {
         }
     }
 
-    /// Marks a profile as completed before.
+    /// Marks a profile as completed by an earlier run.
     pub(crate) fn is_over(&mut self, profile: Profile) {
         self.estimate.over(profile);
     }
 
-    /// CPU time of the server so far, in seconds.
+    /// CPU time of the server so far, in seconds; `None` if its process is unknown.
     pub(crate) fn server_cpu(&self) -> Option<f64> {
         self.pid
             .and_then(process::cpu_time)
             .map(|it| it.as_secs_f64())
     }
 
-    /// Resident memory of the server, in bytes.
+    /// Resident memory of the server, in bytes; `None` if its process is unknown.
     pub(crate) fn server_resident(&self) -> Option<u64> {
         self.pid.and_then(process::resident)
     }
 
-    /// Begins a stage, in which these profiles take turns; `over` types are complete.
+    /// Begins a stage, in which these profiles take turns; `over` types are complete already.
     pub(crate) fn stage_begins(&mut self, profiles: &[Profile], over: usize) {
         self.stage.profiles = profiles.to_vec();
         self.stage.over = over;
         self.stage.at = Instant::now();
     }
 
-    /// Shows the progress after a type.
+    /// Shows the progress after a type, unless the last line is too recent or the output is quiet.
     pub(crate) fn progress(&mut self, suite: &Suite, done: usize, all: usize) {
         let every = match self.progress {
             Progress::Quiet => return,
@@ -152,7 +154,8 @@ impl Watch {
         ));
     }
 
-    /// Prints a line for each profile of a completed stage.
+    /// Marks the profiles of a completed stage as completed, and prints a line for each one that
+    /// ran.
     pub(crate) fn stage_over(&mut self, suite: &Suite, runs: &Runs) {
         for profile in &self.stage.profiles {
             self.estimate.over(*profile);
@@ -180,7 +183,7 @@ impl Watch {
     }
 }
 
-/// Hours and minutes, minutes and seconds, or seconds.
+/// Hours and minutes from 2 hours on, minutes and seconds from 2 minutes on, otherwise seconds.
 fn span(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
@@ -190,7 +193,7 @@ fn span(time: Duration) -> String {
 }
 
 /// The work of each profile, without a unit: the calls of its rows in the published run, scaled to
-/// this volume and weighted by their limits.
+/// this volume and weighted by the limits of the rows.
 #[derive(Debug)]
 struct Estimate {
     work: BTreeMap<Profile, f64>,

@@ -1,6 +1,7 @@
 //! Formats numbers and text for a report.
 
-/// Escapes text for the content of an element or a quoted attribute.
+/// Escapes text for the content of an element or a quoted attribute. Replaces control characters,
+/// except newlines.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -10,7 +11,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Control characters are not allowed in HTML, but quoted answers may contain some.
+            // HTML forbids most control characters, but quoted answers may contain some.
             it if it.is_control() && it != '\n' => out.push('\u{FFFD}'),
             it => out.push(it),
         }
@@ -18,7 +19,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A whole number with thousands separators.
+/// A number rounded to a whole one, with thousands separators.
 pub(crate) fn whole(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut out = String::new();
@@ -34,7 +35,7 @@ pub(crate) fn whole(number: f64) -> String {
     out
 }
 
-/// A number with three significant digits, or all digits before the point.
+/// A number with two decimals below 10, one below 100, and none from 100 on.
 pub(crate) fn three(number: f64) -> String {
     match number.abs() {
         size if size >= 99.95 => whole(number),
@@ -43,12 +44,12 @@ pub(crate) fn three(number: f64) -> String {
     }
 }
 
-/// Milliseconds, truncated to whole ones like JMeter's.
+/// Microseconds as whole milliseconds, truncated as JMeter does.
 pub(crate) fn whole_ms(us: f64) -> String {
     whole((us / 1_000.0).floor())
 }
 
-/// Milliseconds with three significant digits.
+/// Microseconds as milliseconds, formatted by [`three`].
 pub(crate) fn ms(us: f64) -> String {
     three(us / 1_000.0)
 }

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A histogram with three significant digits: `[highest value of the bucket in µs, count]`,
-/// ascending, empty buckets left out.
+/// A histogram with three significant digits: `[highest value of the bucket, count]`, ascending,
+/// empty buckets left out. The field that has the histogram defines the unit of the values: µs, or
+/// ns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Buckets(pub Vec<(u64, u64)>);
@@ -15,8 +16,8 @@ impl Buckets {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// The smallest value in µs that at least `percent` percent of the samples do not exceed; 0
-    /// without samples.
+    /// The smallest bucket value that at least `percent` percent of the samples do not exceed; 0
+    /// without samples. `percent` is rounded to thousandths.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> u64 {
         // In integers, since 99.9 % of 1,000 in floating point is a little over 999.

@@ -231,8 +231,8 @@ fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEn
     all
 }
 
-/// Returns the entries of a state of `id` in the unique ones of its label's indexes: the values that
-/// no other element may have.
+/// Returns the entries of a state of `id` in the unique indexes among `indexes`: the values that no
+/// other element may have.
 pub(crate) fn unique_entries(
     indexes: &[Arc<IndexLabel>],
     id: &ElementId,

@@ -18,7 +18,8 @@ use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, deriv
 use crate::read::{resolve, visit_events, visit_events_of};
 
 impl Transaction<'_> {
-    /// Calls `found` with the content of a vertex's row. Returns whether the vertex exists.
+    /// Calls `found` with the content of a vertex, if the vertex exists at the transaction's now.
+    /// Returns whether it does. Takes a shared latch on the vertex.
     ///
     /// # Errors
     /// As [`Transaction::hold`], or when the store fails or is damaged.
@@ -31,7 +32,7 @@ impl Transaction<'_> {
         self.element(&ElementId::Vertex(id.clone()), found)
     }
 
-    /// Calls `found` with the content of an edge's row. Returns whether the edge exists.
+    /// As [`Transaction::with_vertex`], for an edge. Latches the edge, but not its ends.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
@@ -57,8 +58,8 @@ impl Transaction<'_> {
         self.visit_row(&partition, &clustering, &row, found)
     }
 
-    /// Reads the current row of a latched element. No other commit can change it before this
-    /// transaction ends, so it is read once and cached.
+    /// Reads the current row of a latched element. No other commit can change the row before this
+    /// transaction ends, so it is cached while there is room.
     fn row(&self, id: &ElementId) -> Result<Option<Arc<[u8]>>, GraphError> {
         if let Some(row) = self.rows.borrow().get(id) {
             return Ok(row.cloned());
@@ -78,13 +79,14 @@ impl Transaction<'_> {
         Ok(row)
     }
 
-    /// [`Transaction::row`], decoded.
+    /// As [`Transaction::row`], decoded.
     pub(super) fn current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
         let row = self.row(id)?;
         row.as_deref().map(Current::decode).transpose()
     }
 
-    /// Passes the content that the element has now to `found`, by its current row.
+    /// Calls `found` with the content that the element has at the transaction's now, if any.
+    /// Returns whether it has one. If the current row does not decide now, reads the events.
     fn visit_row(
         &self,
         partition: &[u8],
@@ -114,8 +116,8 @@ impl Transaction<'_> {
         Ok(resolved.is_some())
     }
 
-    /// Checks the start of a state. A start at or after the transaction's now means that it was
-    /// committed meanwhile.
+    /// Checks that a state starts before the transaction's now. If not, the state was committed
+    /// after the transaction began, and the work must run again with a later now.
     fn check_start(&self, header: &Header) -> Result<(), GraphError> {
         let from = header.period().from;
         if from < self.now {
@@ -124,7 +126,8 @@ impl Transaction<'_> {
         Err(self.again(Retry::Later(from)))
     }
 
-    /// Visits the edges of a vertex; those that this transaction put come last.
+    /// Visits the edges of a vertex in both directions, each once, until `visit` breaks. Those that
+    /// this transaction put come last. Takes the exclusive latch on the vertex.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`], and what `visit` returns.
@@ -194,11 +197,11 @@ impl Transaction<'_> {
         visited
     }
 
-    /// Visits the committed events of an element that this transaction has read or changed, newest
-    /// first.
+    /// Visits the committed events of an element, newest first, until `visit` breaks. This
+    /// transaction must have read or changed the element before, and so have latched it.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`].
+    /// When the store fails or is damaged.
     pub fn visit_events(
         &self,
         id: &ElementId,
@@ -213,10 +216,11 @@ impl Transaction<'_> {
     }
 
     /// Returns every element that has a committed entry in this partition of a derived index, now
-    /// or in the future. The result may include elements without such an entry.
+    /// or in the future of valid time. The result may include elements without such an entry. The
+    /// elements are not latched.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`].
+    /// When the store fails or is damaged.
     pub fn present_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
         derived_elements(self.reader(), &[INDEX], index, first)
     }
@@ -224,7 +228,7 @@ impl Transaction<'_> {
     /// As [`Transaction::present_derived`], for entries of the past.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`].
+    /// As [`Transaction::present_derived`].
     pub fn past_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
         derived_elements(self.reader(), &[EVENT_INDEX], index, first)
     }
@@ -233,7 +237,7 @@ impl Transaction<'_> {
     /// The visited elements are not latched.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`].
+    /// When the store fails or is damaged.
     pub fn walk_derived(
         &self,
         walk: &DerivedWalk<'_>,
@@ -266,11 +270,11 @@ impl Transaction<'_> {
     }
 
     /// Returns every edge that a vertex ever had, ascending, including those of this transaction.
-    /// Latches the vertex.
+    /// Takes the exclusive latch on the vertex.
     ///
     /// # Errors
-    /// As [`Transaction::with_vertex`]; `ErrorKind::LimitExceeded` when one commit may not delete
-    /// that many edges.
+    /// As [`Transaction::with_vertex`]; `ErrorKind::LimitExceeded` when there are more edges than
+    /// one commit may delete.
     pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
         self.latch_vertex(vertex, true)?;
         let known = self.incident.borrow().get(vertex).cloned();

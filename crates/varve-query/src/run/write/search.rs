@@ -1,4 +1,4 @@
-//! The searches of merges.
+//! The searches of merge steps, before they add an element.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ pub(super) fn vertices(wanted: &Wanted) -> Plan {
     Plan::new(ops)
 }
 
-/// The plan that searches for edges. If both ends are given, it starts at the `nearer` one.
+/// The plan that searches for edges. It starts at the id if one is given, else at a given end. If
+/// both ends are given, `nearer` chooses one: OUT is the source, IN the target.
 pub(super) fn edges(wanted: &Wanted, nearer: Direction) -> Plan {
     let vertex = |value: &Value| Op::Source {
         kind: ElementKind::Vertex,
@@ -59,11 +60,15 @@ pub(super) fn edges(wanted: &Wanted, nearer: Direction) -> Plan {
     Plan::new(ops)
 }
 
-/// Edges counted first at each end.
+/// The bound of the first count of edges at each end.
 const FIRST_EDGES: usize = 16;
 
-/// The end at which fewer edges match by label: OUT (the source) or IN. OUT if not both ends are
-/// given. Costs about as much as walking the edges from that end.
+/// The end from which a search for edges should start: OUT (the source) or IN (the target). Counts
+/// the edges with the label at each end, up to a bound that doubles, until one end has fewer. The
+/// source is counted first. So the cost is about that of walking the edges from the result.
+///
+/// Returns OUT without counting if an id is given, an end is not given, or the label does not
+/// exist.
 pub(super) fn nearer_end(cx: &Context<'_>, wanted: &Wanted) -> Result<Direction, QueryError> {
     let end = |value: &Option<Value>| value.as_ref().and_then(Value::as_vertex_id);
     let (None, Some(source), Some(target)) = (&wanted.id, end(&wanted.source), end(&wanted.target))
@@ -89,7 +94,7 @@ pub(super) fn nearer_end(cx: &Context<'_>, wanted: &Wanted) -> Result<Direction,
     }
 }
 
-/// The number of edges of a vertex, counted up to `most`.
+/// The number of edges of a vertex with these labels, counted up to `most`.
 fn count_edges(
     cx: &Context<'_>,
     id: &VertexId,
@@ -149,7 +154,7 @@ fn filters(wanted: &Wanted, ops: &mut Vec<Op>) {
     }
 }
 
-/// Runs a plan now, within the current query.
+/// Runs a plan to its end, within the current query.
 pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, QueryError> {
     let plan = rules::rewritten(plan, cx.schema, false);
     let mut chain = build::query(&plan, &Builder::new(cx.schema, Track::Nothing, None, false))?;
@@ -162,7 +167,7 @@ pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, Query
     Ok(values)
 }
 
-/// A search that runs the plan again.
+/// A [`Search`] that runs the plan again, on the view that the commit passes.
 pub(super) fn again(plan: Plan) -> Arc<Search> {
     Arc::new(
         move |(view, schema): (&dyn GraphView, &dyn SchemaView),
@@ -191,7 +196,7 @@ pub(super) fn again(plan: Plan) -> Arc<Search> {
     )
 }
 
-/// Whether a vertex with this id exists.
+/// Whether a vertex with this id exists in the view of the query.
 pub(super) fn exists(cx: &Context<'_>, id: &VertexId) -> Result<bool, QueryError> {
     let vertex = Value::Vertex(Arc::new(VertexHandle::new(id.clone(), None)));
     cx.fetch(std::iter::once(&vertex))?;

@@ -13,6 +13,7 @@ use crate::plan::Name;
 use crate::value::VertexHandle;
 use crate::{QueryError, Value};
 
+/// Adds a vertex. A label that a property step gives takes precedence over `label`.
 pub(super) fn add(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -30,7 +31,8 @@ pub(super) fn add(
     create(cx, writer, label, said.id.as_ref(), &said.writes())
 }
 
-/// Returns the vertices that a merge finds, or the one that it adds.
+/// Returns the vertices that a merge finds, after applying its changes to them, or the one that it
+/// adds.
 pub(super) fn merge(
     cx: &mut Context<'_>,
     writer: &dyn GraphWriter,
@@ -75,7 +77,7 @@ fn create(
     Ok(Value::Vertex(Arc::new(VertexHandle::new(added, None))))
 }
 
-/// The name of a label, checked.
+/// The name of a label. Fails if the value is null, not a text, or not a valid name.
 pub(super) fn label_name(value: &Value) -> Result<&Name, QueryError> {
     match value {
         Value::Text(name) => checked_name("Label", name),

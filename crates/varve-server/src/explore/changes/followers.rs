@@ -1,7 +1,7 @@
-//! Followers: readers that wait for changes. Limits their number and their concurrent reads, and
-//! wakes them.
+//! Followers: readers that wait for changes. This module limits their number and their concurrent
+//! reads, and wakes them.
 //!
-//! One task per followed graph polls its version for all its followers.
+//! One task per followed graph polls the graph's version for all followers.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -24,7 +24,7 @@ use crate::state::AppState;
 /// Interval of the poll for new versions.
 const POLL_EVERY: Duration = Duration::from_millis(10);
 
-/// The client to which a follower is counted.
+/// The client whose limit a follower counts towards.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Client {
     User(Id),
@@ -32,7 +32,8 @@ enum Client {
 }
 
 impl Client {
-    /// `None` for loopback addresses, which have no limit.
+    /// The user of a request, or without one its address. `None` for loopback addresses without a
+    /// user: they have no limit.
     fn of(context: &RequestContext) -> Option<Self> {
         if let Some(user) = context.identity().user() {
             return Some(Self::User(user.id.clone()));
@@ -42,7 +43,7 @@ impl Client {
     }
 }
 
-/// Numbers of followers.
+/// The numbers of followers.
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
@@ -70,7 +71,7 @@ struct Watched {
     version: watch::Receiver<CommitVersion>,
 }
 
-/// A follower's slot, returned when it is dropped.
+/// A follower's slot. Dropping it makes the slot free.
 #[derive(Debug)]
 pub(super) struct FollowerSlot {
     counts: Arc<Mutex<Counts>>,
@@ -93,14 +94,14 @@ impl Drop for FollowerSlot {
     }
 }
 
-/// Why a wait has ended.
+/// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitEnd {
     /// The graph has a newer version.
     Commit,
     /// The time to wait is over.
     TimeOver,
-    /// The server stops, or no longer serves the graph.
+    /// The server is stopping, or no longer serves the graph.
     Gone,
 }
 
@@ -121,8 +122,8 @@ impl Followers {
         self.counts.lock().all
     }
 
-    /// Counts the reader of a request. 503 when there are too many, 429 when its client has too
-    /// many.
+    /// Counts the reader of a request as a follower. 503 if there are too many followers, 429 if
+    /// its client has too many.
     pub(super) fn enter(&self, context: &RequestContext) -> Result<FollowerSlot, ApiError> {
         self.enter_as(Client::of(context))
     }
@@ -156,7 +157,7 @@ impl Followers {
         })
     }
 
-    /// Waits for a slot to read, until `end`. 503 if none becomes free.
+    /// Waits for a slot to read, at most until `end`. 503 if none becomes free.
     pub(super) async fn turn_to_read(
         &self,
         end: Instant,
@@ -174,7 +175,8 @@ impl Followers {
         }
     }
 
-    /// Waits until a graph has a version after `since`, at most until `end`.
+    /// Waits until a graph has a version after `since`, at most until `end`. Ends early if the
+    /// server is stopping or no longer serves the graph.
     pub(super) async fn wait(
         &self,
         state: &Arc<AppState>,
@@ -185,8 +187,8 @@ impl Followers {
         if state.is_stopping() || !is_served(state, graph) {
             return WaitEnd::Gone;
         }
-        // Checked first, so that a wait ends although commits without a requested change keep
-        // coming.
+        // The time is checked before the version: otherwise waits would never end while commits
+        // without a requested change keep coming.
         if Instant::now() >= end {
             return WaitEnd::TimeOver;
         }
@@ -202,10 +204,10 @@ impl Followers {
         }
     }
 
-    /// The channel with a graph's version.
+    /// The channel with a graph's version. Starts the task that polls it if there is none.
     fn watch(&self, state: &Arc<AppState>, graph: &Arc<Graph>) -> watch::Receiver<CommitVersion> {
         let mut watched = self.watched.lock();
-        // A sender ends with its serving thread.
+        // A sender whose serving thread has ended is gone.
         watched.retain(|each| each.version.has_changed().is_ok());
         let is_of = |each: &&Watched| std::ptr::eq(each.graph.as_ptr(), Arc::as_ptr(graph));
         if let Some(known) = watched.iter().find(is_of) {
@@ -229,7 +231,8 @@ fn is_served(state: &AppState, graph: &Arc<Graph>) -> bool {
     now.is_ok_and(|now| Arc::ptr_eq(&now, graph))
 }
 
-/// Sends a graph's version until it has no followers.
+/// Polls a graph's version and sends it to the followers. Ends when no follower waits, the graph is
+/// dropped or no longer served here, or the server is stopping.
 async fn tell(
     state: Arc<AppState>,
     graph: Weak<Graph>,
@@ -246,7 +249,8 @@ async fn tell(
         }
         let now = graph.published();
         sender.send_if_modified(|version| std::mem::replace(version, now) != now);
-        // No receiver is added while the lock is held.
+        // The lock keeps [`Followers::watch`] from adding a receiver. The only one left is that of
+        // the list.
         let mut watched = watched.lock();
         if sender.receiver_count() == 1 {
             watched.retain(|each| !std::ptr::eq(each.graph.as_ptr(), Arc::as_ptr(&graph)));

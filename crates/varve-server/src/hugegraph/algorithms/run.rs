@@ -1,4 +1,4 @@
-//! The algorithms by name: what each takes, computes and answers.
+//! The algorithms by name: the parameters, the computation and the answer of each.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,9 +26,9 @@ pub(super) struct Algorithm {
     pub(super) name: &'static str,
     /// A shorter name that other tools use.
     pub(super) alias: Option<&'static str>,
-    /// Parameters that must be given.
+    /// Parameters that the client must send.
     pub(super) needs: &'static [&'static str],
-    /// Parameters that have an effect.
+    /// Parameters that the client may send. Some have no effect on this algorithm.
     pub(super) takes: &'static [&'static str],
     pub(super) defaults: fn() -> Parameters,
     pub(super) run: fn(&Job<'_>) -> Result<String, GraphError>,
@@ -42,7 +42,8 @@ pub(super) struct Job<'a> {
     pub(super) parameters: &'a Parameters,
     pub(super) meter: &'a Meter,
     pub(super) progress: &'a TaskProgress,
-    /// Refuses to write once the task's owner may not run it any more.
+    /// Called before each commit of results. Returns an error when the task's owner may not run the
+    /// algorithm any more.
     pub(super) check: Option<&'a PartCheck>,
 }
 
@@ -115,7 +116,8 @@ fn eigenvector_defaults() -> Parameters {
 }
 
 impl Job<'_> {
-    /// Copies the graph, with edges in this direction; `None` = both.
+    /// Copies the part of the graph that the parameters select into memory, with edges in this
+    /// direction; `None` = both.
     fn copy(&self, direction: Option<Direction>) -> Result<Projection, GraphError> {
         let wrong = |error: ApiError| GraphError::invalid(error.message().to_owned());
         let parameters = self.parameters;
@@ -139,7 +141,7 @@ impl Job<'_> {
         Ok(graph)
     }
 
-    /// Copies the graph, with edges in the direction that the client requests.
+    /// As [`Job::copy`], in the direction that the client requests.
     fn copy_as_asked(&self) -> Result<Projection, GraphError> {
         self.copy(self.parameters.direction)
     }
@@ -150,8 +152,8 @@ impl Job<'_> {
         graph.node(self.view, id).ok_or_else(unknown)
     }
 
-    /// Returns the greatest scores as a result. Writes all scores to the vertices if the client
-    /// requests it.
+    /// Returns the `top` greatest scores, or all, as the answer. First writes all scores to the
+    /// vertices if the client names a property for them.
     fn scores(&self, graph: &Projection, scores: &Scores<'_>) -> Result<String, GraphError> {
         self.write(graph, &Written::of(scores))?;
         let mut json = JsonWriter::with_capacity(256);
@@ -244,8 +246,8 @@ fn stress(job: &Job<'_>) -> Result<String, GraphError> {
 }
 
 fn eigenvector(job: &Job<'_>) -> Result<String, GraphError> {
-    // A vertex gets its value from the other ends of its edges, so the copy has the opposite
-    // direction.
+    // The algorithm computes the value of a vertex from the other ends of the edges in the copy. So
+    // the copy has the opposite of the requested direction.
     let graph = job.copy(job.parameters.direction.map(Direction::opposite))?;
     let (times, precision) = (job.parameters.times, job.parameters.precision);
     let ranks = algorithms::eigenvector(&graph, times, precision, job.meter).map_err(failed)?;
@@ -329,7 +331,8 @@ fn louvain(job: &Job<'_>) -> Result<String, GraphError> {
 }
 
 fn weak(job: &Job<'_>) -> Result<String, GraphError> {
-    // The direction makes no difference, so one is enough.
+    // Weak components do not depend on the direction of edges, so a copy of one direction is
+    // enough.
     let graph = job.copy(Some(Direction::Out))?;
     let found = algorithms::weak(&graph, job.meter).map_err(failed)?;
     job.write(&graph, &Written::Groups(&found.of))?;

@@ -1,9 +1,9 @@
-//! Records of the directory as JSON.
+//! Renders the records of users, groups and rights as JSON.
 
 use serde_json::{Map, Value as Json, json};
 use varve_auth::{Directory, Id, Record, RecordKind, Resource, ResourceType, Rights};
 
-/// The only graph space.
+/// The only graph space; HugeGraph 1.7 may have several.
 pub(super) const GRAPH_SPACE: &str = "DEFAULT";
 
 /// The record with this id.
@@ -189,7 +189,7 @@ fn put(shown: &mut Map<String, Json>, field: &str, value: Option<&String>) {
     }
 }
 
-/// A time as the original shows it, in UTC.
+/// A time as HugeGraph shows it, in UTC.
 pub(super) fn date(milliseconds: i64) -> String {
     let instant = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
     instant.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string()

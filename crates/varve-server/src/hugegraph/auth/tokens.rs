@@ -17,7 +17,7 @@ use crate::respond::Response;
 #[serde(deny_unknown_fields)]
 struct NewToken {
     token_name: Option<String>,
-    /// Seconds for which the token is valid; without them it is valid until it is revoked.
+    /// The token's lifetime in seconds; without it, the token is valid until it is revoked.
     token_expire: Option<i64>,
     /// The graphs that the token is valid for; without them, all graphs that its user may use.
     token_graphs: Option<Vec<String>>,
@@ -81,7 +81,7 @@ pub(super) fn revoke(context: &RequestContext) -> HandlerResult {
             .is_some_and(|token| token.user == *own);
         match is_own || is_administrator {
             true => Ok(made),
-            // Its existence is not revealed to a client that may not see it.
+            // A client that may not see the token does not learn that it exists.
             false => Err(DirectoryError::no_token(id)),
         }
     })?;

@@ -194,8 +194,8 @@ impl<'de, V: Visitor<'de, Value = ()>> Visitor<'de> for OrNull<V> {
     }
 }
 
-/// Reads the body, an object. Errors: `null`, for the JSON value of that name; 400 for an empty body
-/// or one of another shape.
+/// Reads the body, an object. An empty body or one of another shape is a 400; for JSON's `null`,
+/// the error is what `null` returns.
 pub(super) fn body<'a, T: Members<'a>>(
     context: &'a RequestContext,
     null: fn() -> ApiError,

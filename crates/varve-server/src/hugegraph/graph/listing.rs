@@ -71,8 +71,8 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// Ends the answer. `page` is `None` without paging, else the token of the next page, if there
-    /// is one.
+    /// Ends the answer, or returns the error at which [`Listing::add`] broke. `page`: `None`
+    /// without paging, `Some(None)` on the last page, else the token of the next page.
     pub(super) fn finish(self, page: Option<NextPage>) -> HandlerResult {
         if let Some(error) = self.failed {
             return Err(error);
@@ -151,12 +151,12 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
     answer.finish(paging.then_some(page))
 }
 
-/// [`edges`] on the serving thread. `None` if the request is not for one vertex's present edges, or
-/// if these are too many.
+/// [`edges`] on the serving thread. `None` if the request names no vertex, if it names a point in
+/// time, if its query cannot be parsed, or once about [`BRIEF_EDGES`] edges have been read.
 pub(super) fn few_edges(context: &RequestContext) -> Option<HandlerResult> {
     let parameters = context.query().ok()?;
     named(parameters, "vertex_id")?;
-    // A read of the past takes long even for few edges, since it reads large pieces.
+    // A read of the past takes long even for few edges, since it reads large parts of the history.
     let is_past = ["as_of", "as_of_tx"].map(|name| parameters.get(name).is_some());
     if is_past.contains(&true) {
         return None;
@@ -170,7 +170,7 @@ pub(super) fn edges(context: &RequestContext) -> HandlerResult {
     answer.ok_or_else(|| ApiError::internal("A listing without a bound met one"))
 }
 
-/// [`edges`]; `None` if more than `effort` edges must be read.
+/// [`edges`]; `None` once about `effort` edges have been read.
 fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Response>, ApiError> {
     let parameters = context.query()?;
     let target = Target::of(context)?;
@@ -213,7 +213,7 @@ pub(in crate::hugegraph) fn named<'q>(query: &'q Query, name: &str) -> Option<&'
     query.get(name).filter(|text| !text.is_empty())
 }
 
-/// The direction that the request names; `None` is both.
+/// The direction that the request names; `None` for both, which is the default.
 pub(in crate::hugegraph) fn direction(query: &Query) -> Result<Option<Direction>, ApiError> {
     match query.get("direction") {
         None | Some("" | "BOTH") => Ok(None),
@@ -225,14 +225,16 @@ pub(in crate::hugegraph) fn direction(query: &Query) -> Result<Option<Direction>
     }
 }
 
-/// The vertices of the given ids; those that do not exist are left out.
+/// The vertices of the given ids; those that do not exist are left out. 400 without ids, or with
+/// more than [`IDS_MAX`].
 pub(super) fn vertices_by_id(context: &RequestContext) -> HandlerResult {
     let target = Target::of(context)?;
     let ids = ids(context, |text| parse_vertex_id(text).map(ElementId::Vertex))?;
     by_id(context, &target, "vertices", &ids)
 }
 
-/// The edges of the given ids; those that do not exist are left out.
+/// The edges of the given ids; those that do not exist are left out. 400 without ids, or with more
+/// than [`IDS_MAX`].
 pub(super) fn edges_by_id(context: &RequestContext) -> HandlerResult {
     let target = Target::of(context)?;
     let ids = ids(context, |text| {

@@ -2,7 +2,8 @@
 //! shard.
 //!
 //! The whole graph is one shard, because the storage seam orders rows within a partition only.
-//! Pages bound every answer. `start` and `end` are ignored.
+//! A request with the parameter `page` gets one page. Without it, the answer has all elements, or
+//! fails if there are too many. `start` and `end` are ignored.
 
 use varve_graph::query::{self, EdgeQuery, VertexQuery};
 
@@ -15,15 +16,15 @@ use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
 use crate::respond::Response;
 
-/// The least shard size that a request may name, in bytes.
+/// The minimum of the parameter `split_size`, in bytes.
 const SPLIT_SIZE_MIN: i64 = 1 << 20;
 /// The bounds of the one shard, base64 of the least and the greatest byte.
 const START: &str = "AA==";
 const END: &str = "/w==";
-/// Elements of a page, unless the request names a limit.
+/// Elements of a page, unless the request has a `page_limit`.
 const PAGE_LIMIT: i64 = 100_000;
 
-/// The shards of the graph.
+/// The shards of the graph: always one. `split_size` is checked, and has no other effect.
 pub(super) fn shards(context: &RequestContext) -> HandlerResult {
     let split_size = context.query()?.integer("split_size", 0)?;
     if split_size < SPLIT_SIZE_MIN {
@@ -40,7 +41,8 @@ pub(super) fn shards(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()))
 }
 
-/// Returns the limit and the page token of a scan. Without the `page` parameter there is no limit.
+/// Returns the limit and the page token of a scan. Without the `page` parameter the limit is -1: no
+/// limit.
 fn range(parameters: &Query) -> Result<(i64, Option<String>), ApiError> {
     let page = parameters.get("page").map(|token| token.replace(' ', "+"));
     let limit = match page {

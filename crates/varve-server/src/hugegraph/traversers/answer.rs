@@ -46,7 +46,8 @@ pub(super) fn vertices_of(paths: &[Path]) -> Vec<VertexNumber> {
     all.copied().filter(|vertex| seen.insert(*vertex)).collect()
 }
 
-/// A JSON object that grows member by member, within the limits of answers.
+/// A JSON object that grows member by member, until the answer is too large or the request's
+/// deadline has passed.
 pub(super) struct Answer<'a> {
     context: &'a RequestContext,
     ground: &'a Ground,
@@ -64,7 +65,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The JSON writer, for small members.
+    /// The JSON writer, for small members. They are not checked against the limits.
     pub(super) fn json(&mut self) -> &mut JsonWriter {
         &mut self.growing.json
     }
@@ -168,7 +169,8 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Writes, for each source, the vertices that share neighbours with it.
+    /// Writes, for each source, the vertices that share neighbours with it, and their scores. The
+    /// shared neighbours are listed only if `with_intermediary`; else their lists are empty.
     pub(super) fn spindles(
         &mut self,
         key: &str,
@@ -197,7 +199,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Writes a list of paths with the weights of their edges.
+    /// Writes a list of paths, with the weights of their edges if `with_weights`.
     pub(super) fn weighed(
         &mut self,
         key: &str,
@@ -221,8 +223,9 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Writes the list `vertices`: elements if `whole`, else ids. A vertex that does not exist has
-    /// no element: edges may be stored without a check of their ends.
+    /// Writes the list `vertices`: elements if `whole`, else ids. A vertex that does not exist is
+    /// left out of the elements. There are such vertices, since edges may be stored without a check
+    /// of their ends.
     pub(super) fn vertices(
         &mut self,
         search: &Search<'_>,
@@ -251,7 +254,8 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Writes the list `edges`: elements if `whole`, else ids.
+    /// Writes the list `edges`: elements if `whole`, else ids. An edge that does not exist is an
+    /// [`ErrorKind::Storage`] error if `whole`.
     pub(super) fn edges(&mut self, edges: &[EdgeId], whole: bool) -> Result<(), ApiError> {
         if !whole {
             return self.list("edges", edges, |json, id| {
@@ -283,7 +287,8 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Ends the answer of a traverser of paths with their vertices, these edges and the measure.
+    /// Ends the answer of a path traverser: with the vertices of the paths, these edges and the
+    /// measure.
     pub(super) fn with_elements(
         mut self,
         search: &Search<'_>,
@@ -296,7 +301,8 @@ impl<'a> Answer<'a> {
         self.measured(search)
     }
 
-    /// Ends the answer with the measure: the edges and vertices read, and the time.
+    /// Ends the answer with the measure: the edges and vertices read, and the time since the
+    /// request began, in nanoseconds.
     pub(super) fn measured(mut self, search: &Search<'_>) -> HandlerResult {
         let measure = search.measure();
         let nanos = self.ground.began.elapsed().as_nanos();
@@ -342,8 +348,8 @@ fn write_objects(
     Ok(())
 }
 
-/// Continues after a written element, unless writing failed or the answer is too large; the error
-/// is then in `failed`.
+/// Continues after a written element. If writing failed or the answer is too large, breaks and puts
+/// the error into `failed`.
 fn go_on(
     written: Result<(), GraphError>,
     growing: &mut Growing<'_>,

@@ -13,9 +13,9 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::named;
 use crate::request::{Query, RequestContext};
 
-/// The most paths of an answer, unless the client names another number.
+/// The most paths in an answer, unless the request has another limit.
 pub(super) const PATHS_LIMIT: i64 = 10;
-/// The most edges of an answer, unless the client names another number.
+/// The most edges in an answer, unless the request has another limit.
 const EDGES_LIMIT: i64 = 100;
 /// The largest `max_depth`.
 const DEPTH_MAX: i64 = 5_000;

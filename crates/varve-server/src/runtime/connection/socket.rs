@@ -19,14 +19,16 @@ use crate::runtime::transport::Transport;
 /// The first bytes of an HTTP/2 connection that starts without negotiation.
 const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes of a refused body that are read and discarded, so that the client sees the answer and not
-/// a reset.
+/// The most bytes of a refused body that are read and discarded, so that the client sees the answer
+/// and not a reset.
 const LINGER_BYTES: usize = 256 * 1024 * 1024;
 
-/// Pieces of an answer that together are no longer than this are joined before they are written.
+/// Parts of an answer that together have at most this many bytes are joined before they are
+/// written.
 const JOINED_BYTES: usize = 1024;
 
-/// The socket as hyper sees it: replays the bytes that were sniffed, and sets the sweeper's marks.
+/// The socket as hyper sees it. It replays the bytes that were sniffed. It also notes the times
+/// from which the sweeper decides whether the connection is cut.
 pub(super) struct Socket {
     stream: TokioIo<Transport>,
     state: Arc<ConnectionState>,
@@ -52,8 +54,9 @@ impl Socket {
         }
     }
 
-    /// Reads until it is known whether the client speaks HTTP/2. `None` if the client went away
-    /// before.
+    /// Reads until it is known whether the client speaks HTTP/2. `None` if the client closed its
+    /// side or the socket failed before, if the connection is cut, or if the server is stopping and
+    /// nothing is left to read.
     pub(super) async fn sniff(&mut self, handle: &Handle) -> Option<bool> {
         poll_fn(|context| {
             handle.wake_with(context.waker());
@@ -103,8 +106,8 @@ impl Socket {
         Poll::Ready(())
     }
 
-    /// Sends the server's own answer in place of hyper's to a bad head; `None` if `bytes` are
-    /// anything else.
+    /// If `bytes` are hyper's answer to a bad head, sends the server's own answer in their place,
+    /// and reports `bytes` as written. `None` for all other bytes.
     fn poll_replace(
         &mut self,
         context: &mut Context<'_>,
@@ -130,8 +133,8 @@ impl Socket {
         Some(Poll::Ready(Ok(bytes.len())))
     }
 
-    /// Marks a client that has closed its side while the server runs a read for it. hyper does not
-    /// read the socket meanwhile, so it does not notice.
+    /// Notes when a client has closed its side while the server runs a read for it. hyper does not
+    /// notice, since it does not read the socket meanwhile.
     fn look_for_client(&self, context: &mut Context<'_>) {
         if !self.state.is_reading() || self.state.gone_since.load(Ordering::Relaxed) != 0 {
             return;
@@ -150,7 +153,7 @@ impl Socket {
         self.mark_write(written.is_pending());
     }
 
-    /// Records whether a write waits for the client.
+    /// Records since when a write has waited for the client; 0 if none waits.
     fn mark_write(&self, is_pending: bool) {
         let mark = if is_pending {
             self.state.now().max(1)
@@ -224,8 +227,7 @@ impl Write for Socket {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A head and a small body go out in one piece: that is cheaper than notifying the kernel of
-        // two.
+        // A head and a small body are joined: one write of both is cheaper than a vectored one.
         let total: usize = slices.iter().map(|slice| slice.len()).sum();
         if total <= JOINED_BYTES {
             let mut joined: SmallVec<[u8; JOINED_BYTES]> = SmallVec::new();

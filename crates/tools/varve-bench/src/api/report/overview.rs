@@ -1,5 +1,5 @@
-//! Charts of throughput and latency against concurrency, two for each scenario, with the published
-//! rows as dots.
+//! Charts of throughput and latency against concurrency, two for each scenario and load model.
+//! Charts of paced loads show the published rows as dots.
 
 use super::ReportRow;
 use super::published::Published;
@@ -7,7 +7,8 @@ use crate::api::result::{Model, Row};
 use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
 use crate::report::page::section;
 
-/// The horizontal position of a row: its users, or its rate of requests a second.
+/// The horizontal position of a row: its users, or its offered rate (requests a second) if the load
+/// is open. `None` if the row lacks it.
 fn concurrency(row: &Row) -> Option<f64> {
     match row.load.model {
         Model::Open => row.load.rate,
@@ -15,7 +16,8 @@ fn concurrency(row: &Row) -> Option<f64> {
     }
 }
 
-/// A section of charts, for scenarios that ran at more than one concurrency or are published.
+/// A section of charts, for scenarios that ran at more than one concurrency in one load model;
+/// empty if there are none.
 pub(super) fn charts(measured: &[ReportRow<'_>], published: &[Published]) -> String {
     let mut groups: Vec<(&str, Model)> = Vec::new();
     for it in measured {
@@ -71,7 +73,8 @@ fn axis_of(model: Model) -> Axis {
     Axis::new(label, Scale::Linear)
 }
 
-/// One line for each server: its points in order of concurrency, with the mean of repeats.
+/// One line for each server and durability. Its points are in order of concurrency; repeats at one
+/// concurrency become one point, their mean.
 fn lines(rows: &[&ReportRow<'_>], value: impl Fn(&Row) -> f64) -> Vec<(String, Vec<(f64, f64)>)> {
     let mut found: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for it in rows {
@@ -137,7 +140,8 @@ fn latency(label: &str, model: Model, rows: &[&ReportRow<'_>], theirs: &[&Publis
             });
         }
     }
-    // A published average of 0 is anything below 1 ms, which a logarithmic axis cannot show.
+    // A published average of 0 means less than 1 ms. It is drawn at 0.5 ms, since a logarithmic
+    // axis cannot show 0.
     series.extend(dots(theirs, |row| row.average_ms().max(0.5)));
     for series in &mut series {
         if series.shape == Shape::Dots {
@@ -161,7 +165,7 @@ fn published_colour(row: &Published) -> usize {
     }
 }
 
-/// The published rows, a series a page and back end.
+/// The published rows, as one series for each page and back end.
 fn dots(theirs: &[&Published], value: impl Fn(&Published) -> f64) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     for row in theirs {

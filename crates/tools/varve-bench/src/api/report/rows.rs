@@ -1,4 +1,4 @@
-//! The details of each row: latencies, and figures by second.
+//! The details of each row of the report: latencies, and figures over time.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use crate::report::chart::{Axis, Chart, Scale, Series, Shape};
 use crate::report::page::section;
 use crate::report::text::{escape, ms, three, whole};
 
-/// The most points of a line over time; in longer runs a point covers several seconds.
+/// The most points of a line over time. If a run has more seconds, a point covers several of them.
 const POINTS_MAX: usize = 240;
 /// Bars of a latency distribution for each power of ten.
 const BARS_A_DECADE: f64 = 10.0;
 
-/// A collapsed block for each row.
+/// A block for each row; collapsed unless it is the only one. Empty without rows.
 pub(super) fn details(measured: &[ReportRow<'_>]) -> String {
     if measured.is_empty() {
         return String::new();
@@ -101,7 +101,7 @@ fn charts(row: &Row) -> Vec<Chart> {
     ]
 }
 
-/// A chart of figures by second.
+/// A chart over time.
 fn of_time(title: &str, y: &'static str, scale: Scale, series: Vec<Series>) -> Chart {
     let x = Axis::new("seconds since the first sample", Scale::Linear);
     Chart::new(title, x, Axis::new(y, scale), series)
@@ -126,15 +126,16 @@ fn percentiles(row: &Row) -> Chart {
     Chart::new("Percentiles", x, Axis::new("ms", Scale::Log), series)
 }
 
-/// (percentile, ms) at the start of each bucket, thinned to what can be distinguished.
+/// (percentile, ms) at the first rank of each bucket, without points that are closer than 0.01 on
+/// the chart's scale of nines.
 fn curve(buckets: &Buckets) -> Vec<(f64, f64)> {
     let count = buckets.count() as f64;
     let mut seen = 0;
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut last_place = f64::NEG_INFINITY;
     for (value, bucket) in &buckets.0 {
-        // The value holds from the first rank of the bucket on; the last rank of all would be at an
-        // infinite position.
+        // The first rank of the bucket, since the last rank of all is the 100th percentile, whose
+        // position on the scale of nines is infinite.
         let percent = 100.0 * seen as f64 / count;
         seen += bucket;
         let place = -(1.0 - percent / 100.0).log10();
@@ -174,7 +175,8 @@ fn distribution(row: &Row) -> Chart {
     Chart::new("Distribution", x, y, vec![series])
 }
 
-/// The points of a line over time, one for each group of neighbouring seconds.
+/// The points of a line over time, one for each group of successive seconds. A group for which
+/// `value` returns `None` has no point.
 fn over_time(row: &Row, value: impl Fn(&[Second]) -> Option<f64>) -> Vec<(f64, f64)> {
     let seconds = row.whole_seconds();
     let group = seconds.len().div_ceil(POINTS_MAX).max(1);

@@ -50,7 +50,7 @@ pub(super) fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) 
     }
 }
 
-/// A request that creates an element of the schema.
+/// A request that creates a schema element; `None` for other scenarios.
 fn schema_request(scenario: Scenario, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
     let post = |path: &str, body: Template| request("POST", path, Some(body), place);
@@ -77,7 +77,7 @@ fn schema_request(scenario: Scenario, place: &GraphAddress) -> Option<Template> 
     })
 }
 
-/// A request that inserts or overwrites elements.
+/// A request that inserts or overwrites elements; `None` for other scenarios.
 fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
     let items = scenario.items(sizes);
@@ -123,7 +123,7 @@ fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<
     Some(request("POST", path, Some(body), place))
 }
 
-/// A request that updates some properties of elements.
+/// A request that updates properties of vertices; `None` for other scenarios.
 fn update(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
     let (path, body) = match scenario {
@@ -145,8 +145,8 @@ fn update(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Tem
     Some(request("PUT", &path, Some(body), place))
 }
 
-/// A Gremlin query with the variables that it uses, since some servers refuse others. Its path does
-/// not depend on the graph.
+/// The request of a Gremlin query. It binds only the variables that the query uses, since some
+/// servers refuse others. Its path does not depend on the graph.
 fn gremlin(query: &str, place: &GraphAddress) -> Template {
     let variables = [
         ("x", r#""@@@@@@@@S""#),

@@ -11,14 +11,14 @@ pub enum Model {
     /// N users, each with at most one request per period, as in the published tests.
     #[default]
     Paced,
-    /// N users, each of whom sends its next request at once after an answer.
+    /// N users, each of whom sends its next request as soon as the last one is answered.
     Closed,
     /// A fixed rate, independent of the answers.
     Open,
 }
 
 impl Model {
-    /// The word used in files and on the command line.
+    /// The name in files and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,10 +35,10 @@ impl Model {
 pub struct Load {
     /// The model.
     pub model: Model,
-    /// Users of the paced and the closed model.
+    /// Paced and closed model: the number of users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users: Option<u32>,
-    /// Requests a second of the open model.
+    /// Open model: requests per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Open model: exponential gaps instead of even ones.
@@ -46,12 +46,13 @@ pub struct Load {
     /// Open model: the most requests in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<u32>,
-    /// Paced model: time between two requests of a user.
+    /// Paced model: the time between two planned requests of a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_s: Option<f64>,
-    /// Time in which users start, and in paced rows time in which they stop.
+    /// The time in which users start one after another. In the paced model, they stop in as long a
+    /// time.
     pub ramp_s: f64,
-    /// Time with all users.
+    /// The time with all users.
     pub hold_s: f64,
     /// Warm-up before the measurement.
     pub warmup_s: f64,

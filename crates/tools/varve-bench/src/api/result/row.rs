@@ -27,14 +27,14 @@ pub struct Row {
     /// Why the row ended early; then the figures cover the time until its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<String>,
-    /// The published row to which it is compared, e.g. `v0.5.6 rocksdb vertex_single 11500`: page,
-    /// backend, picture, concurrency.
+    /// The published row with which this row is compared: page, backend, picture and concurrency,
+    /// e.g. `v0.5.6 rocksdb vertex_single 11500`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
     /// The most CPU time that our own server may use for a request, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_us: Option<f64>,
-    /// The load.
+    /// How the requests were sent.
     pub load: Load,
     /// Number of the repeat, from 1.
     pub repeat: u32,
@@ -42,10 +42,10 @@ pub struct Row {
     pub items_per_request: u32,
     /// How ids were chosen: `new`, `uniform`, `zipfian`.
     pub choice: String,
-    /// Durability of the server in this row, when known.
+    /// Durability of the server in this row. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
-    /// A description of the elements of this run in the store before the row.
+    /// A description of the elements of this run that were stored before the row.
     pub data_before: String,
     /// Start, UTC, RFC 3339.
     pub started: String,
@@ -55,39 +55,40 @@ pub struct Row {
     pub columns: Columns,
     /// Further columns of ours.
     pub more: More,
-    /// Latencies from the planned send. Absent in the closed model.
+    /// Latencies from the planned send. Absent in the closed model, and without samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected: Option<Corrected>,
-    /// Failed samples by kind: `refused`, `connect_timeout`, `read_timeout`, `reset`, `closed`,
-    /// `bad_answer`, `wrong_body`, or the status as `http_503`.
+    /// Failed samples by kind: `refused`, `connect_timeout`, `connect_failed`, `read_timeout`,
+    /// `reset`, `closed`, `bad_answer`, `wrong_body`, or the status as `http_503`.
     pub errors: BTreeMap<String, u64>,
-    /// The first error of each kind, as the server sent it.
+    /// One of the first errors of each kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub error_examples: Vec<ErrorExample>,
     /// Connections.
     pub connections: Connections,
     /// CPU time.
     pub cpu: Cpu,
-    /// Resident memory of the server. Absent when it is not local.
+    /// Resident memory of the server. Absent if its process is unknown, as on another machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_memory: Option<Memory>,
     /// How well the generator kept to the planned load.
     pub generator: Generator,
-    /// The result of reading back the acknowledged elements. Absent for reads.
+    /// The result of reading back acknowledged elements. Absent for reads, if reading back is
+    /// switched off, and if nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
     /// One for each second since the first sample; the last one may be incomplete.
     pub series: Vec<Second>,
-    /// Service times.
+    /// Times from the actual send.
     pub histogram: Buckets,
-    /// Corrected times.
+    /// Times from the planned send; absent like [`Row::corrected`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_histogram: Option<Buckets>,
 }
 
 impl Row {
-    /// The complete seconds of the series. Usually the row ends within the last second, which is
-    /// then left out unless it is the only one.
+    /// The complete seconds of the series. The last second is left out if less than 95 % of it was
+    /// measured, unless it is the only one.
     #[must_use]
     pub fn whole_seconds(&self) -> &[Second] {
         match self.series.split_last() {
@@ -101,27 +102,27 @@ impl Row {
     }
 }
 
-/// The nine published columns except the label, with more digits than the table shows.
+/// The nine published columns beside the label, with more digits than the table shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Columns {
     /// Requests finished, failed ones included.
     pub samples: u64,
-    /// Mean service time.
+    /// Mean service time: from the actual send to the end of the answer.
     pub average_us: f64,
-    /// 50 % by nearest rank.
+    /// 50 % of the service times, by nearest rank.
     pub median_us: u64,
-    /// 90 % by nearest rank.
+    /// 90 %, by nearest rank.
     pub line90_us: u64,
     /// Shortest.
     pub min_us: u64,
     /// Longest.
     pub max_us: u64,
-    /// Failed of all, in percent.
+    /// Failed samples, in percent of all.
     pub error_percent: f64,
     /// Samples ÷ [`Row::elapsed_s`].
     pub throughput: f64,
-    /// Bytes received, head and body, ÷ 1024 ÷ [`Row::elapsed_s`].
+    /// Bytes received, heads included, ÷ 1024 ÷ [`Row::elapsed_s`].
     pub kb_per_s: f64,
 }
 
@@ -149,8 +150,8 @@ pub struct More {
     pub empty_answers: u64,
 }
 
-/// Latencies from the planned send: those of a user who does not wait for the last answer before
-/// sending.
+/// Latencies from the planned send: those of users who send on time, without waiting for the last
+/// answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Corrected {
@@ -168,8 +169,8 @@ pub struct Corrected {
     pub max_us: u64,
     /// Mean.
     pub average_us: f64,
-    /// Planned requests that were never sent, because the user was still waiting. The figures
-    /// include them, as if answered together with the next request.
+    /// Planned requests that were never sent, because the user was still waiting for an answer. The
+    /// figures include them, as if they had been answered together with the next request.
     pub omitted: u64,
 }
 
@@ -179,7 +180,7 @@ pub struct Corrected {
 pub struct ErrorExample {
     /// Kind, as in [`Row::errors`].
     pub kind: String,
-    /// The start of the answer, or the system's error.
+    /// The first 300 bytes of the answer, or of the system's error.
     pub text: String,
 }
 
@@ -189,7 +190,7 @@ pub struct ErrorExample {
 pub struct Connections {
     /// Opened in all.
     pub opened: u64,
-    /// Opened again by a user who had one.
+    /// Opened by a user who had one before.
     pub reconnects: u64,
     /// Mean time to connect.
     pub connect_average_us: f64,
@@ -200,11 +201,11 @@ pub struct Connections {
     pub connect_max_us: u64,
 }
 
-/// CPU time of a row, first sample to last.
+/// CPU time of a row, from the first sample to the last.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
-    /// User and system time of the server. Absent when it is not local.
+    /// User and system time of the server. Absent if its process is unknown, as on another machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_s: Option<f64>,
     /// Server time ÷ samples.
@@ -225,11 +226,11 @@ pub struct Cpu {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// Before the row.
+    /// When the row began.
     pub start_bytes: u64,
     /// The highest sample during the row.
     pub peak_bytes: u64,
-    /// After it.
+    /// When the row ended.
     pub end_bytes: u64,
 }
 
@@ -237,27 +238,32 @@ pub struct Memory {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Generator {
-    /// Sends more than 5 % of the period after the planned time although the user was free.
+    /// Late sends, although the user was free. Paced model: more than 5 % of the period after the
+    /// planned time, or after the user became free if that was later. Open model: more than 10 ms
+    /// after the arrival. Closed model: always 0.
     pub late_sends: u64,
-    /// The longest delay of such a send.
+    /// The longest delay of any send, measured in the same way. Closed model: always 0.
     pub late_max_us: u64,
-    /// Open model: arrivals over `max_in_flight`, not sent.
+    /// Open model: arrivals that were not sent, because `max_in_flight` requests were in flight.
     pub not_sent: u64,
     /// Whether the generator, rather than the server, limited the throughput of the row.
     pub bound: bool,
     /// Why the generator limited the throughput.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_reason: Option<String>,
-    /// Requests in flight on average, by Little's law: throughput × average. In a closed row about
-    /// the number of users.
+    /// Requests in flight on average, by Little's law: throughput × average. In a closed row it is
+    /// about the number of users.
     pub in_flight: f64,
-    /// Samples of a user on average.
+    /// Samples of a user on average. Absent in the open model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples_per_user: Option<f64>,
-    /// Samples of a user when nothing is late (331 with the published plan).
+    /// Samples of a user when nothing is late: 331 with the published plan. Only in the paced
+    /// model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_samples_per_user: Option<f64>,
-    /// Whether [`Generator::in_flight`] and the samples of a user agree with the plan.
+    /// Whether the load was as planned. Closed model: [`Generator::in_flight`] is close to the
+    /// number of users. Paced model: the samples of a user are as planned, or all users were busy.
+    /// Open model: always true.
     pub little_agrees: bool,
 }
 
@@ -291,11 +297,11 @@ impl Verification {
 pub struct Second {
     /// Seconds from the first sample to the start of this second.
     pub at_s: u32,
-    /// Samples that ended in it.
+    /// Samples that ended in this second.
     pub samples: u64,
     /// Failed samples among them.
     pub errors: u64,
-    /// Mean service time.
+    /// Mean service time: from the actual send to the end of the answer.
     pub average_us: f64,
     /// Median.
     pub median_us: u64,
@@ -303,7 +309,7 @@ pub struct Second {
     pub line99_us: u64,
     /// Longest.
     pub max_us: u64,
-    /// Users started and not stopped; in the open model requests in flight.
+    /// Users that have started and not stopped; in the open model, requests in flight.
     pub users: u32,
     /// CPU of the server in percent of one processor.
     #[serde(skip_serializing_if = "Option::is_none")]

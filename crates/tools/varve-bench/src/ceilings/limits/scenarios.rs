@@ -6,13 +6,14 @@ use crate::api::scenario::{Scenario, Sizes};
 const BATCH_VERTICES: u32 = 200;
 /// Edges of a batch request.
 const BATCH_EDGES: u32 = 500;
-/// Reads choose among this number of first elements, as many as `bench api` loads, so that all of
-/// them can be read during the warm-up.
+/// The vertices among which reads choose: the first ones, as many as `bench api` loads. All of them
+/// can be read during the warm-up.
 const READ_VERTICES: u64 = 100_000;
+/// The edges among which reads choose: the first ones, as many as `bench api` loads.
 const READ_EDGES: u64 = 200_000;
 
 /// The scenarios in their required order: later ones need the elements of earlier ones. At 300 % of
-/// the usual number of requests, the rows of batches fill several front tables, so that they
+/// the usual number of requests, the batch scenarios fill several front tables. Their results then
 /// include the cost of flushes.
 pub(super) const SCENARIOS: &[Measure] = &[
     Measure::new(Scenario::SingleInsertVertices, 64, 60_000),
@@ -24,12 +25,12 @@ pub(super) const SCENARIOS: &[Measure] = &[
     Measure::new(Scenario::EdgeById, 64, 150_000),
 ];
 
-/// A scenario with its users and its usual number of requests.
+/// A scenario with its concurrent users and its usual number of requests.
 pub(super) struct Measure {
     pub(super) scenario: Scenario,
     pub(super) users: u32,
     pub(super) requests: u64,
-    /// Whether as many requests precede the measured ones.
+    /// Whether as many unmeasured requests precede the measured ones.
     pub(super) warmed_up: bool,
 }
 
@@ -43,8 +44,8 @@ impl Measure {
         }
     }
 
-    /// Sends as many requests before, to the server and to each engine. A new process allocates its
-    /// memory while it writes, which would distort a row this short.
+    /// Adds a warm-up of as many requests, to the server, to each engine and to the bare server. A
+    /// new process allocates its memory while it writes, which would distort a short measurement.
     const fn warmed_up(mut self) -> Self {
         self.warmed_up = true;
         self
@@ -54,7 +55,7 @@ impl Measure {
         (self.requests * percent / 100).max(u64::from(self.users))
     }
 
-    /// The requests before the measured ones, without a measurement.
+    /// The warm-up; `None` if there is none. Its number of requests is already scaled by `percent`.
     pub(super) fn warm_up(&self, percent: u64) -> Option<Self> {
         self.warmed_up.then(|| Self {
             requests: self.count(percent),
@@ -72,10 +73,10 @@ impl Measure {
         self.scenario.written().is_none()
     }
 
-    /// The elements among which a read chooses, out of all existing ones.
+    /// Limits the sizes of all elements to those among which a read chooses.
     pub(super) fn read_sizes(&self, all: Sizes) -> Sizes {
         match self.scenario {
-            // The number of all vertices determines the ends of an edge.
+            // The ends of an edge depend on the number of all vertices.
             Scenario::EdgeById => Sizes {
                 edges: all.edges.min(READ_EDGES),
                 ..all
@@ -96,7 +97,8 @@ impl Measure {
     }
 }
 
-/// The number of vertices and edges that the scenarios before a read have written.
+/// The sizes of a batch, and the numbers of vertices and edges that all scenarios write, warm-ups
+/// included.
 pub(super) fn sizes(percent: u64) -> Sizes {
     let mut sizes = Sizes {
         vertices_per_request: BATCH_VERTICES,

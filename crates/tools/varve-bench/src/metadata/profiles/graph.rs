@@ -68,7 +68,7 @@ fn walk(
     })?;
     let mut related: Vec<(&str, Guids)> = Vec::new();
     suite.step(Row::new(profile, "getRelatedEntities"), |suite, row| {
-        // The contract's clients send the time to the path of the present.
+        // This call has no path for history: the contract's clients send the time in the body.
         let body = RelatedEntitiesFindRequest {
             paged: page.paged(),
             ..RelatedEntitiesFindRequest::default()

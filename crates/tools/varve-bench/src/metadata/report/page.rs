@@ -81,7 +81,7 @@ pub(super) fn html(files: &[MetadataFile], runs: &[ReportRun<'_>]) -> String {
     page::document(title, &out)
 }
 
-/// Profile 999: the environment of the suite, a block for each file.
+/// Profile 999: the suite's environment, with a block for each file.
 fn environment(files: &[MetadataFile]) -> String {
     let mut out = String::new();
     for file in files {
