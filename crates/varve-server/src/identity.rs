@@ -243,8 +243,8 @@ pub(crate) fn unsaid(state: &AppState) -> Identity {
     }
 }
 
-/// The identity of a client's certificate. `None` if there is no certificate, it names no user, the
-/// user does not exist, or authentication is off.
+/// The identity of a client's certificate. `None` if there is no certificate, it is not valid (any
+/// more), it names no user, the user does not exist, or authentication is off.
 pub(crate) fn certified(
     state: &AppState,
     certificate: Option<&Arc<ClientCertificate>>,

@@ -7,8 +7,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// If the wall clock is ahead of the time since boot by more than this, the time since boot must
-/// have stood still. Corrections of running clocks are far smaller.
+/// If the wall clock has advanced further than the time since boot by more than this, the latter
+/// must have stood still. Corrections of running clocks are far smaller.
 const STEP: Duration = Duration::from_secs(1);
 
 /// The time of both clocks.

@@ -196,7 +196,8 @@ impl Directory {
             state: CREATING.to_owned(),
         };
         if !self.turn(cluster, &mut entry, READY).await? {
-            // Another process has taken the name, so this keyspace can never become ready.
+            // Another process has removed the row or taken the name, so this keyspace can never
+            // become ready.
             drop_keyspace(cluster, &entry.keyspace).await?;
             return Err(in_another_process(space));
         }
@@ -206,7 +207,8 @@ impl Directory {
     /// Removes a space with its keyspace.
     ///
     /// # Errors
-    /// [`Failure::InUse`] if the space's row has changed since `entry` was read.
+    /// [`Failure::InUse`] if the space's row has changed since `entry` was read. A change to
+    /// `dropping` is no error.
     pub(crate) async fn remove(&self, cluster: &Cluster, entry: &Entry) -> Result<(), Failure> {
         let mut entry = entry.clone();
         if entry.state != DROPPING && !self.turn(cluster, &mut entry, DROPPING).await? {

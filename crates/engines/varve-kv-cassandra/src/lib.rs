@@ -14,9 +14,9 @@
 //! more than 50 KiB over several partitions, and its outcome after a timeout cannot be determined.
 //!
 //! While the cluster is unreachable, a write that has begun waits, and later writes are refused. A
-//! process gives up such a write only if the process has lost its lease or closes the space, or if
-//! the cluster refuses the write for good. The process then writes no more until it opens the space
-//! again.
+//! process gives up such a write only if the process has lost its lease or its engine is closing,
+//! or if the cluster refuses the write for good. The process then writes no more until it opens the
+//! space again.
 //!
 //! A lease in the keyspace ensures that one process at a time has a space open. This crate does not
 //! interpret keys and values.

@@ -1,4 +1,4 @@
-//! The directory of a space's partitions in parts.
+//! The directory of the partitions of a space that consist of parts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Directory {
     storing: Mutex<()>,
 }
 
-/// A partition in parts, while it has these parts.
+/// A partition that consists of parts. If it gets further parts, a new value takes its place.
 pub(crate) struct Parted {
     pub(crate) parts: Parts,
     /// The number of writes that have removed rows from older epochs; the count continues when
@@ -43,19 +43,19 @@ pub(crate) struct Parted {
 
 impl Parted {
     /// Notes that a write which removed rows from older epochs has ended, whether it succeeded or
-    /// not. Must be called before its caller is answered.
+    /// not. Must be called before the writer is answered.
     ///
     /// One call is enough for a failed write, because the engine below settles the write's outcome
     /// before the process can continue to use the space: the engine answers when the
     /// outcome is certain, or when this process can write no more
-    /// (`docs/decisions/0007-cassandra.md`). If a write could be carried out after this call, and
-    /// later writes of its rows could follow, the call would have to be repeated then.
+    /// (`docs/decisions/0007-cassandra.md`). An engine that may carry out a
+    /// write after this call, and then later writes of the same rows, would need a second call.
     pub(crate) fn removed(&self) {
         self.removals.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The number of calls of [`Parted::removed`]. Must be read before the rows, so that a later
-    /// removal is counted later.
+    /// The number of calls of [`Parted::removed`]. A reader reads it before the rows and again
+    /// after them: if it has grown, a removal ended in between.
     pub(crate) fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }

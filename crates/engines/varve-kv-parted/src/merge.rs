@@ -39,8 +39,8 @@ const ROWS_MORE: usize = 1_128;
 /// The most parts with pages of [`ROWS_MORE`] rows. An engine reads the first pages of many parts
 /// in parallel, but their second ones in sequence.
 const FEW: usize = 4;
-/// The approximate limit of the bytes of all pages together, for any number of parts. But each page
-/// may have at least one row.
+/// The approximate limit of the bytes of all pages together, for any number of parts. But a page
+/// may have one row, whatever the row's size.
 const BYTES_MAX: usize = 8 << 20;
 /// The memory of a row in a page besides its key and value.
 const ROW_BYTES: usize = size_of::<RowRange>();

@@ -1,9 +1,10 @@
 //! The parts of one partition, and their keys.
 //!
 //! The key of a part is that of the partition, then the epoch and the number of the part, one byte
-//! each. As no partition key of a table is a prefix of another, no partition has such a key, and
-//! the partition's key can be found in it. A value in a part is `01` and the row's value. An empty
-//! value is a tombstone: the row was removed, and an older epoch has, or had, a row of its key.
+//! each. No partition key of a table is a prefix of another. So no partition has the key of a part,
+//! and the key of a part tells that of its partition. A value in a part is `01` and the row's
+//! value. An empty value is a tombstone: the row was removed, and an older epoch has, or had, a row
+//! of its key.
 //!
 //! **A record** is: `01`, the number of bytes that the newest epoch has taken (8, big endian), then
 //! for each epoch the number of its parts (2, big endian).
@@ -69,8 +70,8 @@ impl Parts {
         })
     }
 
-    /// Returns those parts that can have the rows of a scan, given by the result of
-    /// [`crate::OfPrefix`].
+    /// Returns the parts that can have the rows of a scan. `together` is the result of
+    /// [`crate::OfPrefix`] for the scan.
     pub(crate) fn with(
         &self,
         partition: &[u8],

@@ -44,7 +44,7 @@ pub(crate) struct DataDir {
 
 impl DataDir {
     /// Creates the directory if it is missing, locks it, and finishes interrupted removals. Refused
-    /// while another process has the lock, or after a restore that did not finish.
+    /// while another engine has the lock, or after a restore that did not finish.
     pub(crate) fn open(path: &Path) -> Result<Self, KvError> {
         folder::create_folders(path).map_err(|error| {
             let shown = path.display().to_string();

@@ -32,7 +32,9 @@ pub(crate) fn record(dir: &Path) -> io::Result<()> {
     fs::rename(dir.join(RECORD_NEW), dir.join(RECORD))
 }
 
-/// Checks that the manifest in `dir` has the recorded length, and that `dir` has a write-ahead log.
+/// Checks that the manifest in `dir` has at least the recorded length, and that `dir` has a
+/// write-ahead log. Without a record, checks nothing. A manifest whose name is not the recorded one
+/// may have any length.
 ///
 /// # Errors
 /// [`KvError::Corruption`] when the manifest is shorter than recorded, or there is no log. Another

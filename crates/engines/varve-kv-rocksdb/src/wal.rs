@@ -1,11 +1,11 @@
 //! Checks the logs of a space before RocksDB replays them.
 //!
-//! RocksDB has two modes. In one, the replay stops silently at the first bad record, and loses
-//! acknowledged writes after it. In the other, it refuses every bad record, so it does not start
-//! after a power loss tore the last one. This check distinguishes the two cases. If records can be
-//! read *after* the bad one, the damage is in the middle, and opening fails with file and offset.
-//! If nothing follows, the bad record is the torn end of a write that was not acknowledged as
-//! durable, and the replay ends there.
+//! Two modes of RocksDB matter here. In one, the replay stops silently at the first bad record,
+//! and loses acknowledged writes after it. In the other, it refuses every bad record, so it
+//! does not start after a power loss tore the last one. This check distinguishes damage from a torn
+//! end. If records can be read *after* the bad one, the damage is in the middle, and opening fails
+//! with file and offset. If nothing follows, the bad record is the torn end of a write that was not
+//! acknowledged as durable, and the replay ends there.
 //!
 //! A log is divided into blocks of 32 KiB. A block contains records: checksum (4 bytes, masked
 //! CRC-32C of type and content), length (2), type (1), content. A write longer than the rest of its

@@ -77,8 +77,8 @@ pub fn write(value: &Value, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The text of a value that is written as a JSON string; an error for any other value. The text may
-/// also be a member's name.
+/// The text of a value that is written as a JSON string, and of any float; an error for any other
+/// value. The text may also be a member's name.
 fn text(value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(text) | Value::Class(text) => text.to_string(),

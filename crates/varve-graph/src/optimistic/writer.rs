@@ -379,7 +379,7 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
         Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
         Value::Short(number) => RawValue::Integer(i64::from(*number)),
         Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
-        // No declared key has these types. The rules get their text forms.
+        // No declared key has these types. The rules get them as texts, maps or lists.
         Value::BigInt(number) => RawValue::Text(Cow::Owned(number.to_string())),
         Value::BigDecimal(number) => RawValue::Text(Cow::Owned(number.to_string())),
         Value::Char(one) => RawValue::Text(Cow::Owned(one.to_string())),

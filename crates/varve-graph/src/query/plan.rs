@@ -18,7 +18,8 @@ pub(super) struct Leg {
     pub(super) source: Source,
     /// The label that a candidate must have; `None` for any label, or if the source ensures it.
     pub(super) label: Option<ElementLabel>,
-    /// Property keys of collections in whose members a condition looks for words.
+    /// The property keys that a condition searches for words and that hold collections: each
+    /// member is searched.
     pub(super) searched: Vec<PropertyKeyId>,
 }
 
@@ -59,8 +60,9 @@ pub(super) struct Entries {
     pub(super) values: usize,
     /// Whether the greatest entry comes first.
     pub(super) reverse: bool,
-    /// The index label, if each entry must be compared with the element's content: a stale entry of
-    /// another value would return an element twice. `None` if the merge returns each element once.
+    /// The index label, if each entry must be compared with the element's content. Without the
+    /// comparison, a stale entry of another value would return an element twice. `None` if the
+    /// merge returns each element once.
     pub(super) check: Option<Arc<IndexLabel>>,
 }
 

@@ -15,7 +15,8 @@ use varve_model::{
 
 use crate::schema::Schema;
 
-/// The most ranges that a product of `within` lists may give. The filter checks further sort keys.
+/// The most ranges that a product of `within` lists may give. The sort keys that are left then
+/// restrict no range; the filter of the query checks their conditions.
 const RANGES_MAX: usize = 256;
 
 /// Returns ranges of clustering keys that contain every edge of `label` in `direction` that
@@ -112,8 +113,8 @@ fn equal_values(
     equal.filter(|values| values.iter().all(|value| has_text(value, data_type)))
 }
 
-/// Returns the range after `prefix` that satisfies the conditions on one number or date; all keys
-/// after the prefix for another type.
+/// Returns the range after `prefix` that satisfies the conditions on one number or date. For
+/// another type, returns all keys after the prefix.
 fn next_range(
     schema: &Schema,
     sort_key: PropertyKeyId,
@@ -150,7 +151,7 @@ fn next_range(
     range
 }
 
-/// Whether `value` has the same text as an equal sort value of `data_type`.
+/// Whether `value` has the text that an equal value of the type `data_type` has in a sort key.
 fn has_text(value: &Value, data_type: DataType) -> bool {
     match value {
         Value::Text(_) => data_type == DataType::Text,

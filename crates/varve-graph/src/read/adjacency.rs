@@ -122,8 +122,8 @@ impl View {
 
     /// As [`View::adjacent`]. `looked` is called once for each stored edge, before it is visited,
     /// even if it is not visited because it does not exist at this point or the policy hides it. A
-    /// break ends the read: no further edge is read. So the caller can bound a read of many edges
-    /// of which none is visited.
+    /// break ends the read: no further edge is looked at. So the caller can bound a read of many
+    /// edges of which none is visited.
     ///
     /// # Errors
     /// As [`View::adjacent`].

@@ -383,7 +383,7 @@ mod tests {
         let found = (0..many).filter(|at| is_known(*at)).count();
         assert!(found > many as usize * 95 / 100, "{found} of {many}");
         assert!(known.0[1].marks.0.iter().any(|it| it.get().is_some()));
-        // Some vertices may have marks in two levels: all of their marks must be removed.
+        // A vertex may have its mark in any level, so marks must be removed from all levels.
         let mut batch = Batch::new();
         for at in (0..many).step_by(3) {
             batch.delete(VERTEX, &at.to_be_bytes(), b"c");

@@ -8,8 +8,8 @@ use crate::search::{Limits, Meter, Order, Query, relationship_bytes, rendered_re
 use crate::store::{Read, RenderedRelationship};
 use crate::types::InstanceStatus;
 
-/// The relationships with an entity at either end that have the query's type and status: the
-/// query's page of them, in its order.
+/// A page of the relationships of an entity, in the query's order. They have the query's type and
+/// status, and the entity is at either end.
 ///
 /// # Errors
 /// `RepositoryErrorException` when a limit is exceeded, or the store fails.

@@ -154,8 +154,8 @@ impl Repository {
             .map(|_| ())
     }
 
-    /// Checks a relationship without its ends. Returns whether no newer copy is stored: only then
-    /// is the copy saved, and are its ends checked.
+    /// Checks a relationship; of its ends only GUIDs and types. Returns whether no newer copy is
+    /// stored: only then the copy is saved, and its ends are looked up.
     fn is_to_be_kept(
         &self,
         types: &Catalogue,

@@ -4,9 +4,10 @@ use super::{Op, Plan, Repeat};
 
 impl Plan {
     /// Whether the plan's running time is proportional to the rows that it reads and makes. If so,
-    /// the plan ends soon after its limit of rows or its deadline is reached. Returns `false` if a
-    /// step can run long without reading or making a row. Such steps are functions of texts,
-    /// calculations, sacks, side effects, and all changes of the graph.
+    /// the plan ends soon after its limit of rows or its deadline is reached. Returns `true` only
+    /// if all steps are known to be like this. Others may run long without reading or making a
+    /// row, such as functions of texts, calculations, sacks, side effects, and all changes of the
+    /// graph.
     #[must_use]
     pub fn follows_rows(&self) -> bool {
         let mut follows = true;

@@ -52,8 +52,8 @@ impl Transport {
     }
 }
 
-/// Performs the TLS handshake of a new connection. Returns `None` if it fails or takes too long, or
-/// if no slot is free.
+/// Performs the TLS handshake of a new connection. Returns `None` if it fails or takes too long, if
+/// no slot is free, or if the connection is cut or the server stops.
 pub(super) async fn secure(
     stream: TcpStream,
     tls: &Tls,

@@ -209,7 +209,8 @@ impl Model {
         Ok(events)
     }
 
-    /// The time to live of an element's label, and its start from the element's property.
+    /// The time to live of an element's label, and the instant from which it counts, if a property
+    /// of the element has one.
     fn ttl(&self, element: &Element) -> Option<(i64, Option<Instant>)> {
         let rules = self.schema.rules(element);
         let property = rules
@@ -386,8 +387,8 @@ impl Work<'_> {
         self.parts(id).swap_remove(0).state
     }
 
-    /// The states in the period after the earlier changes of the request. The first part begins
-    /// with the period.
+    /// The states in the period, as the earlier changes of the request have left them. The first
+    /// part begins with the period.
     fn parts(&self, id: &ElementId) -> Vec<Part> {
         if let Some(fate) = self.outcomes.get(id) {
             return fate.parts(self.period);
@@ -542,8 +543,8 @@ impl Work<'_> {
         }
     }
 
-    /// Deletes the edges of a vertex that does not exist in the period. (Deleting an edge that does
-    /// not exist is idle.)
+    /// Deletes the edges of a vertex in the period. (Deleting an edge that does not exist changes
+    /// nothing.)
     fn delete_edges_of(&mut self, vertex: &VertexId) {
         let touches = |id: &ElementId| matches!(id, ElementId::Edge(edge) if edge.source == *vertex || edge.target == *vertex);
         let stored = self.model.ids().into_iter().filter(|id| touches(id));

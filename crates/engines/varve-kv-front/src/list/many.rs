@@ -202,8 +202,9 @@ impl Many {
         }
     }
 
-    /// Merges a sorted part of the tail. If the list has changed since that part was taken, the
-    /// part is discarded, and the caller has to sort again if need be.
+    /// Merges a sorted part of the tail. If the tail's oldest place or the common prefix has
+    /// changed since that part was taken, the part is discarded, and the caller has to sort again
+    /// if need be.
     pub(super) fn fold(&mut self, arena: &Arena, folding: Folding) {
         if self.tail.front() != Some(&folding.oldest) || self.common != folding.common {
             return;

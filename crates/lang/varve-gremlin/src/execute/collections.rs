@@ -132,8 +132,9 @@ pub(super) fn put(held: &mut Value, key: Value, value: Value) -> Result<Value, Q
     }
 }
 
-/// The steps charged for a mutating method: one for each member that it compares or inserts, and
-/// one for each [`MOVES_A_STEP`] members that it may shift.
+/// The steps charged for a mutating method: one for each member that it compares, or inserts from
+/// another collection, and one for each [`MOVES_A_STEP`] members that it may shift. `add`, `put`
+/// and `clear` cost nothing here.
 pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 {
     let size = |value: &Value| match value {
         Value::List(items) => items.len(),
@@ -155,7 +156,8 @@ pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 
 /// Calls a mutating method.
 ///
 /// # Errors
-/// When there is no such method with these arguments. Members added until then stay.
+/// When there is no such method with these arguments, or an index is wrong, as in [`put`]. Members
+/// added until then stay.
 pub(super) fn change(
     held: &mut Value,
     name: &str,

@@ -148,8 +148,8 @@ impl Run<'_> {
         }
     }
 
-    /// Calls a method that does not depend on the kind of the receiver: `toString`, `equals`,
-    /// `compareTo`; and `getMessage` of an exception. Any method of null is an error.
+    /// Calls `toString`, which every item with a value has; `equals` and `compareTo` of a query
+    /// value; and `getMessage` of an exception. Any method of null except `toString` is an error.
     fn plain_method(
         &mut self,
         receiver: Item,

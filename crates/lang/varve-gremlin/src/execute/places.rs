@@ -16,7 +16,7 @@ pub(super) struct MemberPath {
 }
 
 impl Run<'_> {
-    /// Sets a variable, and charges the memory of its value.
+    /// Sets a variable. If its value is a text, charges the memory of the text.
     pub(super) fn set(&mut self, name: &Text, item: Item) -> Result<(), QueryError> {
         let item = match item {
             Item::Value(value) => {

@@ -108,8 +108,8 @@ impl Requests {
             S::OverwriteNoHistory => self.change(VertexKind::Forgetful, false, out),
             S::IndexQuery => {
                 let number = self.chooser.choose(&mut self.random);
-                // The last group of the load may be incomplete; then any number of elements is
-                // right.
+                // The last group of the load may be incomplete; then any number of elements above
+                // 0 is right.
                 let first = number / payload::GROUP * payload::GROUP;
                 let whole = first + payload::GROUP <= self.data.sizes.vertices;
                 self.fill(first, out);

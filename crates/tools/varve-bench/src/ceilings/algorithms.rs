@@ -29,8 +29,8 @@ use crate::random::Random;
 
 /// Elements in one commit of the load.
 const BATCH: u64 = 2_500;
-/// The number of PageRank iterations whose mean is the result. One more runs first and is not
-/// counted.
+/// The number of PageRank iterations whose mean is the result. The time of a run with one iteration
+/// is subtracted from that of a run with one more than this, so that the set-up does not count.
 const ITERATIONS: u32 = 20;
 
 /// The limits of the copy: CPU time in µs per edge, and bytes per edge.

@@ -40,7 +40,8 @@ pub(crate) struct Failure {
     /// The exception's simple name, or a short description of another failure.
     pub(crate) exception: String,
     pub(crate) message: String,
-    /// Method, path, and the beginning of the body.
+    /// Method, path, and the beginning of the body; at most the path if the answer was readable but
+    /// lacks the expected content.
     pub(crate) request: String,
     /// The beginning of the answer's body; empty if there is none, or if the answer was readable
     /// but lacks the expected content.

@@ -204,7 +204,7 @@ fn measure_volume(
     let mut keeping = Keeping::new(every, until, &mut keep);
     let (runs, outcome) = suite.run(plan, &mut watch, over, &mut keeping);
     let kept = part.end(file, &mut suite, &runs, outcome.is_ok());
-    // Written here, so that the results are on disk even if a later volume fails to start.
+    // Written here, so that the results are on disk even if the tool is killed in a later volume.
     warn_unless_kept(write_json(arguments, file));
     Ok(outcome.and(kept))
 }

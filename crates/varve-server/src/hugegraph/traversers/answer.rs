@@ -302,7 +302,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Ends the answer with the measure: the edges and vertices read, and the time since the
-    /// request began, in nanoseconds.
+    /// handler made its [`Ground`], in nanoseconds.
     pub(super) fn measured(mut self, search: &Search<'_>) -> HandlerResult {
         let measure = search.measure();
         let nanos = self.ground.began.elapsed().as_nanos();
