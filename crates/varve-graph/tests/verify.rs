@@ -351,18 +351,22 @@ impl SpaceLayer for Holed {
     }
 }
 
-#[test]
-fn damage_at_the_edge_of_a_part_is_reported_once() {
-    const PERSONS: usize = 12;
-    let clock = Arc::new(ManualClock::new(START));
-    let space = Arc::new(Holed {
+fn holed(no_look_ups: &[TableId]) -> Arc<Holed> {
+    Arc::new(Holed {
         inner: MemoryEngine::new()
             .open("g", TABLES, true)
             .expect("a space"),
         cuts: Mutex::default(),
         hole: Mutex::default(),
-        no_look_ups: Vec::new(),
-    });
+        no_look_ups: no_look_ups.to_vec(),
+    })
+}
+
+#[test]
+fn damage_at_the_edge_of_a_part_is_reported_once() {
+    const PERSONS: usize = 12;
+    let clock = Arc::new(ManualClock::new(START));
+    let space = holed(&[]);
     let graph = with_labels_in(Arc::clone(&space) as Arc<dyn Space>, &clock);
     let mutations = (0..PERSONS).map(|at| vertex(&format!("p{at}"), 1));
     let request = WriteRequest::now(mutations.collect());
@@ -389,14 +393,7 @@ fn damage_at_the_edge_of_a_part_is_reported_once() {
 #[test]
 fn a_pending_row_that_cannot_be_read_is_not_reported_as_missing() {
     let clock = Arc::new(ManualClock::new(START));
-    let space = Arc::new(Holed {
-        inner: MemoryEngine::new()
-            .open("g", TABLES, true)
-            .expect("a space"),
-        cuts: Mutex::default(),
-        hole: Mutex::default(),
-        no_look_ups: vec![PENDING],
-    });
+    let space = holed(&[PENDING]);
     let graph = with_labels_in(space as Arc<dyn Space>, &clock);
     let request = WriteRequest {
         period: WritePeriod {

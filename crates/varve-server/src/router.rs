@@ -405,4 +405,11 @@ mod tests {
         static DOUBLED: &[Route] = &[Route::get("graphs/{x}", H).reads(Scope::Server)];
         let _ = Router::new(&[TABLE, DOUBLED]);
     }
+
+    #[test]
+    #[should_panic(expected = "{graph} is not the first parameter of things/{id}/{graph}")]
+    fn a_graph_behind_another_parameter_is_refused() {
+        static LATE: &[Route] = &[Route::get("things/{id}/{graph}", H).reads(Scope::Graph)];
+        let _ = Router::new(&[LATE]);
+    }
 }

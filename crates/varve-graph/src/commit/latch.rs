@@ -104,7 +104,6 @@ impl<T: Default> Segmented<T> {
         Self((0..segments).map(|_| OnceLock::new()).collect())
     }
 
-    #[inline]
     fn at(&self, number: u32) -> &T {
         let number = number as usize;
         let zeros = || (0..SEGMENT).map(|_| T::default()).collect();
@@ -167,7 +166,6 @@ impl Latches {
         LatchSet { table, held }
     }
 
-    #[inline]
     fn try_lock(&self, key: LatchKey) -> bool {
         let slot = key.slot();
         if slot >= SLOTS {

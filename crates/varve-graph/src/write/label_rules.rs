@@ -13,7 +13,7 @@ use crate::commit::{End, EndOf};
 use crate::error::GraphError;
 use crate::schema::SchemaKind;
 
-/// The inputs of the rules.
+/// The inputs of the rules about periods.
 #[derive(Clone, Copy)]
 pub(super) struct LabelRules {
     /// The commit's instant of now.
@@ -29,19 +29,16 @@ pub(super) struct Ttl {
     start: Option<Instant>,
 }
 
-impl LabelRules {
+impl Label<'_> {
     /// Refuses a new element whose label is removed or being removed: the request may have been
     /// read with an older schema. An element is not new if the current row has a state and, for a
     /// vertex, the same label.
-    pub(super) fn check_label(
-        label: &Label<'_>,
-        current: Option<&Current>,
-    ) -> Result<(), GraphError> {
-        if label.is_usable {
+    pub(super) fn check(&self, current: Option<&Current>) -> Result<(), GraphError> {
+        if self.is_usable {
             return Ok(());
         }
         let put = current.filter(|current| current.header.kind == RowKind::Put);
-        let (is_there, kind) = match label.base {
+        let (is_there, kind) = match self.base {
             IndexBase::Vertex(own) => {
                 let had = put.map(|put| row::vertex_label(&put.content)).transpose()?;
                 (had == Some(own), SchemaKind::VertexLabel)
@@ -50,27 +47,25 @@ impl LabelRules {
         };
         match is_there {
             true => Ok(()),
-            false => Err(kind.undefined(label.name)),
+            false => Err(kind.undefined(self.name)),
         }
     }
 
     /// Returns the time to live of an element with this content; `None` if its label has none.
-    pub(super) fn ttl(
-        label: &Label<'_>,
-        id: &ElementId,
-        content: &[u8],
-    ) -> Result<Option<Ttl>, GraphError> {
-        if label.ttl <= 0 {
+    pub(super) fn ttl_of(&self, id: &ElementId, content: &[u8]) -> Result<Option<Ttl>, GraphError> {
+        if self.ttl <= 0 {
             return Ok(None);
         }
-        let start = match label.ttl_start {
+        let start = match self.ttl_start {
             Some(key) => date(id, content, key)?,
             None => None,
         };
-        let millis = label.ttl;
+        let millis = self.ttl;
         Ok(Some(Ttl { millis, start }))
     }
+}
 
+impl LabelRules {
     /// Returns the period of a put, shortened by the label's time to live; `None` if it would be
     /// empty. If a put without `valid_from` ends at or before now, it starts with its time to live
     /// instead of with its commit: it is stored as part of the past.
@@ -103,9 +98,7 @@ impl LabelRules {
         }
         Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))
     }
-}
 
-impl LabelRules {
     /// Returns the end of a period that starts with the commit. If the commit is made after this
     /// end, there is nothing to store. Returns `None` if the period has another start or no end.
     pub(super) fn end_of(&self, period: &EventPeriod) -> Option<End> {

@@ -85,8 +85,8 @@ impl<'a, 's> Emission<'a, 's> {
         rules: LabelRules,
     ) -> Result<(), GraphError> {
         let label = self.labels.of(id, &content)?;
-        LabelRules::check_label(&label, current.as_ref())?;
-        let ttl = LabelRules::ttl(&label, id, &content)?;
+        label.check(current.as_ref())?;
+        let ttl = label.ttl_of(id, &content)?;
         let plain = rules.period == WritePeriod::default();
         if plain && current.is_none() && ttl.is_none() {
             self.emitter
@@ -126,8 +126,8 @@ impl<'a, 's> Emission<'a, 's> {
                 ..rules
             };
             let label = self.labels.of(id, &content)?;
-            LabelRules::check_label(&label, current.as_ref())?;
-            let ttl = LabelRules::ttl(&label, id, &content)?.filter(|_| part.is_new);
+            label.check(current.as_ref())?;
+            let ttl = label.ttl_of(id, &content)?.filter(|_| part.is_new);
             // A time to live that ended before now would move the start of the state before the
             // period.
             let period = rules.period_of(id, label.retention, ttl)?;
