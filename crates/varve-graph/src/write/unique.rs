@@ -1,9 +1,11 @@
 //! Unique indexes: from now on, no two elements may have the same values at the same instant.
 
-use varve_kv::{Flow, Reader, state_of};
+use varve_encoding::key;
+use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period};
 
 use super::emit::{sides, unique_entries};
+use super::keys::edge_latch;
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
 use crate::error::GraphError;
@@ -22,7 +24,8 @@ pub(super) enum Claim {
 impl WorkingSet<'_> {
     /// Latches the unique values of every new state and checks that no other element has them at
     /// any instant of the period from now on. The past is not checked, since uniqueness does not
-    /// apply to it.
+    /// apply to it. Other holders are latched while they are read: their rows could move between
+    /// two reads, and the answer would be of no state at all.
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         let mut claimed: IdMap<Vec<u8>, Vec<(usize, Period)>> = IdMap::default();
         for (at, working) in self.elements.iter().enumerate() {
@@ -43,7 +46,13 @@ impl WorkingSet<'_> {
                         .iter()
                         .any(|(other, its)| *other != at && its.overlaps(period));
                     others.push((at, period));
-                    if is_claimed || self.is_held(&working.id, &entry.partition, period)? {
+                    let mut holders = index::holders(self.reader, &entry.partition)?;
+                    holders.retain(|holder| *holder != *working.id);
+                    let mut needed = holders.iter().map(read_latch);
+                    if let Some(taken) = needed.find(|latch| !latches.try_hold(*latch)) {
+                        return Ok(Claim::Taken(taken));
+                    }
+                    if is_claimed || self.is_held(&holders, &entry.partition, period)? {
                         return Err(conflict(&working.id, &label));
                     }
                 }
@@ -52,24 +61,25 @@ impl WorkingSet<'_> {
         Ok(Claim::Held(latches))
     }
 
-    /// Whether another element than `id` has the unique values of a partition at any instant of
+    /// Whether one of these elements has the unique values of a partition at any instant of
     /// `period`.
     fn is_held(
         &self,
-        id: &ElementId,
+        holders: &[ElementId],
         partition: &[u8],
         period: Period,
     ) -> Result<bool, GraphError> {
-        for holder in index::holders(self.reader, partition)? {
-            if holder != *id && self.still_holds(&holder, partition, period)? {
+        for holder in holders {
+            if self.still_holds(holder, partition, period)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Whether `holder` has the unique values of a partition at any instant of `period`. States
-    /// that this request writes to `holder` are left out: they are claims of their own.
+    /// Whether `holder`, which is latched, has the unique values of a partition at any instant of
+    /// `period`. States that this request writes to `holder` are left out: they are claims of their
+    /// own.
     fn still_holds(
         &self,
         holder: &ElementId,
@@ -83,22 +93,28 @@ impl WorkingSet<'_> {
         let written = self.working_of(holder);
         let written = written.filter(|it| !matches!(it.outcome, Outcome::Untouched));
         let written = written.map(|it| self.span(it.period));
-        // The holder is not latched. Without a snapshot, its rows could move between two reads.
-        let state = state_of(self.graph.space());
-        let mut instants = changes_of(&*state, holder, period)?;
+        let mut instants = changes_of(self.reader, holder, period)?;
         let end = written.map(|written| written.to);
         instants.extend(end.filter(|end| period.covers(*end)));
         for instant in instants {
             if written.is_some_and(|written| written.covers(instant)) {
                 continue;
             }
-            if let Some(resolved) = resolve_at(&*state, holder, instant)?
+            if let Some(resolved) = resolve_at(self.reader, holder, instant)?
                 && has(&resolved.content)?
             {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+}
+
+/// Returns the latch under which the rows of an element stay as they are.
+fn read_latch(id: &ElementId) -> LatchKey {
+    match id {
+        ElementId::Vertex(id) => LatchKey::shared(&key::vertex_id(id)),
+        ElementId::Edge(id) => edge_latch(id),
     }
 }
 
