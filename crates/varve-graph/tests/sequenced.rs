@@ -54,6 +54,11 @@ impl Story {
 
     /// A vertex whose label has a time to live of 1,000 us.
     fn with_ttl(start: Option<&str>) -> Self {
+        Self::with_ttl_and_history(start, "all")
+    }
+
+    /// The same, with this retention.
+    fn with_ttl_and_history(start: Option<&str>, history: &str) -> Self {
         let story = Self::new();
         let catalogue = story.graph.catalogue();
         for (name, data_type) in [
@@ -71,6 +76,7 @@ impl Story {
             properties: vec!["city".into(), "mail".into(), "since".into()],
             ttl: 1,
             ttl_start_time: start.map(str::to_owned),
+            history: Some(history.to_owned()),
             ..NewVertexLabel::named("device")
         };
         let label = catalogue.create_vertex_label(label).expect("a label");
@@ -421,4 +427,35 @@ fn an_update_writes_nothing_before_its_period() {
         .expect("stored");
     assert_eq!(story.timeline(None), [(10_500, 16_000, 1, 9)]);
     story.check_stored();
+}
+
+/// It was stored as part of a past that the label does not keep, and the old state stayed.
+#[test]
+fn a_put_whose_time_to_live_is_over_deletes_where_no_history_is_kept() {
+    let since = |millis| {
+        let since = [(CITY, Value::Int(1)), (SINCE, Value::Date(millis))];
+        let vertex = Vertex {
+            id: VertexId::text("a"),
+            label: LABEL,
+            properties: since.into_iter().collect(),
+        };
+        Mutation::PutVertex {
+            vertex,
+            fresh: false,
+        }
+    };
+    for (history, after) in [("none", 0), ("all", 1)] {
+        let story = Story::with_ttl_and_history(Some("since"), history);
+        story.at(10_000);
+        story.write(since(5), (None, None), false).expect("over");
+        assert!(story.timeline(None).iter().all(|it| it.1 <= 10_000));
+        let written = story.write(since(30), (None, None), false);
+        written.expect("stored");
+        assert_eq!(story.timeline(None).last(), Some(&(10_000, 31_000, 1, 0)));
+        story.at(20_000);
+        story.write(since(5), (None, None), false).expect("over");
+        let now = story.timeline(None).into_iter().filter(|it| it.1 > 20_000);
+        assert_eq!(now.count(), after, "{history}");
+        story.check_stored();
+    }
 }

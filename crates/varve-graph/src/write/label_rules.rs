@@ -68,7 +68,8 @@ impl Label<'_> {
 impl LabelRules {
     /// Returns the period of a put, shortened by the label's time to live; `None` if it would be
     /// empty. If a put without `valid_from` ends at or before now, it starts with its time to live
-    /// instead of with its commit: it is stored as part of the past.
+    /// instead of with its commit: it is stored as part of the past. A label that keeps no history
+    /// has no past: for it the period of such a put is empty.
     ///
     /// # Errors
     /// For a label that keeps no history, if the request has `valid_from` or `valid_to`.
@@ -92,7 +93,7 @@ impl LabelRules {
             let start = ttl.start.or(from).unwrap_or(self.now);
             let expires = start.plus_micros(ttl.millis.saturating_mul(1_000));
             period.to = period.to.min(expires);
-            if from.is_none() && period.to <= self.now {
+            if from.is_none() && period.to <= self.now && retention != Retention::None {
                 period.from = Some(start);
             }
         }

@@ -145,6 +145,10 @@ impl Model {
                 }
                 Fate::Put(element) => {
                     let ttl = self.ttl(&element);
+                    if self.is_over(&element, ttl, now) {
+                        events.push(self.plan_delete(id, request, period));
+                        continue;
+                    }
                     let planned = self.plan_put(id, element, (request.from, to), ttl, now)?;
                     Vec::from_iter(planned)
                 }
@@ -221,6 +225,17 @@ impl Model {
             _ => None,
         };
         (rules.ttl > 0).then_some((rules.ttl, start))
+    }
+
+    /// Whether the time to live of an element without history is over, so that a put deletes it.
+    fn is_over(
+        &self,
+        element: &Element,
+        ttl: Option<(i64, Option<Instant>)>,
+        now: Instant,
+    ) -> bool {
+        let end = ttl.map(|(ttl, start)| start.unwrap_or(now).plus_micros(ttl * 1_000));
+        self.schema.rules(element).retention == Retention::None && end.is_some_and(|end| end <= now)
     }
 
     /// A put, shortened by a time to live; `None` if it would end before it starts.

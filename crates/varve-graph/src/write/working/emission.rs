@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use varve_kv::Reader;
-use varve_model::schema::IndexBase;
+use varve_model::schema::{IndexBase, Retention};
 use varve_model::{ElementId, Instant, Period};
 
 use super::sequenced::{Part, is_stored};
@@ -97,7 +97,11 @@ impl<'a, 's> Emission<'a, 's> {
             return Ok(());
         }
         let Some(period) = rules.period_of(id, label.retention, ttl)? else {
-            return Ok(());
+            // Without history, a put replaces what is stored, also by nothing.
+            return match label.retention {
+                Retention::None => self.delete(id, current, rules),
+                _ => Ok(()),
+            };
         };
         if self.is_unchanged(id, &period, &content)? {
             return Ok(());
