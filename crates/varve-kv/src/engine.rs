@@ -4,10 +4,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::{Batch, ClusteringRange, KvError, TableId, TableSpec};
 
 /// A scan visitor's result: continue, or stop the scan.
 pub type Flow = ControlFlow<()>;
+
+/// For each of some rows, whether it is known to be absent: see [`Reader::known_absent`].
+pub type Absences = SmallVec<[bool; 16]>;
 
 /// When a write is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,8 +206,8 @@ pub trait Reader: Send + Sync {
     /// Returns for each of `rows` (table, partition key, clustering key) whether it is known to be
     /// absent, without any I/O. `false` means unknown, so an engine may always return it. Useful
     /// before reads of many rows of which few are expected to exist.
-    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
-        vec![false; rows.len()]
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
+        smallvec![false; rows.len()]
     }
 
     /// Visits rows of one partition in the order of their clustering keys, or in reverse. Calls

@@ -41,7 +41,8 @@ pub trait ReaderExt: Reader {
 
     /// [`Reader::known_absent`] for one row.
     fn is_known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.known_absent(&[(table, partition, clustering)]) == [true]
+        let absent = self.known_absent(&[(table, partition, clustering)]);
+        absent.first() == Some(&true)
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::{
-    Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Lease, PartitionRange, Reader,
-    Row, ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec,
+    Absences, Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Lease,
+    PartitionRange, Reader, Row, ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec,
 };
 
 /// Calls a method of the object below a layer.
@@ -78,7 +78,7 @@ layer! {
             keys: &[(&[u8], &[u8])],
             found: &mut dyn FnMut(usize, &[u8])
         ) -> Result<(), KvError>;
-        fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool>;
+        fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences;
         fn scan(
             &self,
             request: ScanRequest<'_>,

@@ -27,8 +27,8 @@ mod space_name;
 
 pub use batch::{Batch, Op, OpKind, RawOp, Sweep};
 pub use engine::{
-    Capabilities, Durability, Engine, Flow, Leader, Leadership, Lease, PartitionRange, Reader, Row,
-    ScanRequest, Space, SpaceId, Statistic,
+    Absences, Capabilities, Durability, Engine, Flow, Leader, Leadership, Lease, PartitionRange,
+    Reader, Row, ScanRequest, Space, SpaceId, Statistic,
 };
 pub use error::KvError;
 pub use extension::{EngineExt, ReaderExt, has_snapshots, state_of};

@@ -14,6 +14,7 @@ mod transport;
 use std::cell::RefCell;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
+use std::panic;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -195,13 +196,17 @@ fn spawn(
                 Door::Gremlin => format!("varve-gremlin-{index}"),
             })
             .spawn(move || {
-                let tasks = LocalSet::new();
-                let served = tasks.block_on(
-                    &runtime,
-                    Worker::serve(shared, index, listener, inbox, stopped),
-                );
-                if let Err(error) = served {
-                    tracing::error!(%error, thread = index, "a serving thread could not start");
+                let serve = Worker::serve(shared, index, listener, inbox, stopped);
+                // The future of `block_on` is polled whenever any task is woken; a task of its own
+                // is polled only when it is woken itself.
+                let served = LocalSet::new()
+                    .block_on(&runtime, async { tokio::task::spawn_local(serve).await });
+                match served {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => {
+                        tracing::error!(%error, thread = index, "a serving thread could not start");
+                    }
+                    Err(panicked) => panic::resume_unwind(panicked.into_panic()),
                 }
             })
             .map_err(|source| SetupError::Io {

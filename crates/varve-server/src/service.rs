@@ -26,7 +26,7 @@ use crate::identity::{Claimed, Identity, PendingLogin};
 use crate::origin;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
-use crate::route::{Handler, Route};
+use crate::route::Route;
 use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
@@ -34,8 +34,8 @@ use crate::upgrade::{self, Slot, SocketHandler, Upgrade};
 use exchange::{
     COMPRESS_INLINE_BYTES, Exchange, FoundRoute, Lookup, compress_large, compress_small,
 };
+use run::run_in_place;
 pub(crate) use run::{run, run_work};
-use run::{run_brief, run_inline, waits};
 
 type HttpResponse = http::Response<Body>;
 
@@ -107,15 +107,9 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             return self.answer_now(&exchange, (&line.0, &line.1), response);
         }
         let context = exchange.context(self, parts, found, identity);
-        let in_place =
-            !has_body && !waits(state, route) && sharing::graph_of(state, &context).is_none();
-        if in_place && let Handler::Inline(handler) = route.handler {
-            let result = run_inline(state, handler, &context);
-            return self.end_inline(exchange, context, result);
-        }
-        if in_place
-            && let Handler::Brief { brief, .. } = route.handler
-            && let Some(result) = run_brief(state, brief, &context)
+        if !has_body
+            && sharing::graph_of(state, &context).is_none()
+            && let Some(result) = run_in_place(state, route, &context)
         {
             return self.end_inline(exchange, context, result);
         }

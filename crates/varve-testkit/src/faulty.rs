@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Durability, Engine, EngineLayer, Flow, KvError, PartitionRange, Reader, ReaderExt,
-    ReaderLayer, Row, ScanRequest, Space, SpaceLayer, TableId, TableSpec,
+    Absences, Batch, Durability, Engine, EngineLayer, Flow, KvError, PartitionRange, Reader,
+    ReaderExt, ReaderLayer, Row, ScanRequest, Space, SpaceLayer, TableId, TableSpec,
 };
 
 /// How a call fails.
@@ -267,7 +267,7 @@ impl<R: Reader + ?Sized + 'static> ReaderLayer for Faulty<R> {
 
     /// Reads each row. So the result is exact, and tests see rows that are known to be absent and
     /// rows that are not.
-    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
         let absent = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
             matches!(self.inner.get(*table, partition, clustering), Ok(None))
         };

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use varve_kv::{
-    Batch, Durability, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Space, Statistic,
-    Sweep, TableId, TableSpec, fail_point,
+    Absences, Batch, Durability, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Space,
+    Statistic, Sweep, TableId, TableSpec, fail_point,
 };
 
 use crate::acquire::{holder, lead, now, term};
@@ -435,7 +435,7 @@ impl Reader for CassandraSpace {
         Ok(())
     }
 
-    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
         let known = &self.core.known;
         rows.iter()
             .map(|(table, partition, clustering)| known.lacks(*table, partition, clustering))

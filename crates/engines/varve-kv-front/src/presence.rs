@@ -27,8 +27,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
-use smallvec::SmallVec;
-use varve_kv::{Flow, KvError, OpKind, TableId, TableSpec};
+use smallvec::{SmallVec, smallvec};
+use varve_kv::{Absences, Flow, KvError, OpKind, TableId, TableSpec};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::arena::{self, Arena, At};
@@ -314,15 +314,15 @@ impl Presence {
         &self,
         rows: &[(TableId, &[u8], &[u8])],
         generation: Option<u64>,
-    ) -> Vec<bool> {
+    ) -> Absences {
         let known = |generation| generation >= self.from_generation.load(Ordering::Relaxed);
         if !self.is(FilterState::Whole) || !generation.is_none_or(known) {
-            return vec![false; rows.len()];
+            return smallvec![false; rows.len()];
         }
         let hash = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
             self.hash_of(*table, || partition_hash(*table, partition), clustering)
         };
-        let mut lacking = Vec::with_capacity(rows.len());
+        let mut lacking = Absences::with_capacity(rows.len());
         for part in rows.chunks(AT_ONCE) {
             let hashes: SmallVec<[Option<u64>; AT_ONCE]> = part.iter().map(hash).collect();
             self.prefetch(hashes.iter().flatten());

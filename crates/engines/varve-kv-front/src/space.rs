@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
 use varve_kv::fail_point::{self, FailPoint};
 use varve_kv::{
-    Batch, Durability, KvError, Reader, ReaderLayer, Space, Statistic, TableId, TableSpec,
+    Absences, Batch, Durability, KvError, Reader, ReaderLayer, Space, Statistic, TableId, TableSpec,
 };
 
 use crate::base::Base;
@@ -459,7 +459,7 @@ impl ReaderLayer for FrontSpace {
 
     /// Does not load the view: that atomic operation would prevent the processor from fetching the
     /// cache lines of many rows in parallel.
-    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
         self.shared.presence.lacks_each(rows, None)
     }
 }

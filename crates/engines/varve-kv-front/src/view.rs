@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId};
+use varve_kv::{
+    Absences, ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId,
+};
 
 use crate::ahead::Ahead;
 use crate::cursor::{Cursor, Head, PartitionSpan, Taken, Tier};
@@ -321,7 +323,7 @@ impl Reader for Moment<'_> {
         }
     }
 
-    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
         let View {
             presence,
             generation,

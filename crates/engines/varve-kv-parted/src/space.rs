@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use varve_kv::{
-    Batch, Durability, Flow, KvError, PartitionRange, Reader, ReaderExt, ReaderLayer, Row,
-    ScanRequest, Space, SpaceLayer, Statistic, TableId,
+    Absences, Batch, Durability, Flow, KvError, PartitionRange, Reader, ReaderExt, ReaderLayer,
+    Row, ScanRequest, Space, SpaceLayer, Statistic, TableId,
 };
 
 use crate::counts::row_bytes;
@@ -157,7 +157,7 @@ impl ReaderLayer for PartedSpace {
         Ok(())
     }
 
-    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+    fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
         if !self.directory.any() {
             return self.inner.known_absent(rows);
         }

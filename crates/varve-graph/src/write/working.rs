@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_encoding::row::RowKind;
-use varve_kv::{ClusteringRange, Reader, ReaderExt, fail_point};
+use varve_kv::{Absences, ClusteringRange, Reader, ReaderExt, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
@@ -201,7 +201,7 @@ pub(super) struct WorkingSet<'a> {
     /// of the ends.
     ends: Vec<KnownEnds>,
     /// For each mutation, whether its element is known to have no row.
-    absent: Vec<bool>,
+    absent: Absences,
     /// For each mutation, its element's row, if rows are read ahead; a used row is removed.
     ahead: Vec<Option<Option<Vec<u8>>>>,
     /// The stored edges of the vertices that this request deletes; they are latched.
@@ -246,7 +246,7 @@ impl<'a> WorkingSet<'a> {
             places: Places::default(),
             has_vertices: false,
             ends: Vec::new(),
-            absent: Vec::new(),
+            absent: Absences::new(),
             ahead: Vec::new(),
             incident: IdMap::default(),
             swept: Vec::new(),

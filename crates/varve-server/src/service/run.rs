@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -46,9 +46,18 @@ pub(crate) async fn run(
     }
     context.turn = Some(Arc::clone(&turn));
     let mut ends = Ends::of(state, route, &mut context);
-    let running = context.running.clone();
-    let result = begun(state, route, context, &turn);
-    let result = cancellable(running.as_deref(), &turn, Box::pin(result)).await;
+    // Without a body, that was tried when the head arrived. The few requests that waited for their
+    // password run on the pool.
+    let has_body = !context.body.is_empty();
+    let in_place = has_body.then(|| run_in_place(state, route, &context));
+    let result = match in_place.flatten() {
+        Some(result) => result,
+        None => {
+            let running = context.running.clone();
+            let result = begun(state, route, context, &turn);
+            cancellable(running.as_deref(), &turn, result).await
+        }
+    };
     ends.is_answered = true;
     result
 }
@@ -80,7 +89,7 @@ where
             .await
     });
     let result = in_turn(state, route, (deadline, &turn), running);
-    let result = cancellable(listed.as_deref(), &turn, Box::pin(result)).await;
+    let result = cancellable(listed.as_deref(), &turn, result).await;
     ends.is_answered = true;
     result
 }
@@ -90,8 +99,9 @@ where
 async fn cancellable<T>(
     running: Option<&Listed>,
     turn: &Turn,
-    mut work: Pin<Box<dyn Future<Output = Result<T, ApiError>> + '_>>,
+    work: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, ApiError> {
+    let mut work = pin!(work);
     let Some(running) = running else {
         return work.await;
     };
@@ -109,7 +119,27 @@ async fn cancellable<T>(
 /// Work that a request waits for.
 type Running<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// Runs the handler of a request whose body is open.
+/// Runs the handler on this thread if it neither waits nor has much to read; `None` if it must run
+/// elsewhere.
+pub(super) fn run_in_place(
+    state: &AppState,
+    route: &Route,
+    context: &RequestContext,
+) -> Option<HandlerResult> {
+    if waits(state, route) || context.body.len() > INLINE_BODY_BYTES {
+        return None;
+    }
+    // A panic leaves only the request's own values half-made; shared state is behind locks and
+    // atomics.
+    let result = catch_unwind(AssertUnwindSafe(|| match route.handler {
+        Handler::Inline(handler) => Some(handler(context)),
+        Handler::Brief { brief, .. } => brief(context),
+        Handler::Async(_) | Handler::Pooled(_) => None,
+    }));
+    result.unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
+}
+
+/// Runs the handler of a request whose body is open, and which does not run in place.
 async fn begun(
     state: &AppState,
     route: &'static Route,
@@ -118,22 +148,10 @@ async fn begun(
 ) -> HandlerResult {
     let deadline = context.deadline;
     let running: HandlerFuture = match route.handler {
-        Handler::Inline(handler)
-            if !waits(state, route) && context.body.len() <= INLINE_BODY_BYTES =>
-        {
-            return run_inline(state, handler, &context);
-        }
-        Handler::Brief { brief, full } => {
-            let in_place = !waits(state, route) && context.body.len() <= INLINE_BODY_BYTES;
-            if in_place && let Some(result) = run_brief(state, brief, &context) {
-                return result;
-            }
-            pooled(route, context, turn, full)
-        }
         Handler::Async(handler) => handler(*context),
-        Handler::Inline(handler) | Handler::Pooled(handler) => {
-            pooled(route, context, turn, handler)
-        }
+        Handler::Inline(handler)
+        | Handler::Pooled(handler)
+        | Handler::Brief { full: handler, .. } => pooled(route, context, turn, handler),
     };
     in_turn(state, route, (deadline, turn), running).await
 }
@@ -247,29 +265,8 @@ impl Drop for Ends<'_> {
 
 /// Whether the handler may have to wait for the storage engine: then it does not run on a thread
 /// that serves others.
-pub(super) fn waits(state: &AppState, route: &Route) -> bool {
+fn waits(state: &AppState, route: &Route) -> bool {
     state.reads_wait() && route.class != Class::Control
-}
-
-pub(super) fn run_inline(
-    state: &AppState,
-    handler: fn(&RequestContext) -> HandlerResult,
-    context: &RequestContext,
-) -> HandlerResult {
-    // A panic leaves only the request's own values half-made; shared state is behind locks and
-    // atomics.
-    catch_unwind(AssertUnwindSafe(|| handler(context)))
-        .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
-}
-
-/// As [`run_inline`]; `None` where the handler gives up.
-pub(super) fn run_brief(
-    state: &AppState,
-    handler: fn(&RequestContext) -> Option<HandlerResult>,
-    context: &RequestContext,
-) -> Option<HandlerResult> {
-    catch_unwind(AssertUnwindSafe(|| handler(context)))
-        .unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
 }
 
 /// Polls a handler's future; a panic in it becomes a 500.

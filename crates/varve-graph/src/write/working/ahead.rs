@@ -1,5 +1,6 @@
 //! Reads and look-ups for all mutations of a request at once, before the first is applied.
 
+use smallvec::SmallVec;
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::ReaderExt;
 
@@ -21,11 +22,13 @@ impl WorkingSet<'_> {
                     | Mutation::PutEdge { .. }
             )
         };
-        let asked: Vec<_> = (0..)
-            .zip(mutations)
-            .filter(|(_, mutation)| may_be_absent(mutation))
-            .map(|(number, _)| self.keys.of(number).first())
-            .collect();
+        let mut asked = SmallVec::<[_; 2]>::with_capacity(mutations.len());
+        asked.extend(
+            (0..)
+                .zip(mutations)
+                .filter(|(_, mutation)| may_be_absent(mutation))
+                .map(|(number, _)| self.keys.of(number).first()),
+        );
         let mut answers = self.reader.known_absent(&asked).into_iter();
         let absent = |mutation| may_be_absent(mutation) && answers.next() == Some(true);
         self.absent = mutations.iter().map(absent).collect();

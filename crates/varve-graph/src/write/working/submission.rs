@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
 use varve_encoding::key;
 use varve_encoding::tables::EDGE;
 use varve_model::{CommitVersion, ElementId};
@@ -86,9 +87,20 @@ impl WorkingSet<'_> {
 
 /// Returns the (edge label, source) entry of each edge among the elements, unless it is known to be
 /// in the index.
-fn new_pairs(elements: &[Working<'_>], keys: &Keys, known: &KnownPairs) -> Vec<Option<PairHash>> {
+fn new_pairs(
+    elements: &[Working<'_>],
+    keys: &Keys,
+    known: &KnownPairs,
+) -> SmallVec<[Option<PairHash>; 4]> {
+    // Most requests are of one kind of element.
+    if !elements
+        .iter()
+        .any(|it| matches!(*it.id, ElementId::Edge(_)))
+    {
+        return smallvec![None; elements.len()];
+    }
     let mut scratch = Vec::new();
-    let mut pairs: Vec<Option<PairHash>> = elements
+    let mut pairs: SmallVec<[Option<PairHash>; 4]> = elements
         .iter()
         .map(|working| match (&*working.id, keys.of(working.keys)) {
             (ElementId::Edge(edge), RowKeys::Edge { source, .. }) => {
