@@ -30,8 +30,8 @@ type Work = Box<dyn FnOnce() + Send>;
 /// How long a piece of work runs before it yields.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// Threads of a lane for each piece of work that may run: the other threads hold work that has
-/// yielded.
+/// Threads of the lane of reads for each piece of work that may run: the other threads hold work
+/// that has yielded.
 const THREADS_FOR_ONE: usize = 4;
 
 thread_local! {
@@ -298,7 +298,11 @@ impl Threads {
             to_go_on: Condvar::new(),
             running_max: count,
         });
-        for index in 0..count * THREADS_FOR_ONE {
+        let threads = match yields {
+            true => count * THREADS_FOR_ONE,
+            false => count,
+        };
+        for index in 0..threads {
             let queue = Arc::clone(&queue);
             thread::Builder::new()
                 .name(format!("{name}-{index}"))
@@ -379,7 +383,10 @@ impl Queue {
                     work();
                     state = self.state.lock();
                     state.running -= 1;
-                    self.wake(&state);
+                    // New work is taken by this thread itself.
+                    if !matches!(state.next.front(), Some(Next::Begin(_))) {
+                        self.wake(&state);
+                    }
                 }
                 _ if state.closed && state.next.is_empty() => return,
                 _ => self.to_begin.wait(&mut state),
