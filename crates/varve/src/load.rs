@@ -16,6 +16,7 @@ mod infer;
 mod journal;
 mod mapping;
 mod outgoing;
+mod restoring;
 mod rows;
 mod schema;
 mod sender;
@@ -34,6 +35,7 @@ use crate::CommandError;
 use crate::cli::LoadArguments;
 use crate::rest::GraphClient;
 use catalogue::Catalogue;
+use dumped::Dump;
 use element::Element;
 use journal::{Done, Journal, Progress, Subject};
 use mapping::{Mapping, Source};
@@ -68,53 +70,60 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
         return Ok(ExitCode::SUCCESS);
     }
     let client = GraphClient::of(&arguments.target)?;
-    let is_dump = arguments
-        .input()
-        .extension()
-        .is_none_or(|ending| ending != "toml");
-    let plan = if is_dump {
-        Plan::of_dump(arguments.input())
-    } else {
-        Plan::of_mapping(arguments.input())?
-    };
+    match arguments.input().extension() {
+        Some(ending) if ending == "toml" => load_files(arguments, &client),
+        _ => load_dump(arguments, &client),
+    }
+}
+
+/// Loads the files of a mapping.
+fn load_files(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCode, CommandError> {
+    let plan = Plan::of_mapping(arguments.input())?;
     let mut columns = Vec::new();
-    for input in plan.inputs.iter().filter(|input| !input.dumped) {
+    for input in &plan.inputs {
         columns.push(checks::columns(&input.source)?);
     }
-    if arguments.dry_run && is_dump {
-        return Err("--dry-run checks a mapping and its files; a dump is read as it is".into());
-    }
     if let (Some(path), false) = (&arguments.schema, arguments.dry_run) {
-        schema::create_from_file(&client, path)?;
+        schema::create_from_file(client, path)?;
     }
-    let restored = if is_dump {
-        dumped::restore_schema(&client, arguments.input())?
-    } else {
-        None
-    };
-    let mut catalogue = Catalogue::fetch(&client)?;
+    let mut catalogue = Catalogue::fetch(client)?;
     if let (Some(path), true) = (&arguments.schema, arguments.dry_run) {
         catalogue.add_file(path)?;
     }
     for (input, columns) in plan.inputs.iter().zip(&columns) {
         checks::schema(&input.source, columns, input.kind, &catalogue)?;
     }
-    // The versions of an element must be sent in order.
-    let in_order = restored.as_ref().is_some_and(|dump| dump.history);
-    let threads = if in_order {
-        1
-    } else {
-        arguments.threads.max(1)
-    };
     let work = Work {
-        threads,
+        threads: arguments.threads.max(1),
+        check_vertices: !arguments.skip_vertex_check,
+    };
+    load(arguments, &work, client, &plan, &catalogue)
+}
+
+/// Loads a dump.
+fn load_dump(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCode, CommandError> {
+    if arguments.dry_run {
+        return Err("--dry-run checks a mapping and its files; a dump is read as it is".into());
+    }
+    if let Some(path) = &arguments.schema {
+        schema::create_from_file(client, path)?;
+    }
+    let dump = Dump::open(client, arguments.input())?;
+    // The versions of an element must be sent in order.
+    let in_order = dump.history;
+    let work = Work {
+        threads: match in_order {
+            true => 1,
+            false => arguments.threads.max(1),
+        },
         check_vertices: !arguments.skip_vertex_check && !in_order,
     };
-    let result = load(arguments, &work, &client, &plan, &catalogue);
-    if let Some(restoring) = restored {
-        restoring.end(&client)?;
-    }
-    result
+    let plan = Plan::of_dump(arguments.input());
+    restoring::while_restoring(client, || {
+        dump.create_schema(client)?;
+        let catalogue = Catalogue::fetch(client)?;
+        load(arguments, &work, client, &plan, &catalogue)
+    })
 }
 
 impl Plan {

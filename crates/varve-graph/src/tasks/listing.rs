@@ -49,8 +49,8 @@ impl Tasks {
     ) -> Result<TaskPage, GraphError> {
         let wanted = query.limit.unwrap_or(usize::MAX);
         let mut tasks = match query.status {
-            Some(status) if !status.is_final() => self.unfinished(status, query.after, is_seen),
-            _ => self.scan(query, wanted, is_seen)?,
+            Some(status) => self.with_status(status, query, wanted, is_seen)?,
+            None => self.scan(query, wanted, is_seen)?,
         };
         let more = tasks.len() > wanted;
         tasks.truncate(wanted);
@@ -109,15 +109,35 @@ impl Tasks {
         record::read(&*self.shared.space, self.shared.tables.meta, id)
     }
 
-    /// Returns the current state of an unfinished task, and its result if its end could not be
-    /// stored. `None` if the task is finished or unknown.
+    /// Returns the current state of a live task, and its result if its end could not be stored.
+    /// `None` if the end of the task is stored, or the task is unknown.
     fn live(&self, id: TaskId) -> Option<(Task, Option<String>)> {
         let state = self.shared.state.lock();
         let live = state.live.get(&id)?;
         Some((live.current(), live.unsaved.clone()))
     }
 
-    fn unfinished(
+    /// Returns at least the first `wanted` + 1 tasks with that status, by ascending id.
+    fn with_status(
+        &self,
+        status: TaskStatus,
+        query: TaskQuery,
+        wanted: usize,
+        is_seen: &dyn Fn(&Task) -> bool,
+    ) -> Result<Vec<Task>, GraphError> {
+        let mut tasks = self.live_with(status, query.after, is_seen);
+        // Tasks with other statuses are live. Ended tasks have a record with that status, unless
+        // their end could not be stored: then they are live. A task that is being deleted is live,
+        // unless its removal could not be stored: then it has a record.
+        if status.is_final() || status == TaskStatus::Deleting {
+            tasks.extend(self.scan(query, wanted, is_seen)?);
+            tasks.sort_by_key(|task| task.id);
+            tasks.dedup_by_key(|task| task.id);
+        }
+        Ok(tasks)
+    }
+
+    fn live_with(
         &self,
         status: TaskStatus,
         after: Option<TaskId>,
@@ -132,8 +152,8 @@ impl Tasks {
         matching.map(|live| live.current()).collect()
     }
 
-    /// Returns up to `wanted` + 1 tasks whose records match the query, unfinished ones in their
-    /// current state.
+    /// Returns up to `wanted` + 1 tasks whose records match the query, live ones in their current
+    /// state.
     fn scan(
         &self,
         query: TaskQuery,

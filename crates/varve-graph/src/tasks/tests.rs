@@ -1,5 +1,7 @@
 //! Tests of tasks: order, ends, cancelling, deleting, listing, restarts.
 
+mod unsaved;
+
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Reads back what `varve dump` wrote: the schema first, then vertices, then edges.
 
-use std::io::{BufRead as _, BufReader};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Lines};
 use std::path::Path;
 
 use serde_json::{Map, Value as Json};
@@ -24,19 +25,14 @@ const EDGE_KEYS: &[&str] = &[
     "properties",
 ];
 
-/// A graph in mode RESTORING, in which schema elements keep their ids.
-pub(super) struct Restoring {
+/// A dump whose first line is read.
+pub(super) struct Dump {
+    shown: String,
+    /// The lines after the first one: the schema, then the elements.
+    lines: Lines<BufReader<File>>,
     /// Whether the dump has the history of its elements. Then the versions must be stored in order,
     /// and the vertices of an edge are not checked: those of a past edge may not exist any more.
     pub(super) history: bool,
-}
-
-impl Restoring {
-    /// Sets the graph back to the normal mode.
-    pub(super) fn end(self, client: &GraphClient) -> Result<(), CommandError> {
-        client.send_patiently("PUT", &client.of_graph("mode"), "\"NONE\"")?;
-        Ok(())
-    }
 }
 
 /// An input that reads the dump as JSON Lines.
@@ -61,56 +57,62 @@ pub(super) fn source(path: &Path) -> Source {
     }
 }
 
-/// Sets the graph to mode RESTORING and creates the dump's schema with its ids, since vertex ids
-/// contain the ids of their labels. The graph must be empty or have the same schema. The mode stays
-/// until [`Restoring::end`], or until a schema element cannot be created. Never returns `None`.
-///
-/// # Errors
-/// When the file is not a dump or cannot be read, only one of dump and graph is open, or the server
-/// refuses a request.
-pub(super) fn restore_schema(
-    client: &GraphClient,
-    path: &Path,
-) -> Result<Option<Restoring>, CommandError> {
-    let shown = path.display();
-    let file = source(path)
-        .open()
-        .map_err(|error| format!("{shown}: {error}"))?;
-    let mut lines = BufReader::new(file).lines();
-    let first = lines.next().transpose()?.unwrap_or_default();
-    let head: Json = serde_json::from_str(&first).unwrap_or_default();
-    if head.get("varve_dump").and_then(Json::as_i64) != Some(1) {
-        return Err(format!(
-            "{shown}: neither a dump of `varve dump` nor a mapping (a file ending in .toml)"
-        )
-        .into());
-    }
-    if client.is_open()? != (head.get("schema").and_then(Json::as_str) == Some("open")) {
-        return Err(format!(
-            "{shown}: a dump of an open graph goes into an open graph, created with \
-             {{\"schema\":\"open\"}}, and no other dump does"
-        )
-        .into());
-    }
-    client.send_patiently("PUT", &client.of_graph("mode"), "\"RESTORING\"")?;
-    let history = head.get("history").and_then(Json::as_bool).unwrap_or(false);
-    let restoring = Restoring { history };
-    for line in lines {
-        let line = line.map_err(|error| format!("{shown}: {error}"))?;
-        let row: Map<String, Json> =
-            serde_json::from_str(&line).map_err(|error| format!("{shown}: {error}"))?;
-        let Some((kind, element)) = row
-            .iter()
-            .find(|(key, _)| schema::KINDS.contains(&key.as_str()))
-        else {
-            break;
-        };
-        if let Err(error) = schema::create(client, kind, element, true) {
-            restoring.end(client)?;
-            return Err(error);
+impl Dump {
+    /// Reads the first line of the dump and checks that it goes into this graph.
+    ///
+    /// # Errors
+    /// When the file is not a dump or cannot be read, only one of dump and graph is open, or the
+    /// server does not say which schema the graph has.
+    pub(super) fn open(client: &GraphClient, path: &Path) -> Result<Self, CommandError> {
+        let shown = path.display().to_string();
+        let file = source(path)
+            .open()
+            .map_err(|error| format!("{shown}: {error}"))?;
+        let mut lines = BufReader::new(file).lines();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        let head: Json = serde_json::from_str(&first).unwrap_or_default();
+        if head.get("varve_dump").and_then(Json::as_i64) != Some(1) {
+            return Err(format!(
+                "{shown}: neither a dump of `varve dump` nor a mapping (a file ending in .toml)"
+            )
+            .into());
         }
+        if client.is_open()? != (head.get("schema").and_then(Json::as_str) == Some("open")) {
+            return Err(format!(
+                "{shown}: a dump of an open graph goes into an open graph, created with \
+                 {{\"schema\":\"open\"}}, and no other dump does"
+            )
+            .into());
+        }
+        let history = head.get("history").and_then(Json::as_bool).unwrap_or(false);
+        Ok(Self {
+            shown,
+            lines,
+            history,
+        })
     }
-    Ok(Some(restoring))
+
+    /// Creates the dump's schema with its ids, since vertex ids contain the ids of their labels.
+    /// The graph must be in mode RESTORING, and empty or have the same schema.
+    ///
+    /// # Errors
+    /// When a line cannot be read, or the server refuses a schema element.
+    pub(super) fn create_schema(self, client: &GraphClient) -> Result<(), CommandError> {
+        let shown = self.shown;
+        for line in self.lines {
+            let line = line.map_err(|error| format!("{shown}: {error}"))?;
+            let row: Map<String, Json> =
+                serde_json::from_str(&line).map_err(|error| format!("{shown}: {error}"))?;
+            let Some((kind, element)) = row
+                .iter()
+                .find(|(key, _)| schema::KINDS.contains(&key.as_str()))
+            else {
+                break;
+            };
+            schema::create(client, kind, element, true)?;
+        }
+        Ok(())
+    }
 }
 
 /// The part of a deletion's path after the resource of all elements. Dumps of older releases have

@@ -51,6 +51,7 @@ mod power;
 #[cfg(feature = "engines")]
 mod private;
 mod promlint;
+mod restoring;
 #[cfg(feature = "engines")]
 mod seeds;
 #[cfg_attr(
