@@ -82,8 +82,9 @@ impl Run<'_> {
     /// key, or null if there is none.
     fn set_property(&mut self, element: &Value, arguments: &[Item]) -> Result<Item, QueryError> {
         let key = match arguments {
-            [key, _] | [_, key, ..] => key.clone(),
-            _ => Item::NULL,
+            [Item::Argument(Argument::Cardinality(_)), key, ..] => key.clone(),
+            [key, ..] => key.clone(),
+            [] => Item::NULL,
         };
         self.step_on(element, StepName::Property, arguments.to_vec())?;
         let found = self.step_on(element, StepName::Properties, vec![key])?;
