@@ -46,10 +46,9 @@ pub(crate) async fn run(
     }
     context.turn = Some(Arc::clone(&turn));
     let mut ends = Ends::of(state, route, &mut context);
-    // Without a body, that was tried when the head arrived. The few requests that waited for their
-    // password run on the pool.
-    let has_body = !context.body.is_empty();
-    let in_place = has_body.then(|| run_in_place(state, route, &context));
+    // Without a body, a brief handler has been tried when the head arrived.
+    let may_be_new = !context.body.is_empty() || !matches!(route.handler, Handler::Brief { .. });
+    let in_place = may_be_new.then(|| run_in_place(state, route, &context));
     let result = match in_place.flatten() {
         Some(result) => result,
         None => {

@@ -316,6 +316,28 @@ fn a_write_is_carried_out_while_reads_hold_all_their_threads() {
     drop(owner);
 }
 
+/// An empty body in chunks: its end is not known with the head.
+#[test]
+fn a_control_request_needs_no_thread_of_reads_wherever_its_empty_body_ends() {
+    let owner = GATE.take();
+    let server = TestServer::start(ServerConfig {
+        blocking_threads: 1,
+        ..ServerConfig::default()
+    });
+    let held = send_aside(
+        &server,
+        "GET /test/held HTTP/1.1\r\nhost: h\r\n\r\n".to_owned(),
+    );
+    GATE.wait_for(1);
+    let asked = "GET /metrics HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\
+                 content-type: application/json\r\n\r\n0\r\n\r\n";
+    let answer = server.exchange(asked);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    GATE.open();
+    held.join().unwrap().is(200, "true");
+    drop(owner);
+}
+
 #[test]
 fn a_small_gzip_body_that_grows_large_is_not_inflated_on_a_serving_thread() {
     let owner = GATE.take();
