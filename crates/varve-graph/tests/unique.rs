@@ -8,6 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use varve_encoding::tables::{EVENT, TABLES};
 use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
+use varve_graph::tasks::{TaskId, TaskStatus};
 use varve_graph::write::{EndCheck, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, Graph, GraphOptions};
 use varve_kv::{
@@ -92,6 +93,7 @@ fn a_value_whose_latch_the_request_holds_shared_is_claimed() {
 const CODE: PropertyKeyId = PropertyKeyId(1);
 /// How long a scan waits for a write that may have to wait for this scan's commit.
 const MEETING: Duration = Duration::from_millis(300);
+const TASK_MAX: Duration = Duration::from_secs(60);
 
 /// A space without snapshots that calls a hook once, after the next scan of events.
 struct Interrupted {
@@ -146,7 +148,17 @@ fn code(id: i64, code: i64, period: WritePeriod) -> WriteRequest {
     }
 }
 
-fn with_unique_codes(space: Arc<dyn Space>) -> Arc<Graph> {
+fn interrupted() -> Arc<Interrupted> {
+    let inner = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    Arc::new(Interrupted {
+        inner,
+        hook: Mutex::default(),
+    })
+}
+
+fn with_codes(space: Arc<dyn Space>) -> Arc<Graph> {
     let options = GraphOptions::new(Arc::new(SystemClock));
     let graph = Graph::open("g", space, &options).expect("a graph");
     let catalogue = graph.catalogue();
@@ -161,6 +173,11 @@ fn with_unique_codes(space: Arc<dyn Space>) -> Arc<Graph> {
         ..NewVertexLabel::named("v")
     };
     catalogue.create_vertex_label(label).expect("a label");
+    graph
+}
+
+/// Makes the codes unique. Returns its task, which is finished where nothing is to be built.
+fn make_unique(graph: &Arc<Graph>, rebuild: bool) -> TaskId {
     let index = NewIndexLabel::on(
         "unique",
         BaseType::VertexLabel,
@@ -168,26 +185,18 @@ fn with_unique_codes(space: Arc<dyn Space>) -> Arc<Graph> {
         IndexType::Unique,
         &["code"],
     );
-    let index = NewIndexLabel {
-        rebuild: false,
-        ..index
-    };
-    catalogue.create_index_label(index).expect("an index");
-    graph
+    let index = NewIndexLabel { rebuild, ..index };
+    let created = graph.catalogue().create_index_label(index);
+    created.expect("an index").task
 }
 
 /// The holder gave its value up for a part of the future between the two reads of a claim: the one
 /// still had no change then, the other looked only where the value was given up.
 #[test]
 fn a_holder_does_not_change_while_a_claim_of_its_value_is_checked() {
-    let inner = MemoryEngine::new()
-        .open("g", TABLES, true)
-        .expect("a space");
-    let space = Arc::new(Interrupted {
-        inner,
-        hook: Mutex::default(),
-    });
-    let graph = with_unique_codes(Arc::clone(&space) as Arc<dyn Space>);
+    let space = interrupted();
+    let graph = with_codes(Arc::clone(&space) as Arc<dyn Space>);
+    make_unique(&graph, false);
     let hours = |count: i64| Instant(SystemClock.now().0 + count * 3_600_000_000);
     let now = WritePeriod {
         from: None,
@@ -224,4 +233,31 @@ fn a_holder_does_not_change_while_a_claim_of_its_value_is_checked() {
     );
     let written = waiting.lock().recv();
     assert_eq!(written, Ok(true), "the holder is free again");
+}
+
+#[test]
+fn a_holder_does_not_change_while_the_build_of_the_index_checks_its_value() {
+    let space = interrupted();
+    let graph = with_codes(Arc::clone(&space) as Arc<dyn Space>);
+    let now = WritePeriod::default();
+    let later = WritePeriod {
+        from: Some(Instant(SystemClock.now().0 + 3_600_000_000)),
+        to: None,
+    };
+    graph.write_now(&code(1, 7, now)).expect("written");
+    graph.write_now(&code(2, 7, later)).expect("written");
+    let (done, is_done) = mpsc::channel();
+    let (writer, second) = (Arc::clone(&graph), code(1, 8, now));
+    let waiting = Arc::new(Mutex::new(is_done));
+    let meeting = Arc::clone(&waiting);
+    let (met, has_met) = mpsc::channel();
+    *space.hook.lock() = Some(Box::new(move || {
+        thread::spawn(move || done.send(writer.write_now(&second).is_ok()));
+        let _ = met.send(meeting.lock().recv_timeout(MEETING).is_ok());
+    }));
+    let task = make_unique(&graph, true);
+    let ended = graph.tasks().wait_until_done(task, TASK_MAX);
+    assert_eq!(ended.expect("known").status, TaskStatus::Failed);
+    assert_eq!(has_met.recv(), Ok(false), "the writer waits for the check");
+    assert_eq!(waiting.lock().recv(), Ok(true), "the holder is free again");
 }

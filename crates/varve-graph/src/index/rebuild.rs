@@ -11,7 +11,7 @@ use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{Flow, TableId, fail_point, state_of};
+use varve_kv::{Flow, TableId, fail_point};
 use varve_model::schema::{IndexBase, IndexType};
 use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalScope};
 
@@ -21,7 +21,7 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::tasks::TaskProgress;
-use crate::write::{Current, Emitter, commit_internal, current_rows, decode_element};
+use crate::write::{Current, Emitter, commit_internal, current_rows, decode_element, read_latch};
 
 /// Elements, or entries, in one commit.
 const CHUNK: usize = 500;
@@ -97,7 +97,8 @@ pub(crate) fn rebuild(
 
 /// Refuses values that two elements hold at one instant, now or later. This includes planned
 /// states, which are not checked when their entries are added. All entries exist by now, so writers
-/// prevent new conflicts.
+/// prevent new conflicts. The holders of a value are latched while they are read: otherwise their
+/// rows could move between two reads.
 fn check_unique(
     graph: &Arc<Graph>,
     label: &IndexLabel,
@@ -110,8 +111,9 @@ fn check_unique(
         if holders.len() < 2 {
             return Ok(());
         }
-        let state = state_of(graph.space());
-        match conflict(&*state, label, partition, holders, graph.now())? {
+        let latches = holders.iter().map(read_latch).collect();
+        let _latched = graph.latches.acquire(latches)?;
+        match conflict(graph.reader(), label, partition, holders, graph.now())? {
             Some((_, id)) => Err(conflict_found(label, &id)),
             None => Ok(()),
         }

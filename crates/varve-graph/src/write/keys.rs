@@ -178,6 +178,14 @@ impl<'a> RowKeys<'a> {
     }
 }
 
+/// Returns the latch under which no other commit changes the rows of an element.
+pub(crate) fn read_latch(id: &ElementId) -> LatchKey {
+    match id {
+        ElementId::Vertex(id) => LatchKey::shared(&key::vertex_id(id)),
+        ElementId::Edge(id) => edge_latch(id),
+    }
+}
+
 /// Returns the latch of an edge itself, without those of its ends.
 pub(super) fn edge_latch(id: &EdgeId) -> LatchKey {
     let mut out = key::vertex_id(&id.source);

@@ -1,11 +1,10 @@
 //! Unique indexes: from now on, no two elements may have the same values at the same instant.
 
-use varve_encoding::key;
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period};
 
 use super::emit::{sides, unique_entries};
-use super::keys::edge_latch;
+use super::keys::read_latch;
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
 use crate::error::GraphError;
@@ -17,15 +16,15 @@ use crate::read::scan_events;
 pub(super) enum Claim {
     /// All values are claimed; the commit continues with these latches.
     Held(LatchSet),
-    /// Another commit holds this latch.
-    Taken(LatchKey),
+    /// Another commit holds a latch. These are the latches held so far, and that one.
+    Taken(Vec<LatchKey>),
 }
 
 impl WorkingSet<'_> {
     /// Latches the unique values of every new state and checks that no other element has them at
     /// any instant of the period from now on. The past is not checked, since uniqueness does not
-    /// apply to it. Other holders are latched while they are read: their rows could move between
-    /// two reads, and the answer would be of no state at all.
+    /// apply to it. Other holders are latched before they are read, until the commit ends:
+    /// otherwise their rows could move between two reads.
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         let mut claimed: IdMap<Vec<u8>, Vec<(usize, Period)>> = IdMap::default();
         for (at, working) in self.elements.iter().enumerate() {
@@ -39,7 +38,7 @@ impl WorkingSet<'_> {
                 for (label, entry) in unique_entries(indexes, &working.id, content)? {
                     let latch = LatchKey::exclusive(&entry.partition);
                     if !latches.try_add(latch) {
-                        return Ok(Claim::Taken(latch));
+                        return Ok(taken(&latches, latch));
                     }
                     let others = claimed.entry(entry.partition.clone()).or_default();
                     let is_claimed = others
@@ -49,8 +48,8 @@ impl WorkingSet<'_> {
                     let mut holders = index::holders(self.reader, &entry.partition)?;
                     holders.retain(|holder| *holder != *working.id);
                     let mut needed = holders.iter().map(read_latch);
-                    if let Some(taken) = needed.find(|latch| !latches.try_hold(*latch)) {
-                        return Ok(Claim::Taken(taken));
+                    if let Some(latch) = needed.find(|latch| !latches.try_hold(*latch)) {
+                        return Ok(taken(&latches, latch));
                     }
                     if is_claimed || self.is_held(&holders, &entry.partition, period)? {
                         return Err(conflict(&working.id, &label));
@@ -110,12 +109,8 @@ impl WorkingSet<'_> {
     }
 }
 
-/// Returns the latch under which the rows of an element stay as they are.
-fn read_latch(id: &ElementId) -> LatchKey {
-    match id {
-        ElementId::Vertex(id) => LatchKey::shared(&key::vertex_id(id)),
-        ElementId::Edge(id) => edge_latch(id),
-    }
+fn taken(held: &LatchSet, latch: LatchKey) -> Claim {
+    Claim::Taken([held.held(), &[latch]].concat())
 }
 
 fn conflict(id: &ElementId, label: &IndexLabel) -> GraphError {

@@ -91,13 +91,13 @@ pub(crate) fn prepare(
         working.check_expected(&touched)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,
-            Claim::Taken(key) => {
+            Claim::Taken(needed) => {
                 if contention == Contention::Refuse {
                     return Ok(None);
                 }
-                // The next attempt acquires this latch in order, and in the right mode if this
-                // request holds it shared.
-                found.push(key);
+                // The next attempt acquires these latches in order, and in the right mode where
+                // this request holds one shared.
+                found = needed;
                 keys = working.keys;
                 keys.truncate(request.mutations.len());
                 continue;
