@@ -4,15 +4,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use varve_encoding::tables::TABLES;
+use varve_encoding::tables::{EVENT, TABLES};
 use varve_graph::limits::STATES_PER_UPDATE_MAX;
 use varve_graph::read::HistoryPage;
 use varve_graph::schema::{NewPropertyKey, NewVertexLabel};
 use varve_graph::verify::verify;
-use varve_graph::write::{EndCheck, Gaps, Mutation, WritePeriod, WriteRequest};
+use varve_graph::write::{EndCheck, Gaps, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::memory::MemoryEngine;
-use varve_kv::{Engine, Flow};
+use varve_kv::{Engine, Flow, Row};
 use varve_model::{
     Clock, CommitVersion, DataType, Element, ElementId, Instant, Period, PropertyKeyId,
     TemporalScope, Value, Vertex, VertexId, VertexLabelId,
@@ -159,6 +159,18 @@ impl Story {
         let history = self.graph.history(&id(), TemporalScope::NOW, page);
         let versions = history.expect("read").into_iter();
         versions.map(|version| version.version).collect()
+    }
+
+    /// The number of rows in the event table.
+    fn events(&self) -> usize {
+        let mut count = 0;
+        let mut visit = |_: Row<'_>| {
+            count += 1;
+            Flow::Continue(())
+        };
+        let scanned = self.graph.space().scan_table(EVENT, None, &mut visit);
+        scanned.expect("read");
+        count
     }
 
     fn check_stored(&self) {
@@ -456,6 +468,27 @@ fn a_put_whose_time_to_live_is_over_deletes_where_no_history_is_kept() {
         story.write(since(5), (None, None), false).expect("over");
         let now = story.timeline(None).into_iter().filter(|it| it.1 > 20_000);
         assert_eq!(now.count(), after, "{history}");
+        // Its own time to live has ended, and nobody has removed the row.
+        story.write(since(30), (None, None), false).expect("stored");
+        story.at(40_000);
+        story.write(since(5), (None, None), false).expect("over");
+        story
+            .write(
+                Mutation::Delete {
+                    id: id(),
+                    missing: Missing::Ignore,
+                },
+                (None, None),
+                false,
+            )
+            .expect("none");
+        if history == "none" {
+            assert_eq!(
+                story.events(),
+                0,
+                "a deletion of what has ended is no event"
+            );
+        }
         story.check_stored();
     }
 }

@@ -165,16 +165,19 @@ impl<'a, 's> Emission<'a, 's> {
         current: Option<Current>,
         rules: LabelRules,
     ) -> Result<(), GraphError> {
+        let had_row = current.is_some();
+        let current = self.emitter.settled(id, current)?;
         // Without a row the element exists neither now nor later; without events it never existed.
-        let reaches = match (&current, rules.period.from) {
-            (Some(_), _) => true,
-            (None, None) => false,
-            (None, Some(_)) => self.emitter.has_events(&sides(id).1[0])?,
+        let reaches = match rules.period.from {
+            None => current.is_some(),
+            Some(_) => had_row || self.emitter.has_events(&sides(id).1[0])?,
         };
+        if had_row || reaches {
+            self.touch(id);
+        }
         if !reaches {
             return Ok(());
         }
-        self.touch(id);
         let to = rules.period.to.unwrap_or(Instant::FOREVER);
         let period = EventPeriod {
             from: rules.period.from,
