@@ -24,7 +24,7 @@ use scylla::statement::{Consistency, SerialConsistency, Statement};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::config::{self, CassandraConfig};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::nodes::{self, Asked, Nodes};
 use crate::tls;
 
@@ -45,6 +45,9 @@ const COPIES_MAX: usize = 3;
 /// The most requests that may have copies at once: an overloaded cluster must not get three times
 /// the load.
 const COPIED_MAX: usize = 32;
+/// The most executions of a prepared statement that the node has evicted; the driver prepares the
+/// statement again in each.
+const EXECUTIONS_MAX: usize = 4;
 /// The interval of keep-alive messages on idle connections, and their timeout: then a node that
 /// hangs is avoided.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -282,7 +285,7 @@ impl Cluster {
         values: impl SerializeRow + Sync,
     ) -> Result<QueryResult, Failure> {
         let values = &values;
-        let request = || self.session.execute_unpaged(statement, values);
+        let request = || prepared(|| self.session.execute_unpaged(statement, values));
         self.answered(statement.get_is_idempotent(), request).await
     }
 
@@ -323,8 +326,10 @@ impl Cluster {
     ) -> Result<Page, Failure> {
         let values = &values;
         let request = || {
-            self.session
-                .execute_single_page(statement, values, from.clone())
+            prepared(|| {
+                self.session
+                    .execute_single_page(statement, values, from.clone())
+            })
         };
         let answer = self.answered(statement.get_is_idempotent(), request).await;
         let (result, next) = answer?;
@@ -438,6 +443,23 @@ fn serial(of: config::Consistency) -> SerialConsistency {
     }
 }
 
+/// Sends the execution of a prepared statement again while the node has evicted the statement, up to
+/// [`EXECUTIONS_MAX`] times in all. The driver prepares it and repeats the execution once; a node
+/// whose cache is smaller than the statements in use may have evicted it again by then. Such an
+/// execution has changed nothing, so conditional statements are repeated too.
+async fn prepared<T, F>(execution: impl Fn() -> F) -> Result<T, ExecutionError>
+where
+    F: Future<Output = Result<T, ExecutionError>>,
+{
+    for _ in 1..EXECUTIONS_MAX {
+        let answer = execution().await;
+        if !matches!(&answer, Err(error) if failure::is_unprepared(error)) {
+            return answer;
+        }
+    }
+    execution().await
+}
+
 /// Waits for a request, and for copies of it that are sent one after the other until one succeeds.
 async fn first_success<T, E, F>(
     mut first: Pin<&mut impl Future<Output = Result<T, E>>>,
@@ -524,6 +546,42 @@ mod tests {
         assert_eq!(first_of(&[Hang, Answer(Ok(2))]), (Ok(2), 2));
         assert_eq!(first_of(&[Hang, Hang, AnswerLate(3)]), (Ok(3), 3));
         assert_eq!(first_of(&[Answer(Ok(1)), Hang]), (Ok(1), 2));
+    }
+
+    #[test]
+    fn an_execution_is_repeated_only_while_its_statement_is_evicted() {
+        use scylla::errors::{DbError, RequestAttemptError};
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        let failed = |error| {
+            let attempt = RequestAttemptError::DbError(error, "why".to_owned());
+            Err(ExecutionError::from(attempt))
+        };
+        let evicted = || DbError::Unprepared {
+            statement_id: vec![1].into(),
+        };
+        // The result where the first executions find the statement evicted, and the number of
+        // executions.
+        let run = |evictions: usize, then: fn() -> Result<u32, DbError>| {
+            let sent = Cell::new(0);
+            let execution = || async {
+                match sent.replace(sent.get() + 1) < evictions {
+                    true => failed(evicted()),
+                    false => then().or_else(failed),
+                }
+            };
+            let answer = runtime.block_on(prepared(execution));
+            (answer.map_err(Failure::from), sent.get())
+        };
+        assert_eq!(run(0, || Ok(7)), (Ok(7), 1));
+        assert_eq!(run(2, || Ok(7)), (Ok(7), 3));
+        let (failed, sent) = run(1, || Err(DbError::Overloaded));
+        assert!(matches!(failed, Err(Failure::Unknown(_))), "{failed:?}");
+        assert_eq!(sent, 2);
+        let (failed, sent) = run(usize::MAX, || Ok(7));
+        assert!(matches!(failed, Err(Failure::NotDone(_))), "{failed:?}");
+        assert_eq!(sent, EXECUTIONS_MAX);
     }
 
     #[test]

@@ -236,13 +236,26 @@ fn of_broken(error: &BrokenConnectionError) -> Option<Failure> {
     tls::of_handshake(error)
 }
 
+/// Whether the node no longer had the prepared statement, and so has not carried it out.
+pub(crate) fn is_unprepared(error: &ExecutionError) -> bool {
+    matches!(
+        error,
+        ExecutionError::LastAttemptError(RequestAttemptError::DbError(
+            DbError::Unprepared { .. },
+            _
+        ))
+    )
+}
+
 fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
     match error {
         RequestAttemptError::UnableToAllocStreamId => Failure::NotDone(text),
         RequestAttemptError::SerializationError(_)
         | RequestAttemptError::CqlRequestSerialization(_) => Failure::TooLarge(text),
         RequestAttemptError::DbError(error, words) => match error {
-            DbError::Unavailable { .. } | DbError::IsBootstrapping => Failure::NotDone(text),
+            DbError::Unavailable { .. } | DbError::IsBootstrapping | DbError::Unprepared { .. } => {
+                Failure::NotDone(text)
+            }
             // Rights are checked, and tables looked up, before anything is carried out.
             DbError::Unauthorized if words.contains(RIGHTS_AWAY) => Failure::NotDone(text),
             DbError::AuthenticationError if words.contains(ROLES_AWAY) => Failure::NotDone(text),
