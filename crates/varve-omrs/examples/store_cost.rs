@@ -26,7 +26,7 @@ struct Suite {
 }
 
 /// Prints the time per operation since `began`.
-fn tell(what: &str, count: usize, began: Instant) {
+fn print_time(what: &str, count: usize, began: Instant) {
     let micros = began.elapsed().as_secs_f64() * 1e6 / count.max(1) as f64;
     println!("{what:<44} {micros:9.2} µs");
 }
@@ -168,7 +168,7 @@ fn main() -> Done {
     let types = Arc::new(Catalogue::built_in());
     let began = Instant::now();
     store.set_types(Arc::clone(&types))?;
-    tell("set_types, first", 1, began);
+    print_time("set_types, first", 1, began);
     let suite = Suite { store, types };
     let all: Vec<TypeIndex> = suite
         .types
@@ -188,7 +188,7 @@ fn main() -> Done {
     for entity in &entities {
         suite.put(entity)?;
     }
-    tell("put, new", count, began);
+    print_time("put, new", count, began);
     for (name, table) in [("vertex", VERTEX), ("edge", EDGE), ("index", INDEX)] {
         let (rows, bytes) = size(&suite.store, table)?;
         let per = |sum: usize| sum as f64 / count as f64;
@@ -203,7 +203,7 @@ fn main() -> Done {
         let reader = suite.store.read(None)?;
         assert!(reader.entity(entity.header().guid())?.is_some());
     }
-    tell("get by GUID", count, began);
+    print_time("get by GUID", count, began);
     let then = suite.store.now();
     let updates = count.min(20_000);
     let began = Instant::now();
@@ -213,7 +213,7 @@ fn main() -> Done {
         audit.update_time = Some(suite.store.now());
         suite.put(entity)?;
     }
-    tell("put, again", updates, began);
+    print_time("put, again", updates, began);
     pages(&suite, &all, then)
 }
 
@@ -252,7 +252,7 @@ fn pages(suite: &Suite, all: &[TypeIndex], then: Millis) -> Done {
             }
             let when = if at.is_some() { ", then" } else { "" };
             let per = found as f64 / all.len() as f64;
-            tell(
+            print_time(
                 &format!("page of 10 {name}{when} ({per:.1})"),
                 all.len(),
                 began,

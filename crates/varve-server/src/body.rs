@@ -6,14 +6,14 @@
 //! body and its values. It is taken before the values are allocated, and before a body of more than
 //! 64 KiB is inflated. Plain bodies up to 16 KiB need no second share.
 
+use std::fmt::Display;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::StatusCode;
-use http_body::Body as _;
-use hyper::body::Incoming;
+use http_body::Body;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
@@ -152,31 +152,38 @@ fn work_bytes(body: &[u8]) -> usize {
 /// is read. A body of at most `free` bytes is not charged; a longer one is charged in full.
 ///
 /// The announced length is not charged before it arrives: a body's share is at most twice the bytes
-/// received so far. So a client that announces much and sends little holds little.
+/// received so far. So a client that announces much and sends little holds little. Once the body is
+/// whole, its share is its length.
 ///
 /// # Errors
 /// 413 for a longer body, 408 for one that arrives too slowly, 400 for one that cannot be read, 503
 /// if the budget has no room in time.
-pub(crate) async fn receive(
-    mut body: Incoming,
+pub(crate) async fn receive<B>(
+    mut body: B,
     limit: usize,
     free: usize,
     gate: Option<&Gate>,
     config: &ServerConfig,
-) -> Result<Received, ApiError> {
+) -> Result<Received, ApiError>
+where
+    B: Body<Data = Bytes, Error: Display> + Unpin,
+{
     let hint = body.size_hint();
     if hint.lower() > limit as u64 {
         return Err(ApiError::body_too_large(limit));
     }
     let mut received = Received::default();
     // The hint is exact for a body with a declared length. It is at most `limit`, so it fits.
-    let most = hint.exact().map_or(limit, |bytes| bytes as usize);
+    let mut most = hint.exact().map_or(limit, |bytes| bytes as usize);
     let deadline = Deadline::start(config);
     let Some(first) = next(&mut body, &deadline, 0).await? else {
         return Ok(received);
     };
     let is_whole = body.is_end_stream();
-    let mut whole = BytesMut::new();
+    if is_whole {
+        most = first.len();
+    }
+    let mut whole = Vec::new();
     let mut piece = Some(first);
     while let Some(bytes) = piece {
         let arrived = whole.len() + bytes.len();
@@ -192,13 +199,15 @@ pub(crate) async fn receive(
             return Ok(received);
         }
         if whole.capacity() < arrived {
-            whole.reserve(wanted - whole.len());
+            whole.reserve_exact(wanted - whole.len());
         }
         whole.extend_from_slice(&bytes);
         piece = next(&mut body, &deadline, whole.len()).await?;
     }
+    // The memory is given back before its share is.
+    whole.shrink_to_fit();
     received.share.shrink(whole.len());
-    received.bytes = whole.freeze();
+    received.bytes = whole.into();
     Ok(received)
 }
 
@@ -227,11 +236,14 @@ impl Deadline {
 
 /// The next piece of the body, or `None` at its end. 408 after the deadline, 400 if the body cannot
 /// be read.
-async fn next(
-    body: &mut Incoming,
+async fn next<B>(
+    body: &mut B,
     deadline: &Deadline,
     received: usize,
-) -> Result<Option<Bytes>, ApiError> {
+) -> Result<Option<Bytes>, ApiError>
+where
+    B: Body<Data = Bytes, Error: Display> + Unpin,
+{
     loop {
         let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context));
         let frame = tokio::time::timeout_at(deadline.after(received), frame).await;
@@ -257,7 +269,94 @@ async fn next(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+    use std::task::{Context, Poll};
+
+    use bytes::BytesMut;
+    use http_body::{Frame, SizeHint};
+
     use super::*;
+    use crate::admission::Admission;
+
+    /// A body that arrives in pieces.
+    struct Pieces {
+        left: VecDeque<Bytes>,
+        announced: Option<u64>,
+        /// Whether the end is known with the last piece, as in HTTP/2, or after it, as with chunks.
+        ends_with_last: bool,
+    }
+
+    impl Body for Pieces {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Ready(self.left.pop_front().map(|piece| Ok(Frame::data(piece))))
+        }
+
+        fn is_end_stream(&self) -> bool {
+            self.ends_with_last && self.left.is_empty()
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            self.announced
+                .map_or_else(SizeHint::new, SizeHint::with_exact)
+        }
+    }
+
+    /// Receives pieces of these lengths. Returns the share of the body and the bytes that its
+    /// buffer holds.
+    async fn received(
+        pieces: &[usize],
+        is_announced: bool,
+        ends_with_last: bool,
+    ) -> (usize, usize) {
+        let config = ServerConfig::default();
+        let admission = Admission::new(&config);
+        let gate = admission.writes();
+        let length: usize = pieces.iter().sum();
+        let body = Pieces {
+            left: pieces
+                .iter()
+                .map(|piece| vec![b'1'; *piece].into())
+                .collect(),
+            announced: is_announced.then_some(length as u64),
+            ends_with_last,
+        };
+        let received = receive(body, 1 << 20, 0, Some(gate), &config).await;
+        let received = received.expect("a body");
+        assert_eq!(received.bytes, vec![b'1'; length]);
+        assert_eq!(gate.bytes_held(), received.share.bytes());
+        let held = BytesMut::from(received.bytes).capacity();
+        (received.share.bytes(), held)
+    }
+
+    #[tokio::test]
+    async fn a_whole_body_is_charged_for_what_it_holds() {
+        let cases: [&[usize]; 4] = [
+            &[40_000],
+            &[30_000, 31_000, 39_000],
+            &[10, 100_000, 1],
+            &[1; 1_000],
+        ];
+        for pieces in cases {
+            let length: usize = pieces.iter().sum();
+            for (is_announced, ends_with_last) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let taken = received(pieces, is_announced, ends_with_last).await;
+                assert_eq!(
+                    taken,
+                    (length, length),
+                    "{pieces:?}, {is_announced}, {ends_with_last}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn many_small_values_take_more_than_their_text() {

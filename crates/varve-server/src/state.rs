@@ -18,7 +18,7 @@ use crate::admission::Admission;
 use crate::answers::AnswerBudget;
 use crate::audit::{Audit, AuditLevel};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
-use crate::config::{AuthConfig, ConfigError, GremlinConfig, ServerConfig};
+use crate::config::{AuthConfig, ConfigError, GremlinConfig, ServerConfig, cores};
 use crate::errors::ApiError;
 use crate::forwarded::Proxies;
 use crate::health::{Health, Trouble};
@@ -546,10 +546,6 @@ fn open_audit(config: &AuthConfig) -> Result<Option<Audit>, SetupError> {
         source,
     })?;
     Ok(Some(audit))
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Graphs that exist in memory only.

@@ -33,7 +33,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
     }
     let graphs = data::open_stored(&arguments.options.load()?)?;
     let manifest = write_backup(&graphs, &arguments.target)?;
-    tell("backed up", &manifest);
+    print_manifest("backed up", &manifest);
     let unopened = graphs.unopened();
     for (graph, reason) in &unopened {
         println!("left out {graph}: it cannot be opened: {reason}");
@@ -58,12 +58,12 @@ pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandE
         }));
     }
     if arguments.check {
-        tell("sound:", &check_backup(&arguments.source)?);
+        print_manifest("sound:", &check_backup(&arguments.source)?);
         return Ok(ExitCode::SUCCESS);
     }
     let config = arguments.options.load()?;
     let folder = data::graphs_folder(&config.storage.data_dir);
-    tell("restored", &restore_backup(&arguments.source, &folder)?);
+    print_manifest("restored", &restore_backup(&arguments.source, &folder)?);
     println!(
         "start it with: varve serve --data-dir {}",
         config.storage.data_dir.display()
@@ -71,7 +71,7 @@ pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandE
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(done: &str, manifest: &BackupManifest) {
+fn print_manifest(done: &str, manifest: &BackupManifest) {
     let (graphs, files) = (manifest.graphs.join(", "), manifest.files.len());
     println!(
         "{done} {graphs}: {files} files, {} bytes, checksums right",

@@ -225,7 +225,7 @@ fn load(
         });
     sender.bar.finish_and_clear();
     let tally = sender.tally.into_inner();
-    tell(arguments, &tally, tally.stored - before, started);
+    print_counts(arguments, &tally, tally.stored - before, started);
     if let Err(failure) = result {
         let more = match arguments.dry_run {
             true => "",
@@ -300,7 +300,7 @@ fn prepare<'a>(
 }
 
 /// Prints the counts of stored and refused rows; `now` is the number stored by this run.
-fn tell(arguments: &LoadArguments, tally: &Tally, now: u64, started: Instant) {
+fn print_counts(arguments: &LoadArguments, tally: &Tally, now: u64, started: Instant) {
     let (stored, refused) = (tally.stored, tally.refused);
     let seconds = started.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]

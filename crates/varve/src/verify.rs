@@ -37,7 +37,7 @@ fn online(server: &str, arguments: &VerifyArguments) -> Result<bool, CommandErro
         println!("{graph}: {}", problem.as_str().unwrap_or_default());
     }
     let count = |name: &str| report.get(name).and_then(Json::as_u64).unwrap_or(0);
-    tell(
+    print_counts(
         graph,
         &[
             count("vertices"),
@@ -81,7 +81,7 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
         for problem in &report.problems {
             println!("{name}: {problem}");
         }
-        tell(
+        print_counts(
             &name,
             &[
                 report.vertices,
@@ -95,7 +95,7 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
     Ok(sound)
 }
 
-fn tell(graph: &str, counts: &[u64; 4]) {
+fn print_counts(graph: &str, counts: &[u64; 4]) {
     let [vertices, edges, events, problems] = counts;
     println!(
         "{graph}: {vertices} vertices, {edges} edges, {events} past and future versions, {problems} problems"

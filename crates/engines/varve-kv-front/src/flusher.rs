@@ -136,9 +136,9 @@ fn passes(error: &KvError) -> bool {
     )
 }
 
-/// Returns a copy of an error, which is not `Clone`. Kinds that are not listed here become
-/// [`KvError::Io`] with the same message.
-pub(crate) fn again(error: &KvError) -> KvError {
+/// Returns a copy of an error of the space `name`; errors are not `Clone`. Kinds that are not
+/// listed here become [`KvError::Io`] with the same message.
+pub(crate) fn again(error: &KvError, name: &str) -> KvError {
     match error {
         KvError::DiskFull { space, detail } => KvError::DiskFull {
             space: space.clone(),
@@ -161,7 +161,7 @@ pub(crate) fn again(error: &KvError) -> KvError {
             detail: detail.clone(),
         },
         other => KvError::Io {
-            space: String::new(),
+            space: name.to_owned(),
             detail: other.to_string(),
         },
     }
@@ -425,5 +425,20 @@ fn wait_for_base(shared: &Shared) -> Result<(), KvError> {
             return Ok(());
         }
         shared.changed.wait_for(&mut state, BACKLOG_LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_an_error_names_the_space() {
+        let (space, detail) = ("g".to_owned(), "no rights".to_owned());
+        let unreadable = KvError::Unreadable { space, detail };
+        let copied = again(&unreadable, "g");
+        assert!(matches!(&copied, KvError::Io { space, .. } if space == "g"));
+        let message = "reading or writing 'g' failed: the files of 'g' cannot be read: no rights";
+        assert_eq!(copied.to_string(), message);
     }
 }

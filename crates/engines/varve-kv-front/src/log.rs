@@ -181,7 +181,7 @@ impl Log {
         let active = match end {
             Some(end) => {
                 let acknowledged = mark.map_or(0, |mark| mark.acknowledged);
-                settle::tell(&*disk, &options.space, &segments, &end, acknowledged);
+                settle::warn_of_losses(&*disk, &options.space, &segments, &end, acknowledged);
                 settle::settle(&*disk, &mut segments, end)
             }
             None => begin(&folders, &mut mark, &mut segments),

@@ -47,7 +47,7 @@ impl Shared {
         if let Some(error) = &state.not_frozen
             && self.view().active.bytes() >= most
         {
-            return Err(again(error));
+            return Err(again(error, &self.config.name));
         }
         if !self.no_room(&state) {
             return Ok(());
@@ -56,7 +56,7 @@ impl Shared {
         let until = from + self.config.options.wait_max;
         while self.no_room(&state) {
             if let Some(error) = state.failed() {
-                return Err(again(error));
+                return Err(again(error, &self.config.name));
             }
             if self.changed.wait_until(&mut state, until).timed_out() {
                 return Err(KvError::Busy {
@@ -79,7 +79,7 @@ impl Shared {
         let all = state.enqueued();
         while state.flushed() < all {
             if let Some(error) = state.failed() {
-                return Err(again(error));
+                return Err(again(error, &self.config.name));
             }
             self.changed.wait(&mut state);
         }

@@ -195,7 +195,9 @@ impl Shared {
     /// it was frozen. The flush state keeps the error, so that writes do not try again.
     fn freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
         let frozen = self.try_freeze(writer);
-        self.flush.lock().not_frozen = frozen.as_ref().err().map(flusher::again);
+        let failed = frozen.as_ref().err();
+        let failed = failed.map(|error| flusher::again(error, &self.config.name));
+        self.flush.lock().not_frozen = failed;
         frozen
     }
 

@@ -10,8 +10,8 @@ use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, TableId
 use crate::directory::Directory;
 use crate::merge;
 
-/// To skip a partition, a scan continues after this clustering key. It must sort after those of all
-/// rows: at a row after it, the scan would continue at the same position for ever.
+/// To skip a partition, a scan continues after this clustering key, or after that of the row that
+/// it has met if that is greater. So each step passes at least one row.
 const BEHIND: &[u8] = &[0xFF; 64];
 
 /// The partition key and the clustering key of a row.
@@ -19,9 +19,9 @@ type RowPlace = (Vec<u8>, Vec<u8>);
 
 /// Why a scan of the engine below was interrupted.
 enum Met {
-    /// It has reached a partition to skip, with this key: a part, or epoch 0 of the partition in
-    /// parts that was visited last.
-    Part(Vec<u8>),
+    /// It has reached this row of a partition to skip: a part, or epoch 0 of the partition in parts
+    /// that was visited last.
+    Part(RowPlace),
     /// It has reached or passed the position of the next partition in parts.
     Turn,
 }
@@ -85,7 +85,9 @@ impl Full<'_> {
             let flow = self.go_on(&at, &mut met, &mut last, visit)?;
             at = last.or(at);
             match met {
-                Some(Met::Part(key)) => at = Some((key, BEHIND.to_vec())),
+                Some(Met::Part((partition, clustering))) => {
+                    at = Some((partition, clustering.max(BEHIND.to_vec())));
+                }
                 Some(Met::Turn) => {
                     if self.show_next(Vec::new(), visit)?.is_break() {
                         return Ok(());
@@ -125,7 +127,7 @@ impl Full<'_> {
         let mut known: Option<Vec<u8>> = None;
         self.reader.scan_table(self.table, after, &mut |row| {
             if known.as_deref() != Some(row.partition) {
-                *met = self.look_at(row.partition);
+                *met = self.look_at(&row);
                 if met.is_some() {
                     return Flow::Break(());
                 }
@@ -142,9 +144,11 @@ impl Full<'_> {
         Ok(flow)
     }
 
-    fn look_at(&self, partition: &[u8]) -> Option<Met> {
+    fn look_at(&self, row: &Row<'_>) -> Option<Met> {
+        let partition = row.partition;
+        let part = || Met::Part((partition.to_vec(), row.clustering.to_vec()));
         if self.directory.is_part(self.table, partition) {
-            return Some(Met::Part(partition.to_vec()));
+            return Some(part());
         }
         // The engine has epoch 0 of a partition at the partition's own position, so the scan
         // reaches it right after the partition was visited.
@@ -153,7 +157,7 @@ impl Full<'_> {
             .checked_sub(1)
             .map(|before| &self.parted[before].1);
         if shown.is_some_and(|shown| shown == partition) {
-            return Some(Met::Part(partition.to_vec()));
+            return Some(part());
         }
         let (order, _) = self.parted.get(self.next)?;
         let turn = self.reader.partition_order(self.table, partition) >= *order;

@@ -220,6 +220,33 @@ fn a_full_scan_goes_on_when_partitions_are_parted_meanwhile() {
     assert_eq!(seen, all);
 }
 
+/// A full scan skips the parts also where clustering keys consist of many 0xFF bytes, and resumes
+/// after any row.
+#[test]
+fn a_full_scan_passes_rows_with_the_greatest_keys() {
+    let engine = all_in_parts();
+    let space = engine.open("s", TABLES, true).unwrap();
+    let lengths = (0..3).chain(62..80).chain([600]);
+    let full: Vec<Vec<u8>> = lengths.map(|length| vec![0xFF; length]).collect();
+    for name in [&b"a"[..], b"hub", b"z"] {
+        for key in &full {
+            let mut batch = Batch::new();
+            batch.put(NAMED, &named(name), key, b"v");
+            space.write(&batch, Durability::Buffered).unwrap();
+        }
+    }
+    assert_eq!(figure(&*space, "parted_partitions"), 3.0);
+    let all = all_rows(&*space, NAMED, None);
+    let mut partitions: Vec<_> = all.iter().map(|(partition, ..)| partition).collect();
+    partitions.dedup();
+    assert_eq!((all.len(), partitions.len()), (3 * full.len(), 3));
+    for (at, (partition, clustering, _)) in all.iter().enumerate() {
+        assert_eq!(*clustering, full[at % full.len()]);
+        let rest = all_rows(&*space, NAMED, Some((partition, clustering)));
+        assert_eq!(rest, all[at + 1..]);
+    }
+}
+
 /// Rows that stay together are in one part, whatever their table; the others are not moved.
 #[test]
 fn what_belongs_together_lies_together() {

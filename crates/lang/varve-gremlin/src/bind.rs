@@ -22,6 +22,8 @@ use std::collections::HashSet;
 use varve_query::plan::{Name, Plan};
 use varve_query::{QueryError, QueryOptions, Value};
 
+pub(crate) use arguments::random_uuid;
+
 use crate::tree::{Argument, Text, Traversal};
 
 /// The most steps of a traversal that runs, those of its children included: each step needs space

@@ -74,7 +74,7 @@ impl Timeout {
         let left = self.in_all.saturating_sub(silently);
         if !left.is_zero() {
             let left = left.as_secs();
-            tell(&format!(
+            print_message(&format!(
                 "waiting for process {pid_shown} to stop, {left} s more"
             ));
         }
@@ -82,7 +82,7 @@ impl Timeout {
             return true;
         }
         let seconds = self.in_all.as_secs();
-        tell(&format!(
+        print_message(&format!(
             "process {pid_shown} has not stopped after {seconds} s: killed"
         ));
         let _ = kill_process(pid, Signal::KILL);
@@ -92,7 +92,7 @@ impl Timeout {
 }
 
 /// Prints a message to standard error and ignores errors: the terminal may be closed.
-fn tell(text: &str) {
+fn print_message(text: &str) {
     let _ = writeln!(io::stderr(), "varve: {text}");
 }
 
@@ -186,7 +186,7 @@ fn watch(owned: &mut Owned) -> Result<()> {
             obey(number);
         }
         let repeated = repeated(at, next);
-        tell("ended at once; a server that has not stopped yet continues to stop");
+        print_message("ended at once; a server that has not stopped yet continues to stop");
         exit(repeated);
     };
     std::thread::Builder::new()

@@ -110,7 +110,8 @@ pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
 /// /dev/stdout), is in a missing folder, or is behind too many links.
 fn replaceable(path: &Path) -> Option<PathBuf> {
     let mut at = path.to_owned();
-    for _ in 0..LINKS_MAX {
+    // One step more than links: the last one finds the file.
+    for _ in 0..=LINKS_MAX {
         let folder = match at.parent()? {
             empty if empty.as_os_str().is_empty() => Path::new("."),
             folder => folder,
@@ -216,6 +217,23 @@ mod tests {
             assert_eq!(number(&target), round);
         }
         assert_eq!(names(folder.path()), ["link", "r.json"]);
+    }
+
+    #[test]
+    fn a_file_behind_as_many_links_as_linux_follows_is_replaced() {
+        let folder = folder();
+        let at = |number: usize| folder.path().join(format!("r{number:02}"));
+        write(&1, &at(0)).expect("written");
+        for number in 1..=LINKS_MAX + 1 {
+            symlink(at(number - 1), at(number)).expect("linked");
+        }
+        let mut old = File::open(at(0)).expect("there");
+        write(&2, &at(LINKS_MAX)).expect("written");
+        assert_eq!(number(&at(0)), 2);
+        let old = std::io::read_to_string(&mut old).expect("whole");
+        assert_eq!(old.trim(), "1", "the file is not overwritten in place");
+        write(&3, &at(LINKS_MAX + 1)).expect_err("Linux follows no more links");
+        assert_eq!(number(&at(0)), 2);
     }
 
     #[test]

@@ -31,12 +31,12 @@ impl Registry {
     /// Removes the doomed spaces that are no longer in use. The others stay, and the next call
     /// tries again.
     pub(super) fn reap(&self, doomed: &mut Vec<Doomed>) {
-        self.reap_telling(doomed, &mut |_, _| {});
+        self.reap_reporting(doomed, &mut |_, _| {});
     }
 
     /// As [`Registry::reap`]; `failed` is called for each space that could not be removed although
     /// it is not in use.
-    fn reap_telling(&self, doomed: &mut Vec<Doomed>, failed: &mut dyn FnMut(&SpaceId, KvError)) {
+    fn reap_reporting(&self, doomed: &mut Vec<Doomed>, failed: &mut dyn FnMut(&SpaceId, KvError)) {
         doomed.retain_mut(|doomed| {
             let space = &doomed.space;
             if self.is_shared() && !self.marked.lock().contains(space) {
@@ -82,7 +82,7 @@ impl Registry {
         doomed: &mut Vec<Doomed>,
     ) -> Result<(), GraphError> {
         let mut failure = None;
-        self.reap_telling(doomed, &mut |space, error| {
+        self.reap_reporting(doomed, &mut |space, error| {
             if is_of(name, &space.name) && !self.is_shared() {
                 failure = Some(error);
             }
@@ -152,7 +152,7 @@ impl Registry {
             }
         }
         let mut in_the_way = None;
-        self.reap_telling(doomed, &mut |space, error| {
+        self.reap_reporting(doomed, &mut |space, error| {
             if is_of(name, &space.name) && !self.marked.lock().contains(space) {
                 in_the_way = Some(error);
             }

@@ -196,7 +196,7 @@ impl Tasks {
         }
         if live.task.status.is_waiting() {
             let abandoned = self.shared.end(&mut state, id, TaskStatus::Cancelled, None);
-            self.shared.tell_abandoned(state, abandoned);
+            self.shared.notify_abandoned(state, abandoned);
             return self.detail(id);
         }
         live.task.status = TaskStatus::Cancelling;
@@ -242,7 +242,7 @@ impl Tasks {
         self.shared.erase(&[id])?;
         let gone = state.live.remove(&id).filter(|_| status.is_waiting());
         let abandoned = gone.map(|live| live.spec());
-        self.shared.tell_abandoned(state, abandoned);
+        self.shared.notify_abandoned(state, abandoned);
         Ok(())
     }
 
@@ -398,7 +398,7 @@ impl Shared {
     }
 
     /// Notifies the bodies of an abandoned task, without holding the lock.
-    fn tell_abandoned(&self, state: MutexGuard<'_, TaskSchedule>, spec: Option<TaskSpec>) {
+    fn notify_abandoned(&self, state: MutexGuard<'_, TaskSchedule>, spec: Option<TaskSpec>) {
         let bodies = state.bodies.clone();
         drop(state);
         if let (Some(spec), Some(bodies)) = (spec, bodies) {

@@ -71,7 +71,7 @@ impl Fixture {
 
     /// Whether the JSON of the classifications can be rendered directly from the stored bytes. If
     /// so, checks it against the decoded classifications.
-    fn tells_straight(&self, content: &[u8]) -> Option<bool> {
+    fn renders_classifications(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let stored = Parts::of(properties, KEYS).ok()?.classifications?;
         let Ok(json) = carried::json(&self.types, stored) else {
@@ -92,7 +92,7 @@ impl Fixture {
 
     /// Whether the JSON of the entity can be rendered directly from the stored bytes. If so, checks
     /// it against the decoded entity.
-    fn tells_entity_straight(&self, content: &[u8]) -> Option<bool> {
+    fn renders_entity(&self, content: &[u8]) -> Option<bool> {
         let (_, properties) = vertex_parts(content).ok()?;
         let parts = Parts::of(properties, KEYS).ok()?;
         let decoder = Decoder {
@@ -362,7 +362,7 @@ fn classifications_are_rendered_as_they_are_read() {
             ..entity.clone()
         });
         let content = fixture.encode(&entity);
-        assert_eq!(fixture.tells_straight(&content), Some(true));
+        assert_eq!(fixture.renders_classifications(&content), Some(true));
         assert_eq!(fixture.decode(&content), Some(entity));
     }
 }
@@ -373,7 +373,7 @@ fn entities_are_rendered_as_they_are_read() {
     let other = everything(&fixture);
     // The type that it states differs from the catalogue's.
     let content = fixture.encode(&other);
-    assert_eq!(fixture.tells_entity_straight(&content), Some(false));
+    assert_eq!(fixture.renders_entity(&content), Some(false));
     let StoredEntity::Detail(mut entity) = other else {
         panic!("it is an entity");
     };
@@ -396,7 +396,7 @@ fn entities_are_rendered_as_they_are_read() {
         StoredEntity::Proxy(proxy),
     ] {
         let content = fixture.encode(&entity);
-        assert_eq!(fixture.tells_entity_straight(&content), Some(true));
+        assert_eq!(fixture.renders_entity(&content), Some(true));
     }
 }
 
@@ -544,8 +544,8 @@ fn damaged_content_never_panics() {
         } else {
             assert_ne!(asked, Some(true));
         }
-        let _ = fixture.tells_straight(&bytes);
-        let _ = fixture.tells_entity_straight(&bytes);
+        let _ = fixture.renders_classifications(&bytes);
+        let _ = fixture.renders_entity(&bytes);
         let _ = fixture.derive(&bytes);
     }
 }

@@ -98,7 +98,7 @@ fn filled_before_its_types() -> (World, Arc<Catalogue>) {
         ("Mark", "Confidentiality"),
     ];
     world.types = with_copies(&standard, &copies);
-    world.tell_types();
+    world.set_types();
     let mut thing = world.entity("Thing", "a", &[("name", text("one"))]);
     let mut former = world.entity("Thing", "c", &[]);
     world.put(&thing);
@@ -171,7 +171,7 @@ fn what_came_of_types_that_are_added_later_is_found() {
     let (mut world, types) = filled_before_its_types();
     assert!(world.store.begin_types(Arc::clone(&types)).unwrap());
     world.types = types;
-    world.tell_types();
+    world.set_types();
     assert_all_is_found(&mut world);
 }
 
@@ -183,7 +183,7 @@ fn it_is_found_when_the_types_are_added_one_by_one() {
         let def = types.type_by_name(name).unwrap();
         more.add_type(TypeDef::clone(def)).unwrap();
         world.types = Arc::new(more);
-        world.tell_types();
+        world.set_types();
         world.verify();
     }
     assert_all_is_found(&mut world);
@@ -194,10 +194,10 @@ fn it_is_found_after_an_addition_that_was_interrupted() {
     let (mut world, types) = filled_before_its_types();
     assert!(world.store.begin_types(Arc::clone(&types)).unwrap());
     world.reopen();
-    world.tell_types();
+    world.set_types();
     world.verify();
     world.types = types;
-    world.tell_types();
+    world.set_types();
     assert_all_is_found(&mut world);
 }
 
@@ -213,6 +213,6 @@ fn a_type_that_nothing_came_of_is_added_at_once() {
     for copy in copies {
         let types = with_copies(&world.types, &[copy]);
         assert!(!world.store.begin_types(types).unwrap(), "{copy:?}");
-        world.tell_types();
+        world.set_types();
     }
 }

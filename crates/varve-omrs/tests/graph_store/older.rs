@@ -305,7 +305,7 @@ fn what_was_not_renewed_to_the_end_is_renewed_when_it_is_opened() {
         of.expect("labels").1 = pending;
     });
     world.reopen();
-    world.tell_types();
+    world.set_types();
     check_proxies(&world, first);
     world.restart();
     check_proxies(&world, first);
@@ -438,7 +438,7 @@ fn what_is_interrupted_is_brought_up_to_date_the_next_time() {
             let is_done = world.store.set_types(Arc::clone(&world.types)).is_ok();
             faults.heal();
             world.reopen();
-            world.tell_types();
+            world.set_types();
             check_renewed(
                 &world,
                 &new,

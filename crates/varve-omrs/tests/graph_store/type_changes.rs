@@ -81,7 +81,7 @@ fn a_change_that_is_given_up_leaves_everything_as_it_was() {
     let newer = patched(&world.types, "Database");
     assert!(world.store.begin_types(Arc::clone(&newer)).unwrap());
     world.store.complete_types().unwrap();
-    world.tell_types();
+    world.set_types();
     assert_eq!(world.guids(None, &by_colour(&newer)), [""; 0]);
     let by_name = all(Subject::Entities, WalkBy::Text("one"));
     assert_eq!(world.guids(None, &by_name), ["a"]);
@@ -89,7 +89,7 @@ fn a_change_that_is_given_up_leaves_everything_as_it_was() {
     assert!(world.store.begin_types(newer).unwrap());
     world.put(&world.entity("Database", "b", &[("name", text("one"))]));
     world.reopen();
-    world.tell_types();
+    world.set_types();
     assert_eq!(world.guids(None, &by_name), ["a", "b"]);
     world.restart();
 }
@@ -128,7 +128,7 @@ fn a_change_is_completed_whatever_the_time_of_the_request() {
     let newest = patched(&newer, "Asset");
     assert!(world.store.begin_types(newest).unwrap());
     world.reopen();
-    deadline::until(Instant::now(), || world.tell_types());
+    deadline::until(Instant::now(), || world.set_types());
     assert_eq!(world.guids(None, &by_colour), guids);
 }
 
@@ -141,7 +141,7 @@ fn a_type_without_instances_is_changed_at_once() {
     let begins = |name: &str| {
         let newer = patched(&world.types, name);
         let is_to_be_completed = world.store.begin_types(newer).unwrap();
-        world.tell_types();
+        world.set_types();
         is_to_be_completed
     };
     for unused in ["Person", "DataContentForDataSet", "Retention"] {

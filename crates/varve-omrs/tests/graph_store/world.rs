@@ -162,7 +162,7 @@ impl World {
     pub(crate) fn restart(&mut self) {
         self.reopen();
         self.verify();
-        self.tell_types();
+        self.set_types();
     }
 
     /// Closes the graph and opens it again, without the types.
@@ -175,7 +175,7 @@ impl World {
         self.store = open(&self.engine, &self.clock);
     }
 
-    pub(crate) fn tell_types(&self) {
+    pub(crate) fn set_types(&self) {
         self.store
             .set_types(Arc::clone(&self.types))
             .expect("types");

@@ -32,6 +32,8 @@ const TRICKY: &[&[u8]] = &[
     b"\xFF\xFE",
     b"\xFF\xFF",
     b"\xFF\xFF\xFF\x01",
+    &[0xFF; 64],
+    &[0xFF; 70],
 ];
 
 fn fill_tricky(space: &dyn Space, table: varve_kv::TableId, partition: &[u8]) {
@@ -120,9 +122,12 @@ pub fn ranges_of_full_bytes_end_with_the_partition(engine: &dyn Engine) {
     }
     for partition in [point(1), point(u64::MAX)] {
         for (prefix, count) in [
-            (&b"\xFF"[..], 5),
-            (b"\xFF\xFF", 2),
-            (b"\xFF\xFF\xFF\xFF", 0),
+            (&b"\xFF"[..], 7),
+            (b"\xFF\xFF", 4),
+            (b"\xFF\xFF\xFF\xFF", 2),
+            (&[0xFF; 64], 2),
+            (&[0xFF; 65], 1),
+            (&[0xFF; 71], 0),
         ] {
             for reverse in [false, true] {
                 let range = ClusteringRange::prefix(prefix);

@@ -15,7 +15,13 @@ const COPY_BYTES: usize = 1 << 20;
 pub(super) const KEPT: &str = ".dropped-";
 
 /// Logs a warning about lost and dropped bytes.
-pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End, acknowledged: u64) {
+pub(super) fn warn_of_losses(
+    disk: &dyn Disk,
+    space: &str,
+    segments: &[Head],
+    end: &End,
+    acknowledged: u64,
+) {
     let behind = &end.behind;
     let position = segments[end.segment].position(end.offset);
     if acknowledged > position {

@@ -214,7 +214,7 @@ pub(super) fn instant_of(instant: tree::DateTime) -> DateTime {
 }
 
 /// A random UUID (version 4).
-fn random_uuid() -> u128 {
+pub(crate) fn random_uuid() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = |number: u8| u128::from(RandomState::new().hash_one(number));
     let random = half(0) << 64 | half(1);

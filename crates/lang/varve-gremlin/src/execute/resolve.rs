@@ -4,6 +4,7 @@ use varve_query::{QueryError, Value};
 
 use super::Run;
 use super::environment::Item;
+use crate::bind::random_uuid;
 use crate::tree::{
     Argument, ElementLiteral, Predicate, SourceInstruction, Step, Strategy, Traversal,
 };
@@ -191,12 +192,4 @@ impl Run<'_> {
 fn now() -> Value {
     let micros = jiff::Timestamp::now().as_microsecond();
     Value::DateTime(varve_query::value::DateTime { micros, offset: 0 })
-}
-
-/// A random UUID of version 4.
-fn random_uuid() -> u128 {
-    use std::hash::{BuildHasher, RandomState};
-    let half = |salt: u64| u128::from(RandomState::new().hash_one(salt));
-    let random = (half(0) << 64) | half(1);
-    (random & !(0xf000 << 64) & !(0xc << 60)) | (0x4000 << 64) | (0x8 << 60)
 }

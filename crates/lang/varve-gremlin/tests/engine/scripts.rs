@@ -36,7 +36,7 @@ impl<'g> ScriptHost<'g> {
         }
     }
 
-    fn tell(&self, text: String) {
+    fn log(&self, text: String) {
         self.logged.lock().expect("no panic").push(text);
     }
 }
@@ -87,7 +87,7 @@ impl Host for ScriptHost<'_> {
     }
 
     fn end(&mut self, source: &Source, end: TransactionEnd) -> Result<(), QueryError> {
-        self.tell(format!("{end:?} {source:?}"));
+        self.log(format!("{end:?} {source:?}"));
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Host for ScriptHost<'_> {
             name,
             body,
         } = request;
-        self.tell(format!("{graph} {action:?} {kind:?} {name} {body}"));
+        self.log(format!("{graph} {action:?} {kind:?} {name} {body}"));
         Ok(Value::map([(
             Value::text("name"),
             Value::Text(name.clone()),
@@ -106,7 +106,7 @@ impl Host for ScriptHost<'_> {
     }
 
     fn progress(&mut self, progress: u64) -> Result<(), QueryError> {
-        self.tell(format!("progress {progress}"));
+        self.log(format!("progress {progress}"));
         Ok(())
     }
 }

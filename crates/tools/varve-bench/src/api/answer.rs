@@ -32,7 +32,7 @@ pub(crate) enum Check {
     Elements { exactly: Option<u32> },
     /// The name is in the body.
     Name([u8; 8]),
-    /// A list. If the body has an empty one, the verdict is [`Verdict::Empty`].
+    /// A list. If the first list of the body is empty, the verdict is [`Verdict::Empty`].
     List,
     /// Any body.
     Any,
@@ -63,18 +63,46 @@ impl Expect {
                 exactly.map_or(found > 0, |count| found == count as usize)
             }
             Check::Name(name) => has(name),
-            Check::List if body.contains(&b'[') => {
-                return match has(b"[]") {
-                    true => Verdict::Empty,
-                    false => Verdict::Right,
-                };
-            }
-            Check::List => false,
+            // The elements are in the first list; they may contain lists themselves.
+            Check::List => match memchr::memchr(b'[', body) {
+                Some(start) if body[start + 1..].trim_ascii_start().starts_with(b"]") => {
+                    return Verdict::Empty;
+                }
+                start => start.is_some(),
+            },
             Check::Any => true,
         };
         match right {
             true => Verdict::Right,
             false => Verdict::Wrong,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_list(body: &str) -> Verdict {
+        let expect = Expect {
+            status: 200,
+            check: Check::List,
+            first: 0,
+            count: 1,
+            writes: false,
+            change: None,
+        };
+        expect.check(body.as_bytes())
+    }
+
+    #[test]
+    fn a_list_is_empty_only_if_it_has_no_elements() {
+        assert_eq!(check_list(r#"{"vertices":[1]}"#), Verdict::Right);
+        let inner = r#"{"edges":[{"id":"a","properties":{"tags":[]}}]}"#;
+        assert_eq!(check_list(inner), Verdict::Right);
+        assert_eq!(check_list(r#"{"edges":["[]"]}"#), Verdict::Right);
+        assert_eq!(check_list(r#"{"edges":[]}"#), Verdict::Empty);
+        assert_eq!(check_list("{\"edges\" : [ \n ]}"), Verdict::Empty);
+        assert_eq!(check_list(r#"{"edges":{}}"#), Verdict::Wrong);
     }
 }

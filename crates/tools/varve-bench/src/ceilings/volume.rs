@@ -9,14 +9,16 @@ use anyhow::{Context, Result, ensure};
 
 use super::client::closed_loop;
 use super::workload;
-use super::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
+use super::workload::{
+    BATCH_EDGES, BATCH_VERTICES, batch, batches, edge, request, vertex, vertex_id,
+};
 use crate::client::Probe;
 use crate::endpoint::Endpoint;
 use crate::environment;
 use crate::serve::{Served, VerifyStore};
 
 /// The number of requests that are built before they are sent; bounds this tool's own memory.
-const ROUND: u64 = 500;
+const ROUND: usize = 500;
 /// The number of connections that load.
 const CONNECTIONS: usize = 4;
 
@@ -34,23 +36,10 @@ pub(crate) fn run(
     let mut served = Served::start(varve, durability, &[])?;
     let server = Server::of(&served)?;
     setup(server.address)?;
-    let batches = vertices / BATCH_VERTICES as u64;
-    load(&server, "vertices", batches, BATCH_VERTICES as u64, |at| {
-        let body = batch(at * BATCH_VERTICES as u64, BATCH_VERTICES, vertex);
-        request("POST", "graph/vertices/batch", &body)
+    load(&server, "vertices", vertices, BATCH_VERTICES, vertex)?;
+    load(&server, "edges", edges, BATCH_EDGES, |at| {
+        edge(at, vertices)
     })?;
-    load(
-        &server,
-        "edges",
-        edges / BATCH_EDGES as u64,
-        BATCH_EDGES as u64,
-        |at| {
-            let body = batch(at * BATCH_EDGES as u64, BATCH_EDGES, |at| {
-                edge(at, vertices)
-            });
-            request("POST", "graph/edges/batch", &body)
-        },
-    )?;
     let reads: Vec<Vec<u8>> = (0..20_000_u64)
         .map(|at| vertex_id(at.wrapping_mul(7_919) % vertices))
         .flat_map(|id| {
@@ -103,31 +92,30 @@ impl Server {
     }
 }
 
+/// Loads `total` elements of a kind, in batches of `size`.
 fn load(
     server: &Server,
-    what: &str,
-    batches: u64,
-    items: u64,
-    body: impl Fn(u64) -> Vec<u8>,
+    kind: &str,
+    total: u64,
+    size: usize,
+    body: impl Fn(u64) -> String,
 ) -> Result<()> {
     let started = Instant::now();
-    let mut first = 0;
-    while first < batches {
-        let last = (first + ROUND).min(batches);
-        let requests: Vec<Vec<u8>> = (first..last).map(&body).collect();
+    let path = format!("graph/{kind}/batch");
+    for round in batches(0..total, ROUND * size) {
+        let loaded = round.end;
+        let requests: Vec<Vec<u8>> = batches(round, size)
+            .map(|elements| request("POST", &path, &batch(elements, &body)))
+            .collect();
         closed_loop(server.address, CONNECTIONS, &requests, 201)?;
-        first = last;
         eprint!(
-            "\r{what}: {} of {}, resident peak {} MiB ",
-            first * items,
-            batches * items,
+            "\r{kind}: {loaded} of {total}, resident peak {} MiB ",
             peak_mib(server.pid)?
         );
     }
     eprintln!();
-    let total = batches * items;
     println!(
-        "{what}: {total} in {:.0} s, {:.0} a second (with the making of requests); resident peak {} MiB",
+        "{kind}: {total} in {:.0} s, {:.0} a second (with the making of requests); resident peak {} MiB",
         started.elapsed().as_secs_f64(),
         total as f64 / started.elapsed().as_secs_f64(),
         peak_mib(server.pid)?

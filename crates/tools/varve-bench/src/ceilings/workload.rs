@@ -4,6 +4,8 @@
 //! of JSON). An edge connects two random vertices, which may be the same, and has two properties.
 //! The number of an element is the seed of its random values, so each run sends the same elements.
 
+use std::ops::Range;
+
 use crate::random::Random;
 
 /// Vertices per batch request.
@@ -72,9 +74,17 @@ pub(crate) fn edge(at: u64, vertices: u64) -> String {
     )
 }
 
-/// A JSON array of `count` bodies, from number `first` on.
-pub(crate) fn batch(first: u64, count: usize, body: impl Fn(u64) -> String) -> String {
-    let bodies: Vec<String> = (first..first + count as u64).map(body).collect();
+/// Cuts a range of elements into batches of `size`; the last one may be smaller.
+pub(crate) fn batches(elements: Range<u64>, size: usize) -> impl Iterator<Item = Range<u64>> {
+    let end = elements.end;
+    elements
+        .step_by(size)
+        .map(move |first| first..(first + size as u64).min(end))
+}
+
+/// A JSON array with the bodies of these elements.
+pub(crate) fn batch(elements: Range<u64>, body: impl Fn(u64) -> String) -> String {
+    let bodies: Vec<String> = elements.map(body).collect();
     format!("[{}]", bodies.join(","))
 }
 
@@ -90,4 +100,18 @@ pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
     request += "\r\n";
     request += body;
     request.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_batch_has_the_rest() {
+        let of = |elements| batches(elements, 200).collect::<Vec<_>>();
+        assert_eq!(of(0..0), []);
+        assert_eq!(of(0..50), [0..50]);
+        assert_eq!(of(0..400), [0..200, 200..400]);
+        assert_eq!(of(1_000..1_250), [1_000..1_200, 1_200..1_250]);
+    }
 }

@@ -79,7 +79,7 @@ impl Shared {
         if let Err(error) = self.save(live, durability) {
             let message = Some(error.message);
             let ended = self.end(&mut state, id, TaskStatus::Failed, message);
-            self.tell_abandoned(state, ended);
+            self.notify_abandoned(state, ended);
             return self.state.lock();
         }
         self.changed.notify_all();

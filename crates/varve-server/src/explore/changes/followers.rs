@@ -220,7 +220,7 @@ impl Followers {
             version: version.clone(),
         });
         let all = Arc::clone(&self.watched);
-        tokio::spawn(tell(Arc::clone(state), graph, sender, all));
+        tokio::spawn(notify_followers(Arc::clone(state), graph, sender, all));
         version
     }
 }
@@ -233,7 +233,7 @@ fn is_served(state: &AppState, graph: &Arc<Graph>) -> bool {
 
 /// Polls a graph's version and sends it to the followers. Ends when no follower waits, the graph is
 /// dropped or no longer served here, or the server is stopping.
-async fn tell(
+async fn notify_followers(
     state: Arc<AppState>,
     graph: Weak<Graph>,
     sender: watch::Sender<CommitVersion>,
