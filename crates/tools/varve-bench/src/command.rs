@@ -101,7 +101,7 @@ enum Command {
     #[cfg(feature = "rocksdb")]
     History {
         /// Vertices; each has ten edges
-        #[arg(long, default_value_t = 50_000)]
+        #[arg(long, default_value_t = 50_000, value_parser = clap::value_parser!(u64).range(1..))]
         vertices: u64,
         /// Versions in the second store
         #[arg(long, default_value_t = 10)]
@@ -112,7 +112,7 @@ enum Command {
     #[cfg(feature = "rocksdb")]
     Algorithms {
         /// Vertices of the graph
-        #[arg(long, default_value_t = 1_000_000)]
+        #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
         vertices: u64,
         /// Edges of the graph
         #[arg(long, default_value_t = 10_000_000)]
@@ -128,7 +128,7 @@ enum Command {
         #[arg(long, default_value = "sync", value_name = "MODE")]
         durability: String,
         /// Vertices to load
-        #[arg(long, default_value_t = 1_000_000)]
+        #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
         vertices: u64,
         /// Edges to load
         #[arg(long, default_value_t = 10_000_000)]
