@@ -549,6 +549,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::result_large_err, reason = "it is the driver's error")]
     fn an_execution_is_repeated_only_while_its_statement_is_evicted() {
         use scylla::errors::{DbError, RequestAttemptError};
         let runtime = tokio::runtime::Builder::new_current_thread()

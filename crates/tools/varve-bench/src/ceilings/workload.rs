@@ -110,7 +110,7 @@ mod tests {
     fn the_last_batch_has_the_rest() {
         let of = |elements| batches(elements, 200).collect::<Vec<_>>();
         assert_eq!(of(0..0), []);
-        assert_eq!(of(0..50), [0..50]);
+        assert_eq!(of(0..250), [0..200, 200..250]);
         assert_eq!(of(0..400), [0..200, 200..400]);
         assert_eq!(of(1_000..1_250), [1_000..1_200, 1_200..1_250]);
     }
