@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -45,9 +45,9 @@ const COPIES_MAX: usize = 3;
 /// The most requests that may have copies at once: an overloaded cluster must not get three times
 /// the load.
 const COPIED_MAX: usize = 32;
-/// The most executions of a prepared statement that the node has evicted; the driver prepares the
-/// statement again in each.
-const EXECUTIONS_MAX: usize = 4;
+/// The first pause before an execution is repeated whose statement the node has evicted. Each pause
+/// is twice the one before.
+const EVICTED_PAUSE: Duration = Duration::from_millis(20);
 /// The interval of keep-alive messages on idle connections, and their timeout: then a node that
 /// hangs is avoided.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -285,7 +285,7 @@ impl Cluster {
         values: impl SerializeRow + Sync,
     ) -> Result<QueryResult, Failure> {
         let values = &values;
-        let request = || prepared(|| self.session.execute_unpaged(statement, values));
+        let request = || self.prepared(|| self.session.execute_unpaged(statement, values));
         self.answered(statement.get_is_idempotent(), request).await
     }
 
@@ -326,7 +326,7 @@ impl Cluster {
     ) -> Result<Page, Failure> {
         let values = &values;
         let request = || {
-            prepared(|| {
+            self.prepared(|| {
                 self.session
                     .execute_single_page(statement, values, from.clone())
             })
@@ -417,6 +417,14 @@ impl Cluster {
         self.nodes.passable(asked, all).await;
     }
 
+    /// [`prepared`] with the timeout of a request as the limit.
+    async fn prepared<T, F>(&self, execution: impl Fn() -> F) -> Result<T, ExecutionError>
+    where
+        F: Future<Output = Result<T, ExecutionError>>,
+    {
+        prepared(self.config.request_timeout, execution).await
+    }
+
     fn counted<T>(&self, answer: Result<T, impl Into<Failure>>) -> Result<T, Failure> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         answer.map_err(|error| {
@@ -443,21 +451,28 @@ fn serial(of: config::Consistency) -> SerialConsistency {
     }
 }
 
-/// Sends the execution of a prepared statement again while the node has evicted the statement, up to
-/// [`EXECUTIONS_MAX`] times in all. The driver prepares it and repeats the execution once; a node
-/// whose cache is smaller than the statements in use may have evicted it again by then. Such an
-/// execution has changed nothing, so conditional statements are repeated too.
-async fn prepared<T, F>(execution: impl Fn() -> F) -> Result<T, ExecutionError>
+/// Repeats the execution of a single prepared statement while the node has evicted the statement.
+/// No repetition begins later than `limit` after the start.
+///
+/// The driver prepares such a statement and repeats its execution once; a node whose cache is
+/// smaller than the statements in use may have evicted it again by then. An execution without its
+/// statement has changed nothing, so conditional statements are repeated too. The driver itself
+/// repeats batches until their timeout.
+async fn prepared<T, F>(limit: Duration, execution: impl Fn() -> F) -> Result<T, ExecutionError>
 where
     F: Future<Output = Result<T, ExecutionError>>,
 {
-    for _ in 1..EXECUTIONS_MAX {
+    let started = Instant::now();
+    let mut pause = EVICTED_PAUSE;
+    loop {
         let answer = execution().await;
-        if !matches!(&answer, Err(error) if failure::is_unprepared(error)) {
+        let is_evicted = matches!(&answer, Err(error) if failure::is_unprepared(error));
+        if !is_evicted || started.elapsed() + pause > limit {
             return answer;
         }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
     }
-    execution().await
 }
 
 /// Waits for a request, and for copies of it that are sent one after the other until one succeeds.
@@ -553,6 +568,7 @@ mod tests {
     fn an_execution_is_repeated_only_while_its_statement_is_evicted() {
         use scylla::errors::{DbError, RequestAttemptError};
         let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
             .build()
             .expect("a runtime");
         let failed = |error| {
@@ -564,7 +580,7 @@ mod tests {
         };
         // The result where the first executions find the statement evicted, and the number of
         // executions.
-        let run = |evictions: usize, then: fn() -> Result<u32, DbError>| {
+        let run = |limit: Duration, evictions: usize, then: fn() -> Result<u32, DbError>| {
             let sent = Cell::new(0);
             let execution = || async {
                 match sent.replace(sent.get() + 1) < evictions {
@@ -572,17 +588,18 @@ mod tests {
                     false => then().or_else(failed),
                 }
             };
-            let answer = runtime.block_on(prepared(execution));
+            let answer = runtime.block_on(prepared(limit, execution));
             (answer.map_err(Failure::from), sent.get())
         };
-        assert_eq!(run(0, || Ok(7)), (Ok(7), 1));
-        assert_eq!(run(2, || Ok(7)), (Ok(7), 3));
-        let (failed, sent) = run(1, || Err(DbError::Overloaded));
+        let long = Duration::from_secs(60);
+        assert_eq!(run(long, 0, || Ok(7)), (Ok(7), 1));
+        assert_eq!(run(long, 2, || Ok(7)), (Ok(7), 3));
+        let (failed, sent) = run(long, 1, || Err(DbError::Overloaded));
         assert!(matches!(failed, Err(Failure::Unknown(_))), "{failed:?}");
         assert_eq!(sent, 2);
-        let (failed, sent) = run(usize::MAX, || Ok(7));
+        let (failed, sent) = run(EVICTED_PAUSE, usize::MAX, || Ok(7));
         assert!(matches!(failed, Err(Failure::NotDone(_))), "{failed:?}");
-        assert_eq!(sent, EXECUTIONS_MAX);
+        assert!((1..3).contains(&sent), "{sent}");
     }
 
     #[test]
