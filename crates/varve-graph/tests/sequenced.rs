@@ -472,23 +472,39 @@ fn a_put_whose_time_to_live_is_over_deletes_where_no_history_is_kept() {
         story.write(since(30), (None, None), false).expect("stored");
         story.at(40_000);
         story.write(since(5), (None, None), false).expect("over");
-        story
-            .write(
-                Mutation::Delete {
-                    id: id(),
-                    missing: Missing::Ignore,
-                },
-                (None, None),
-                false,
-            )
-            .expect("none");
         if history == "none" {
-            assert_eq!(
-                story.events(),
-                0,
-                "a deletion of what has ended is no event"
-            );
+            let events = story.events();
+            assert_eq!(events, 0, "a deletion of what has ended is no event");
         }
+        story.check_stored();
+    }
+}
+
+#[test]
+fn a_deletion_of_what_has_ended_by_itself_writes_no_version() {
+    let delete = || Mutation::Delete {
+        id: id(),
+        missing: Missing::Ignore,
+    };
+    for (history, versions) in [("none", 0), ("all", 1)] {
+        let story = Story::with_ttl_and_history(None, history);
+        story.at(10_000);
+        story.put(1, None, None);
+        // Nobody has removed the row.
+        story.at(40_000);
+        story.write(delete(), (None, None), false).expect("none");
+        assert_eq!(story.versions().len(), versions, "{history}");
+        assert_eq!(story.events(), versions, "{history}");
+        story.check_stored();
+        // A deletion from an earlier instant changes what was.
+        story.at(50_000);
+        story.put(1, None, None);
+        story.at(80_000);
+        let earlier = (Some(50_500), None);
+        story.write(delete(), earlier, false).expect("deleted");
+        let last = story.timeline(None).last().map(|it| (it.0, it.1));
+        let wanted = (history == "all").then_some((50_000, 50_500));
+        assert_eq!(last, wanted, "{history}");
         story.check_stored();
     }
 }

@@ -97,8 +97,8 @@ pub(crate) fn rebuild(
 
 /// Refuses values that two elements hold at one instant, now or later. This includes planned
 /// states, which are not checked when their entries are added. All entries exist by now, so writers
-/// prevent new conflicts. The holders of a value are latched while they are read: otherwise their
-/// rows could move between two reads.
+/// prevent new conflicts. Without a snapshot, the holders of a value are latched while they are
+/// read: otherwise their rows could move between two reads.
 fn check_unique(
     graph: &Arc<Graph>,
     label: &IndexLabel,
@@ -111,9 +111,16 @@ fn check_unique(
         if holders.len() < 2 {
             return Ok(());
         }
-        let latches = holders.iter().map(read_latch).collect();
-        let _latched = graph.latches.acquire(latches)?;
-        match conflict(graph.reader(), label, partition, holders, graph.now())? {
+        let found = |reader| conflict(reader, label, partition, holders, graph.now());
+        let found = match Arc::clone(graph.space()).snapshot() {
+            Some(snapshot) => found(&*snapshot),
+            None => {
+                let latches = holders.iter().map(read_latch).collect();
+                let _latched = graph.latches.acquire(latches)?;
+                found(graph.reader())
+            }
+        };
+        match found? {
             Some((_, id)) => Err(conflict_found(label, &id)),
             None => Ok(()),
         }

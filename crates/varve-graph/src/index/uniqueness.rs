@@ -11,8 +11,8 @@ use crate::read::{resolve, scan_events};
 use crate::write::{decode_element, sides};
 
 /// Finds two of `holders` that hold the values of `partition` at one instant from `now` on. The
-/// reader must be a snapshot if the engine has them, since rows may move between two reads
-/// otherwise.
+/// reader is a snapshot, or the caller has latched the holders; otherwise their rows may move
+/// between two reads.
 pub(crate) fn conflict(
     reader: &dyn Reader,
     label: &IndexLabel,

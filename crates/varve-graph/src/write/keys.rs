@@ -178,7 +178,8 @@ impl<'a> RowKeys<'a> {
     }
 }
 
-/// Returns the latch under which no other commit changes the rows of an element.
+/// Returns the latch under which no other commit changes the rows of an element: shared for a
+/// vertex, exclusive for an edge, since edges have no shared latches.
 pub(crate) fn read_latch(id: &ElementId) -> LatchKey {
     match id {
         ElementId::Vertex(id) => LatchKey::shared(&key::vertex_id(id)),

@@ -159,3 +159,28 @@ fn changes_of(
     instants.dedup();
     Ok(instants)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::Latches;
+
+    #[test]
+    fn a_claim_that_is_repeated_latches_what_it_had_and_what_was_taken() {
+        let [own, value, one, other] =
+            [b"own", b"val", b"one", b"oth"].map(|name| LatchKey::exclusive(name));
+        let table = Latches::new();
+        let mut held = table.acquire(vec![own]).expect("free");
+        assert!(held.try_add(value) && held.try_hold(one));
+        let Claim::Taken(mut needed) = taken(&held, other) else {
+            panic!("it is taken");
+        };
+        drop(held);
+        let _other = table.acquire(vec![other]).expect("free");
+        needed.pop();
+        let _again = table.acquire(needed).expect("free");
+        for latch in [own, value, one] {
+            assert!(table.try_acquire(vec![latch]).is_none());
+        }
+    }
+}

@@ -167,12 +167,14 @@ impl<'a, 's> Emission<'a, 's> {
     ) -> Result<(), GraphError> {
         let had_row = current.is_some();
         let current = self.emitter.settled(id, current)?;
-        // Without a row the element exists neither now nor later; without events it never existed.
+        // A deletion from now on needs a state now or later, which the settled row shows. One from
+        // an earlier instant needs a state at any time: a row until now, or events.
         let reaches = match rules.period.from {
             None => current.is_some(),
             Some(_) => had_row || self.emitter.has_events(&sides(id).1[0])?,
         };
         if had_row || reaches {
+            // Settling may have removed the row, also where no deletion is written.
             self.touch(id);
         }
         if !reaches {
