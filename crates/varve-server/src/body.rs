@@ -153,7 +153,8 @@ fn work_bytes(body: &[u8]) -> usize {
 ///
 /// The announced length is not charged before it arrives: a body's share is at most twice the bytes
 /// received so far. So a client that announces much and sends little holds little. Once the body is
-/// whole, its share is its length.
+/// whole, its share is its length. If the budget has no room for more than the bytes received, the
+/// share is that much, and the buffer still doubles: it would be copied for each piece otherwise.
 ///
 /// # Errors
 /// 413 for a longer body, 408 for one that arrives too slowly, 400 for one that cannot be read, 503

@@ -305,9 +305,9 @@ impl<'a> ProxiesAt<'a> {
         let before = |end: Instant| self.open.partition_point(|at| self.instants[*at] < end);
         let decided = before(event.period.from)..before(event.period.to);
         if !decided.is_empty() {
-            let tell = |content: &[u8]| state.rendered_proxy(self.guid, content);
+            let render = |content: &[u8]| state.rendered_proxy(self.guid, content);
             cost.hold(event.content.map_or(0, <[u8]>::len))?;
-            let proxy = event.content.map(tell).transpose()?;
+            let proxy = event.content.map(render).transpose()?;
             // Most periods have no end, so `drain` rarely moves anything.
             for at in self.open.drain(decided) {
                 self.found[at].clone_from(&proxy);

@@ -46,9 +46,10 @@ pub(crate) async fn run(
     }
     context.turn = Some(Arc::clone(&turn));
     let mut ends = Ends::of(state, route, &mut context);
-    // Without a body, a brief handler has been tried when the head arrived.
-    let may_be_new = !context.body.is_empty() || !matches!(route.handler, Handler::Brief { .. });
-    let in_place = may_be_new.then(|| run_in_place(state, route, &context));
+    // Without a body, a brief handler has usually been tried when the head arrived. The few others,
+    // whose password was checked first or whose empty body ended late, run on the pool.
+    let is_tried = context.body.is_empty() && matches!(route.handler, Handler::Brief { .. });
+    let in_place = (!is_tried).then(|| run_in_place(state, route, &context));
     let result = match in_place.flatten() {
         Some(result) => result,
         None => {
