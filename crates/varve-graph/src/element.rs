@@ -21,7 +21,7 @@ mod vertex;
 
 pub use convert::{convert, convert_member};
 pub use edge::{EdgeForm, NewEdge, check_link};
-pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, RawProperty, RawValue, VertexInput};
+pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, JavaClass, RawProperty, RawValue, VertexInput};
 pub use inserts::Inserts;
 pub(crate) use olap::remove_olap_value;
 pub use strategy::{Strategies, UpdateStrategy};

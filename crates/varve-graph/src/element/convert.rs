@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use varve_model::value::{Cardinality, DataType, Uuid, parse_date};
 use varve_model::{PropertyKey, Value};
 
-use super::input::RawValue;
+use super::input::{JavaClass, RawValue};
 use crate::GraphError;
 
 /// Up to this many members, a SET finds equal ones by comparing each pair.
@@ -104,6 +104,15 @@ fn bytes_of(value: &Value) -> Vec<u8> {
 
 fn scalar(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError> {
     match (key.data_type, raw) {
+        // A key of whole numbers takes a number of another type by its text, as in Java.
+        (DataType::Byte | DataType::Int | DataType::Long, RawValue::Typed { class, text })
+            if class.is_number() =>
+        {
+            match text.parse() {
+                Ok(number) => scalar(key, RawValue::Integer(number)),
+                Err(_) => Err(unreadable(key, &RawValue::Typed { class, text })),
+            }
+        }
         (DataType::Text, RawValue::Text(text)) => Ok(Value::Text(text.into_owned())),
         (DataType::Boolean, RawValue::Boolean(flag)) => Ok(Value::Boolean(flag)),
         (DataType::Int, RawValue::Integer(number)) => match i32::try_from(number) {
@@ -120,7 +129,14 @@ fn scalar(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError> {
             Some(millis) => Ok(Value::Date(millis)),
             None => Err(bad_date(key, &text)),
         },
-        (DataType::Uuid, RawValue::Text(text)) => match Uuid::parse(&text) {
+        (
+            DataType::Uuid,
+            RawValue::Text(text)
+            | RawValue::Typed {
+                text,
+                class: JavaClass::Uuid,
+            },
+        ) => match Uuid::parse(&text) {
             Some(uuid) => Ok(Value::Uuid(uuid.0)),
             None => Err(invalid(key, &text, format!("Invalid UUID string: {text}"))),
         },
@@ -148,6 +164,12 @@ fn floating(key: &PropertyKey, raw: &RawValue<'_>) -> Result<Value, GraphError> 
             Some(number) => (number, number as f32),
             None => return Err(mismatch(key, raw)),
         },
+        RawValue::Typed { class, text } if class.is_number() => {
+            match (text.parse(), text.parse()) {
+                (Ok(double), Ok(float)) => (double, float),
+                _ => return Err(mismatch(key, raw)),
+            }
+        }
         _ => return Err(mismatch(key, raw)),
     };
     Ok(if is_float {

@@ -23,10 +23,52 @@ pub enum RawValue<'a> {
     Double(f64),
     /// A text.
     Text(Cow<'a, str>),
+    /// A value of a type that JSON does not have.
+    Typed {
+        /// Its type.
+        class: JavaClass,
+        /// The value as text.
+        text: Cow<'a, str>,
+    },
     /// A list.
     List(Vec<RawValue<'a>>),
     /// A map from names to values.
     Map(Vec<(Cow<'a, str>, RawValue<'a>)>),
+}
+
+/// A Java class of values that JSON does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JavaClass {
+    /// A whole number of any size.
+    BigInteger,
+    /// A decimal number of any size.
+    BigDecimal,
+    /// One character.
+    Character,
+    /// A duration.
+    Duration,
+    /// A UUID.
+    Uuid,
+}
+
+impl JavaClass {
+    /// Its simple name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BigInteger => "BigInteger",
+            Self::BigDecimal => "BigDecimal",
+            Self::Character => "Character",
+            Self::Duration => "Duration",
+            Self::Uuid => "UUID",
+        }
+    }
+
+    /// Whether its values are numbers.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        matches!(self, Self::BigInteger | Self::BigDecimal)
+    }
 }
 
 impl RawValue<'_> {
@@ -41,6 +83,7 @@ impl RawValue<'_> {
             Self::Unsigned(_) => "BigInteger",
             Self::Double(_) => "Double",
             Self::Text(_) => "String",
+            Self::Typed { class, .. } => class.name(),
             Self::List(_) => "ArrayList",
             Self::Map(_) => "LinkedHashMap",
         }
@@ -64,8 +107,10 @@ impl RawValue<'_> {
             Self::Boolean(flag) => Datum::Bool(flag),
             Self::Integer(number) => Datum::Int(number),
             Self::Unsigned(number) => Datum::Float(number as f64),
-            Self::Double(number) => Datum::Float(number),
-            Self::Text(text) => Datum::Text(text.into_owned()),
+            Self::Double(number) if number.is_finite() => Datum::Float(number),
+            // JSON has no form of NaN and the infinities.
+            Self::Double(number) => Datum::Text(text::of_double(number)),
+            Self::Text(text) | Self::Typed { text, .. } => Datum::Text(text.into_owned()),
             Self::List(items) => Datum::List(items.into_iter().map(Self::into_datum).collect()),
             Self::Map(members) => Datum::Map(
                 members
@@ -86,7 +131,7 @@ impl std::fmt::Display for RawValue<'_> {
             Self::Integer(number) => write!(f, "{number}"),
             Self::Unsigned(number) => write!(f, "{number}"),
             Self::Double(number) => f.write_str(&text::of_double(*number)),
-            Self::Text(text) => f.write_str(text),
+            Self::Text(text) | Self::Typed { text, .. } => f.write_str(text),
             Self::List(items) => {
                 f.write_str("[")?;
                 for (at, item) in items.iter().enumerate() {

@@ -12,8 +12,8 @@ use varve_view::{
 
 use super::{OptimisticTransaction, SEARCH_BYTES};
 use crate::element::{
-    EdgeForm, EdgeInput, RawProperty, RawValue, Rules, UpdateAction, VertexInput, change,
-    check_link, not_there,
+    EdgeForm, EdgeInput, JavaClass, RawProperty, RawValue, Rules, UpdateAction, VertexInput,
+    change, check_link, not_there,
 };
 use crate::error::{ErrorKind, GraphError};
 use crate::write::{Absent, Mutation};
@@ -143,7 +143,10 @@ impl OptimisticTransaction {
         }
         let input = VertexInput {
             label: vertex.label.map(Cow::Borrowed),
-            id: vertex.id.map(raw),
+            id: vertex.id.map(|id| match id {
+                Value::Uuid(uuid) => raw_id(&VertexId::Uuid(*uuid)),
+                id => raw(id),
+            }),
             properties: Some(self.raw_properties(vertex.properties)?),
         };
         let new = self.with_rules(|rules| rules.vertex(input))?;
@@ -367,10 +370,10 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
         Value::Byte(number) => RawValue::Integer(i64::from(*number)),
         Value::Int(number) => RawValue::Integer(i64::from(*number)),
         Value::Long(number) | Value::Date(number) => RawValue::Integer(*number),
-        Value::Float(number) => floating(f64::from(*number)),
-        Value::Double(number) => floating(*number),
+        Value::Float(number) => RawValue::Double(f64::from(*number)),
+        Value::Double(number) => RawValue::Double(*number),
         Value::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
-        Value::Uuid(uuid) => RawValue::Text(Cow::Owned(Uuid(*uuid).to_string())),
+        Value::Uuid(uuid) => typed(JavaClass::Uuid, Uuid(*uuid).to_string()),
         Value::Blob(bytes) => {
             let each = bytes.iter().map(|byte| RawValue::Integer(i64::from(*byte)));
             RawValue::List(each.collect())
@@ -379,18 +382,15 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
         Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
         Value::Short(number) => RawValue::Integer(i64::from(*number)),
         Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
-        // No declared key has these types. The rules get them as texts, maps or lists.
-        Value::BigInt(number) => RawValue::Text(Cow::Owned(number.to_string())),
-        Value::BigDecimal(number) => RawValue::Text(Cow::Owned(number.to_string())),
-        Value::Char(one) => RawValue::Text(Cow::Owned(one.to_string())),
-        Value::Duration(span) => RawValue::Text(Cow::Owned(duration_text(*span))),
+        // No declared key has the types from here on.
+        Value::BigInt(number) => typed(JavaClass::BigInteger, number.to_string()),
+        Value::BigDecimal(number) => typed(JavaClass::BigDecimal, number.to_string()),
+        Value::Char(one) => typed(JavaClass::Character, one.to_string()),
+        Value::Duration(span) => typed(JavaClass::Duration, duration_text(*span)),
         Value::Map(entries) => {
-            let each = entries.iter().map(|(key, value)| {
-                let RawValue::Text(name) = raw(key) else {
-                    return (Cow::Owned(format!("{key:?}")), raw(value));
-                };
-                (name, raw(value))
-            });
+            let each = entries
+                .iter()
+                .map(|(key, value)| (Cow::Owned(raw(key).to_string()), raw(value)));
             RawValue::Map(each.collect())
         }
         Value::Many(many) => {
@@ -400,15 +400,9 @@ pub(super) fn raw(value: &Value) -> RawValue<'static> {
     }
 }
 
-/// A floating-point number as a client would send it: as a text if JSON has no form of it.
-fn floating(number: f64) -> RawValue<'static> {
-    let special = match number {
-        _ if number.is_nan() => "NaN",
-        f64::INFINITY => "Infinity",
-        f64::NEG_INFINITY => "-Infinity",
-        _ => return RawValue::Double(number),
-    };
-    RawValue::Text(Cow::Borrowed(special))
+fn typed(class: JavaClass, text: String) -> RawValue<'static> {
+    let text = Cow::Owned(text);
+    RawValue::Typed { class, text }
 }
 
 fn raw_datum(datum: &varve_model::Datum) -> RawValue<'static> {

@@ -244,6 +244,10 @@ fn owned(value: RawValue<'_>) -> RawValue<'static> {
         RawValue::Unsigned(number) => RawValue::Unsigned(number),
         RawValue::Double(number) => RawValue::Double(number),
         RawValue::Text(text) => RawValue::Text(Cow::Owned(text.into_owned())),
+        RawValue::Typed { class, text } => RawValue::Typed {
+            class,
+            text: Cow::Owned(text.into_owned()),
+        },
         RawValue::List(items) => RawValue::List(items.into_iter().map(owned).collect()),
         RawValue::Map(members) => RawValue::Map(
             members
