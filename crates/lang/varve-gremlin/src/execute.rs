@@ -278,40 +278,49 @@ impl Run<'_> {
     /// Counts a new value: the members of a collection as steps, the bytes of any value as memory.
     /// Refuses a text above [`TEXT_BYTES_MAX`].
     fn made(&mut self, value: Value) -> Result<Value, QueryError> {
-        match &value {
-            Value::Text(text) if text.len() > TEXT_BYTES_MAX => {
-                return Err(QueryError::Limit(format!(
-                    "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
-                )));
-            }
-            Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Entry(_) => {
-                let members = value.members()?;
-                self.step(members as u64)?;
-            }
-            _ => {}
-        }
+        self.counted(&value)?;
         self.host.hold(bytes_of(&value))?;
         Ok(value)
+    }
+
+    /// Counts a new value like [`Run::made`], without its bytes.
+    fn counted(&mut self, value: &Value) -> Result<(), QueryError> {
+        match value {
+            Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(QueryError::Limit(format!(
+                "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
+            ))),
+            Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Entry(_) => {
+                let members = value.members()?;
+                self.step(members as u64)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
 /// The estimated heap bytes of a value and of its direct members. Sets and maps count double.
 fn bytes_of(value: &Value) -> usize {
-    let all = |items: &mut dyn Iterator<Item = &Value>| {
-        items.fold(0, |sum, item| sum + size_of::<Value>() + heap(item))
-    };
+    let all = |items: &mut dyn Iterator<Item = &Value>| items.map(member_bytes).sum::<usize>();
     match value {
         Value::List(items) => all(&mut items.iter()),
         Value::Set(items) => all(&mut items.iter()) * 2,
         Value::Map(map) => all(&mut map.iter().flat_map(|(key, value)| [key, value])) * 2,
+        Value::Path(path) => all(&mut path.objects.iter()),
         other => heap(other),
     }
 }
 
-/// Heap bytes that a copy of this value takes: only texts have any.
+/// The bytes that a value takes as a member of a collection.
+fn member_bytes(value: &Value) -> usize {
+    size_of::<Value>() + heap(value)
+}
+
+/// Heap bytes that a copy of this value takes: those of a text, and of the key and value of an
+/// entry, which a map that takes the entry copies.
 fn heap(value: &Value) -> usize {
     match value {
         Value::Text(text) if text.is_heap_allocated() => text.len(),
+        Value::Entry(entry) => member_bytes(&entry.0) + member_bytes(&entry.1),
         _ => 0,
     }
 }

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bigdecimal::{BigDecimal, RoundingMode};
+use varve_query::value::Comparison;
 use varve_query::value::number::Arithmetic;
-use varve_query::value::{Comparison, ValueSet};
 use varve_query::{QueryError, Value};
 
 use super::TEXT_BYTES_MAX;
+use super::collections::with_lookup;
 use super::errors::ILLEGAL_ARGUMENT;
 use super::texts::to_text;
 use crate::tree::BinaryOperator;
@@ -149,13 +150,14 @@ fn joined(a: &Value, b: &Value) -> Result<Value, QueryError> {
 fn subtract(a: &Value, b: &Value) -> Result<Value, QueryError> {
     match (a, b) {
         (Value::List(items), _) => {
-            let gone = match b {
-                Value::List(_) | Value::Set(_) => b.items().unwrap_or_default(),
-                other => vec![other.clone()],
+            let left = |is_gone: &dyn Fn(&Value) -> bool| {
+                let left = items.iter().filter(|item| !is_gone(item));
+                Value::list(left.cloned().collect())
             };
-            let gone: ValueSet = gone.into_iter().collect();
-            let left = items.iter().filter(|item| !gone.contains(*item));
-            Ok(Value::list(left.cloned().collect()))
+            Ok(match b {
+                Value::List(_) | Value::Set(_) => with_lookup(b, left),
+                other => left(&|item| item == other),
+            })
         }
         (Value::Text(text), _) => {
             let part = to_text(b)?;

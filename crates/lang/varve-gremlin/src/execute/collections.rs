@@ -1,9 +1,9 @@
 //! Methods of lists, sets, maps and their entries: reading ones and mutating ones.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use varve_query::value::ValueSet;
 use varve_query::value::number::Arithmetic;
 use varve_query::{QueryError, Value};
 
@@ -11,6 +11,7 @@ use super::arithmetic::contains;
 use super::environment::Item;
 use super::errors::{no_such_method, out_of_bounds};
 use super::texts::to_text;
+use super::{bytes_of, member_bytes};
 use crate::tree::Text;
 
 /// Methods that read at most one member.
@@ -44,15 +45,15 @@ pub(super) fn changes(name: &str) -> bool {
     )
 }
 
-/// Calls `copy` for a list, set or map: with whether it is shared, with the value itself, and with
-/// the number of its members. A change of a shared collection copies its members.
-pub(super) fn copied(value: &Value, copy: &mut impl FnMut(bool, &Value, usize)) {
-    match value {
-        Value::List(items) => copy(Arc::strong_count(items) > 1, value, items.len()),
-        Value::Set(items) => copy(Arc::strong_count(items) > 1, value, items.len()),
-        Value::Map(map) => copy(Arc::strong_count(map) > 1, value, map.len()),
-        _ => {}
-    }
+/// The number of members of a collection that is shared, so that a change copies it.
+pub(super) fn shared_members(value: &Value) -> Option<usize> {
+    let (references, members) = match value {
+        Value::List(items) => (Arc::strong_count(items), items.len()),
+        Value::Set(items) => (Arc::strong_count(items), items.len()),
+        Value::Map(map) => (Arc::strong_count(map), map.len()),
+        _ => return None,
+    };
+    (references > 1).then_some(members)
 }
 
 /// The index in a list of this size. A negative number counts from the end. The result may be equal
@@ -144,13 +145,58 @@ pub(super) fn change_cost(held: &Value, name: &str, arguments: &[Value]) -> u64 
     };
     let given: usize = arguments.iter().map(size).sum();
     let cost = match (name, held, arguments) {
-        ("remove", Value::List(_), [Value::Int(_)])
-        | ("remove", Value::Set(_) | Value::Map(_), _) => size(held) / MOVES_A_STEP,
+        ("remove", Value::List(items), [key]) if index_in(items, key).is_some() => {
+            items.len() / MOVES_A_STEP
+        }
+        ("remove", Value::Set(_) | Value::Map(_), _) => size(held) / MOVES_A_STEP,
         ("remove" | "removeAll", ..) => size(held) + given,
         ("addAll" | "putAll", ..) => given,
         _ => 0,
     };
     cost as u64
+}
+
+/// The bytes that a change copies from the members of the added values; 0 if each value becomes one
+/// member.
+pub(super) fn spread_bytes(held: &Value, name: &str, added: &[Value]) -> usize {
+    let spreads = |value: &Value| match name {
+        "addAll" | "putAll" => true,
+        "add" => matches!((held, value), (Value::Map(_), Value::Map(_))),
+        _ => false,
+    };
+    let spread = added.iter().filter(|value| spreads(value));
+    spread.map(bytes_of).sum()
+}
+
+/// The bytes of the list that `flatten` makes. The members may be one list many times, so that the
+/// result takes more than they do.
+pub(super) fn flat_bytes(held: &Value) -> usize {
+    let flat = |member: &Value| match member {
+        Value::List(_) | Value::Set(_) => members_of(member).into_iter().map(member_bytes).sum(),
+        other => member_bytes(other),
+    };
+    members_of(held).into_iter().map(flat).sum()
+}
+
+/// The members of a list, a set or a path, without copies of them; of other values, none.
+fn members_of(held: &Value) -> Vec<&Value> {
+    match held {
+        Value::List(items) => items.iter().collect(),
+        Value::Set(items) => items.iter().collect(),
+        Value::Path(path) => path.objects.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Calls `work` with a test whether a value is among the members of `others`, or among the entries
+/// of a map.
+pub(super) fn with_lookup<R>(others: &Value, work: impl FnOnce(&dyn Fn(&Value) -> bool) -> R) -> R {
+    let entries = match others {
+        Value::Map(_) => others.items().unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let members: HashSet<&Value> = members_of(others).into_iter().chain(&entries).collect();
+    work(&|value| members.contains(value))
 }
 
 /// Calls a mutating method.
@@ -180,12 +226,11 @@ pub(super) fn change(
         }
         ("remove", Some(key), None) => Ok(remove(held, &key)),
         ("removeAll", Some(gone), None) => {
-            let gone: ValueSet = gone.items().unwrap_or_default().into_iter().collect();
-            match held {
-                Value::List(items) => Arc::make_mut(items).retain(|item| !gone.contains(item)),
-                Value::Set(items) => Arc::make_mut(items).retain(|item| !gone.contains(item)),
+            with_lookup(&gone, |is_gone| match held {
+                Value::List(items) => Arc::make_mut(items).retain(|item| !is_gone(item)),
+                Value::Set(items) => Arc::make_mut(items).retain(|item| !is_gone(item)),
                 _ => {}
-            }
+            });
             Ok(Value::Bool(true))
         }
         ("clear", None, None) => {
@@ -204,6 +249,14 @@ pub(super) fn change(
     }
 }
 
+/// The index in a list that an INT is; `None` for other values, and if it is out of range.
+fn index_in(items: &[Value], key: &Value) -> Option<usize> {
+    matches!(key, Value::Int(_))
+        .then(|| place_in(items.len(), key).ok())
+        .flatten()
+        .filter(|place| *place < items.len())
+}
+
 /// Removes a member. From a map, or from a list by an INT in range (an index), returns the removed
 /// value, or null if the map has no such key. Otherwise removes the first equal member, and returns
 /// whether there was one.
@@ -212,11 +265,8 @@ fn remove(held: &mut Value, key: &Value) -> Value {
         Value::Map(map) => Arc::make_mut(map).shift_remove(key).unwrap_or_default(),
         Value::Set(items) => Value::Bool(Arc::make_mut(items).shift_remove(key)),
         Value::List(items) => {
+            let by_place = index_in(items, key);
             let items = Arc::make_mut(items);
-            let by_place = matches!(key, Value::Int(_))
-                .then(|| place_in(items.len(), key).ok())
-                .flatten()
-                .filter(|place| *place < items.len());
             match by_place {
                 Some(place) => items.remove(place),
                 None => {
@@ -261,9 +311,8 @@ pub(super) fn call(
         (Value::List(items), "first" | "head", []) => items.first().cloned().unwrap_or_default(),
         (Value::List(items), "last", []) => items.last().cloned().unwrap_or_default(),
         (Value::List(_) | Value::Set(_), "contains", [item]) => Value::Bool(contains(held, item)?),
-        (Value::List(_) | Value::Set(_) | Value::Path(_), _, _) => {
-            let items = held.items().unwrap_or_default();
-            return of_items(items, name, arguments);
+        (Value::List(_) | Value::Set(_) | Value::Path(_), _, _) if !is_cheap(name) => {
+            return of_items(&members_of(held), name, arguments);
         }
         _ => return Ok(None),
     };
@@ -299,76 +348,77 @@ fn of_map(
 }
 
 fn of_items(
-    mut items: Vec<Value>,
+    items: &[&Value],
     name: &str,
     arguments: &[Value],
 ) -> Result<Option<Value>, QueryError> {
-    let count = |value: &Value| place_in(0, value).ok();
+    let count = |value: &Value| place_in(0, value).unwrap_or(0).min(items.len());
+    let copied = |items: &[&Value]| Value::list(items.iter().copied().cloned().collect());
+    let each = || items.iter().copied();
     Ok(Some(match (name, arguments) {
-        ("toList" | "asList", []) => Value::list(items),
-        ("toSet" | "unique", []) if name == "toSet" => Value::set(items),
-        ("unique", []) => Value::list(Value::set(items).items().unwrap_or_default()),
-        ("reverse", []) => {
-            items.reverse();
-            Value::list(items)
+        ("toList" | "asList", []) => copied(items),
+        ("toSet", []) => Value::set(each().cloned()),
+        ("unique", []) => {
+            let mut seen = HashSet::new();
+            Value::list(each().filter(|item| seen.insert(*item)).cloned().collect())
         }
+        ("reverse", []) => Value::list(each().rev().cloned().collect()),
         ("sort", []) => {
-            items.sort_by(Value::order);
-            Value::list(items)
+            let mut sorted = items.to_vec();
+            sorted.sort_by(|a, b| a.order(b));
+            copied(&sorted)
         }
         ("sum", []) => {
-            let mut each = items.into_iter();
-            let first = each.next().unwrap_or_default();
-            each.try_fold(first, |sum, item| Arithmetic::Add.apply(&sum, &item))?
+            let first = items.first().copied().cloned().unwrap_or_default();
+            let mut rest = each().skip(1);
+            rest.try_fold(first, |sum, item| Arithmetic::Add.apply(&sum, item))?
         }
-        ("min", []) => items.into_iter().min_by(Value::order).unwrap_or_default(),
-        ("max", []) => items.into_iter().max_by(Value::order).unwrap_or_default(),
-        ("join", [between]) => Value::Text(joined(&items, &to_text(between)?)?),
-        ("join", []) => Value::Text(joined(&items, "")?),
+        ("min", []) => each()
+            .min_by(|a, b| a.order(b))
+            .cloned()
+            .unwrap_or_default(),
+        ("max", []) => each()
+            .max_by(|a, b| a.order(b))
+            .cloned()
+            .unwrap_or_default(),
+        ("join", [between]) => Value::Text(joined(items, &to_text(between)?)?),
+        ("join", []) => Value::Text(joined(items, "")?),
         ("indexOf", [item]) => {
-            let found = items.iter().position(|one| one.equals(item));
+            let found = each().position(|one| one.equals(item));
             let at = found.and_then(|at| i32::try_from(at).ok());
             Value::Int(at.unwrap_or(-1))
         }
-        ("count", [item]) => {
-            Value::count(items.iter().filter(|one| one.equals(item)).count() as u64)
-        }
-        ("take", [number]) => {
-            items.truncate(count(number).unwrap_or(0));
-            Value::list(items)
-        }
-        ("drop", [number]) => {
-            let gone = count(number).unwrap_or(0).min(items.len());
-            Value::list(items.split_off(gone))
-        }
+        ("count", [item]) => Value::count(each().filter(|one| one.equals(item)).count() as u64),
+        ("take", [number]) => copied(&items[..count(number)]),
+        ("drop", [number]) => copied(&items[count(number)..]),
         ("subList", [from, to]) => {
             let size = items.len();
             let (from, to) = (place_in(size, from)?, place_in(size, to)?);
             let picked = items.get(from..to).ok_or_else(|| out_of_bounds(-1, size))?;
-            Value::list(picked.to_vec())
+            copied(picked)
         }
         ("flatten", []) => {
             let mut flat = Vec::new();
-            for item in items {
-                match &item {
-                    Value::List(_) | Value::Set(_) => flat.extend(item.items().unwrap_or_default()),
-                    _ => flat.push(item),
+            for item in each() {
+                match item {
+                    Value::List(_) | Value::Set(_) => {
+                        flat.extend(members_of(item).into_iter().cloned());
+                    }
+                    _ => flat.push(item.clone()),
                 }
             }
             Value::list(flat)
         }
-        ("intersect", [other]) => {
-            let other: ValueSet = other.items().unwrap_or_default().into_iter().collect();
-            items.retain(|item| other.contains(item));
-            Value::list(items)
-        }
+        ("intersect", [other]) => with_lookup(other, |is_other| {
+            Value::list(each().filter(|item| is_other(item)).cloned().collect())
+        }),
         _ => return Ok(None),
     }))
 }
 
 /// The items as text, joined by a separator. Stops without an error once the text is longer than
 /// [`super::TEXT_BYTES_MAX`].
-fn joined(items: &[Value], between: &str) -> Result<Text, QueryError> {
+fn joined(items: &[&Value], between: &str) -> Result<Text, QueryError> {
     let mut text = Text::default();
     for (at, item) in items.iter().enumerate() {
         if at > 0 {

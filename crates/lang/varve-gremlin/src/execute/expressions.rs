@@ -7,7 +7,7 @@ use varve_query::{QueryError, Value};
 use super::environment::{Item, unbound};
 use super::errors::{ILLEGAL_ARGUMENT, no_such_property, on_null, out_of_bounds};
 use super::splices::Extent;
-use super::{Named, Run, Source, arithmetic};
+use super::{Named, Run, Source, arithmetic, member_bytes};
 use crate::bind::{self, NoVariables};
 use crate::tree::{Argument, BinaryOperator, Computed, ComputedKind, Text, UnaryOperator};
 
@@ -338,9 +338,16 @@ impl Run<'_> {
                 // A range of indexes.
                 Value::List(places) => {
                     self.step(places.len() as u64)?;
-                    let each = places.iter().map(|place| at(items, place));
-                    let picked = each.collect::<Result<Vec<_>, _>>()?;
-                    self.made(Value::list(picked))
+                    // One member may be picked many times: each copy is charged at once.
+                    let mut picked = Vec::new();
+                    for place in places.iter() {
+                        let item = at(items, place)?;
+                        self.host.hold(member_bytes(&item))?;
+                        picked.push(item);
+                    }
+                    let picked = Value::list(picked);
+                    self.counted(&picked)?;
+                    Ok(picked)
                 }
                 place => at(items, place),
             },

@@ -4,6 +4,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, unbound};
 use super::errors::{no_such_method, on_null};
+use super::places::Copies;
 use super::{Run, Source, TransactionEnd, arithmetic, collections, splices, texts};
 use crate::tree::{Argument, StepName, Text};
 
@@ -50,7 +51,13 @@ impl Run<'_> {
             values.push(value);
         }
         self.step(collections::change_cost(&held, name, &values))?;
+        self.host
+            .hold(collections::spread_bytes(&held, name, &values))?;
         let Some(place) = place else {
+            // The collection may be that of a variable, as in `(list ?: []).add(1)`.
+            let mut copies = Copies::default();
+            copies.add(&held);
+            self.charge(&copies)?;
             return collections::change(&mut held, name, values).map(Item::Value);
         };
         // A second reference would make the change copy the collection.
@@ -136,6 +143,15 @@ impl Run<'_> {
         }
         if !collections::is_cheap(name) {
             self.step(arithmetic::cost(&value)?)?;
+            // A comparison charges its operands itself.
+            let is_compared = matches!(name.as_str(), "equals" | "compareTo");
+            for argument in given.iter().filter(|_| !is_compared) {
+                self.step(arithmetic::cost(argument)?)?;
+            }
+        }
+        let flattens = name == "flatten";
+        if flattens {
+            self.host.hold(collections::flat_bytes(&value))?;
         }
         let found = match texts::call(&value, name, &given)? {
             Some(found) => Some(found),
@@ -143,6 +159,10 @@ impl Run<'_> {
         };
         match found {
             Some(found) if collections::is_cheap(name) => Ok(Item::Value(found)),
+            Some(found) if flattens => {
+                self.counted(&found)?;
+                Ok(Item::Value(found))
+            }
             Some(found) => self.made(found).map(Item::Value),
             None => self.plain_method(Item::Value(value), name, arguments),
         }

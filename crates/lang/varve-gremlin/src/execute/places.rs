@@ -6,7 +6,7 @@ use varve_query::{QueryError, Value};
 
 use super::environment::{Item, unbound};
 use super::errors::{no_such_property, on_null, out_of_bounds};
-use super::{Run, bytes_of, collections, heap, splices};
+use super::{Run, bytes_of, collections, heap, member_bytes, splices};
 use crate::tree::{Argument, BinaryOperator, ComputedKind, Text};
 
 /// A variable, and the keys that lead from its value to a member.
@@ -86,27 +86,19 @@ impl Run<'_> {
         place: &MemberPath,
         change: impl FnOnce(&mut Value) -> Result<R, QueryError>,
     ) -> Result<R, QueryError> {
-        let mut copied = 0;
-        let mut bytes = 0;
         let Some(Item::Value(held)) = self.environment.get_mut(&place.variable) else {
             return Err(unbound(&place.variable));
         };
-        let mut value = held;
-        let mut copy = |shared: bool, value: &Value, members: usize| {
-            if shared {
-                copied += members;
-                bytes += bytes_of(value);
-            }
-        };
-        for key in &place.keys {
-            collections::copied(value, &mut copy);
-            value = member_of(value, key)?;
-        }
-        collections::copied(value, &mut copy);
-        let result = change(value);
-        self.step(copied as u64)?;
-        self.host.hold(bytes)?;
+        let mut copies = Copies::default();
+        let result = member_at(held, &place.keys, &mut copies).and_then(change);
+        self.charge(&copies)?;
         result
+    }
+
+    /// Charges copies of shared collections.
+    pub(super) fn charge(&mut self, copies: &Copies) -> Result<(), QueryError> {
+        self.step(copies.members as u64)?;
+        self.host.hold(copies.bytes)
     }
 
     /// Evaluates `target = value` and `target += value`.
@@ -190,15 +182,52 @@ impl Run<'_> {
     fn append_at(&mut self, place: &MemberPath, item: &Argument) -> Result<(), QueryError> {
         let value = self.value(item)?;
         self.added(&value)?;
-        self.change(place, |held| collections::add(held, value).map(drop))
+        let spread = self.change(place, |held| {
+            let spread = collections::spread_bytes(held, "add", std::slice::from_ref(&value));
+            collections::add(held, value).map(|_| spread)
+        })?;
+        self.host.hold(spread)
     }
 
     /// Charges a value that is added to a collection.
     pub(super) fn added(&mut self, value: &Value) -> Result<(), QueryError> {
         let members = value.members()?;
         self.step(members as u64)?;
-        self.host.hold(size_of::<Value>() + heap(value))
+        self.host.hold(member_bytes(value))
     }
+}
+
+/// The size of the shared collections that a change copies.
+#[derive(Default)]
+pub(super) struct Copies {
+    members: usize,
+    bytes: usize,
+}
+
+impl Copies {
+    /// Adds a collection, if it is shared.
+    pub(super) fn add(&mut self, value: &Value) {
+        if let Some(members) = collections::shared_members(value) {
+            self.members += members;
+            self.bytes += bytes_of(value);
+        }
+    }
+}
+
+/// A mutable reference to the member that the keys lead to. Adds the collections on the path to it
+/// and itself to `copies`, also those before an error.
+fn member_at<'v>(
+    held: &'v mut Value,
+    keys: &[Value],
+    copies: &mut Copies,
+) -> Result<&'v mut Value, QueryError> {
+    let mut value = held;
+    copies.add(value);
+    for key in keys {
+        value = member_of(value, key)?;
+        copies.add(value);
+    }
+    Ok(value)
 }
 
 /// A mutable reference to a member of a collection; an error if there is no such member.

@@ -68,3 +68,77 @@ fn a_traversal_in_a_variable_nests_as_deep_as_a_text() {
     let text = "t = __.identity(); for (i in 1..120) { t = __.map(t) }; g.V().map(t).count()";
     assert_eq!(results(text).expect("a count").to_string(), "[6]");
 }
+
+/// Each of these scripts copies more than it may: it repeats a copy, or makes one large copy.
+#[test]
+fn copies_of_a_collection_are_charged() {
+    let texts = format!("{LONG} l = [t, t, t, t, t, t, t, t, t, t];");
+    let numbers = "l = (1..1000000);";
+    let mut wrong = Vec::new();
+    for (made, text, says) in [
+        // An INT that is no index is searched for in the whole list.
+        (numbers, "for (i in 1..100) { l.remove(2000000) }", "steps"),
+        (numbers, "for (i in 1..100) { l.remove(-2000000) }", "steps"),
+        (numbers, "for (i in 1..100) { [1].intersect(l) }", "steps"),
+        (numbers, "for (i in 1..9) { (l ?: []).add(1) }", "memory"),
+        (
+            numbers,
+            "for (i in 1..9) { b = l; try { b[2000000][0] = 1 } catch (e) { } }",
+            "memory",
+        ),
+        (&texts, "m = []; for (i in 1..20) { m.addAll(l) }", "memory"),
+        (
+            &texts,
+            "n = [a: t, b: t, c: t, d: t]; for (i in 1..15) { m = [:]; m.putAll(n) }",
+            "memory",
+        ),
+        (
+            &texts,
+            "n = [a: t].entrySet(); for (i in 1..60) { m = [:]; m.addAll(n) }",
+            "memory",
+        ),
+        (
+            &texts,
+            "n = [a: t].entrySet(); for (i in 1..60) { m = [:]; m << n[0] }",
+            "memory",
+        ),
+        (
+            &texts,
+            "n = [a: t]; for (i in 1..60) { n.entrySet() }",
+            "memory",
+        ),
+        (
+            &texts,
+            "p = g.inject(t).as('a').path().next(); m = []; for (i in 1..60) { m.addAll(p) }",
+            "memory",
+        ),
+        (
+            &texts,
+            "n = [a: t]; for (i in 1..40) { m = [:]; m << n }",
+            "memory",
+        ),
+        (
+            &texts,
+            "n = [a: t]; for (i in 1..40) { m = [:]; m.add(n) }",
+            "memory",
+        ),
+        (
+            &texts,
+            "m = []; for (i in 1..1000) { m << l }; m.flatten()",
+            "memory",
+        ),
+        (
+            &texts,
+            "z = []; for (i in 1..10000) { z << 0 }; l[z]",
+            "memory",
+        ),
+    ] {
+        let text = format!("{made} {text}; 1");
+        match results(&text) {
+            Ok(_) => wrong.push(text),
+            Err(error) if error.code() == "VRV-LIMIT" && error.to_string().contains(says) => {}
+            Err(error) => wrong.push(format!("{text}: {error}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
