@@ -102,8 +102,10 @@ impl ParseError {
             end -= 1;
         }
         let before = &text[..end];
-        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
-        let line_start = before.rfind('\n').map_or(0, |place| place + 1);
+        // The two characters of `\r\n` end one line.
+        let ends = before.matches(['\n', '\r']).count();
+        let lines = ends - before.matches("\r\n").count();
+        let line_start = before.rfind(['\n', '\r']).map_or(0, |place| place + 1);
         let column = before[line_start..].chars().count();
         ParseError {
             code,

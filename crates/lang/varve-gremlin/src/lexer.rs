@@ -144,7 +144,8 @@ impl<'s> Lexer<'s> {
         })
     }
 
-    /// Skips white space and comments. Returns whether a newline was among them.
+    /// Skips white space and comments. Returns whether a newline was among them. As in Groovy, a
+    /// carriage return ends a line too.
     fn skip_blank(&mut self) -> Result<bool> {
         let mut newline = false;
         loop {
@@ -153,7 +154,7 @@ impl<'s> Lexer<'s> {
                 b' ' | b'\t' | 0x0C => {}
                 b'/' if self.byte(1) == b'/' => {
                     let rest = &self.text.as_bytes()[self.place..];
-                    let length = rest.iter().position(|byte| *byte == b'\n');
+                    let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
                     self.place += length.unwrap_or(rest.len());
                     continue;
                 }
@@ -166,7 +167,7 @@ impl<'s> Lexer<'s> {
                             "a comment begins with /* and does not end",
                         ));
                     };
-                    newline |= self.text[self.place + 2..][..length].contains('\n');
+                    newline |= self.text[self.place + 2..][..length].contains(['\n', '\r']);
                     self.place += length + 4;
                     continue;
                 }

@@ -263,3 +263,30 @@ fn a_source_may_be_computed_and_a_traversal_may_be_part_of_an_expression() {
     assert_eq!(ids.root, Root::Source("h".into()));
     assert_eq!(ids.steps.len(), 2);
 }
+
+/// A carriage return alone ends a line, as in Groovy.
+#[test]
+fn a_carriage_return_ends_a_line_and_a_comment() {
+    for text in [
+        "x = 1 // one\nx = 2 // two\nx",
+        "x = 1 /* one\n */ x = 2\nx",
+        "g.V() // all\n.out() // neighbours\n.count()",
+        "// nothing\n1",
+    ] {
+        let wanted = parse_script(text).expect("a script").to_string();
+        for end in ["\r", "\r\n"] {
+            let text = text.replace('\n', end);
+            let tree = parse_script(&text).unwrap_or_else(|error| panic!("{text:?}\n{error}"));
+            assert_eq!(tree.to_string(), wanted, "{text:?}");
+        }
+    }
+    for (text, place) in [
+        ("x = 1\n\n  )", (3, 2)),
+        ("x = 1\r\r  )", (3, 2)),
+        ("x = 1\r\n\r\n  )", (3, 2)),
+        ("x = 1\n\r  )", (3, 2)),
+    ] {
+        let error = parse_script(text).expect_err("no script");
+        assert_eq!((error.line, error.column), place, "{text:?}");
+    }
+}
