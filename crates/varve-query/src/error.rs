@@ -95,6 +95,15 @@ impl QueryError {
         Self::Invalid(message.into())
     }
 
+    /// A property of a property that does not belong to a vertex.
+    #[must_use]
+    pub fn meta_property(owner: &str, key: &str) -> Self {
+        Self::invalid(format!(
+            "Properties of properties can only be set for a Vertex but the traversal encountered \
+             {owner} for key: {key}"
+        ))
+    }
+
     /// A script that failed with this exception.
     pub fn script(exception: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::Script {

@@ -26,6 +26,16 @@ pub enum PropertyName {
     Child(Plan),
 }
 
+impl std::fmt::Display for PropertyName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Key(name) => f.write_str(name),
+            Self::Token(token) => write!(f, "T.{token}"),
+            Self::Child(_) => f.write_str("(computed)"),
+        }
+    }
+}
+
 /// A property that is written.
 #[derive(Debug, Clone)]
 pub struct Property {

@@ -34,13 +34,13 @@ impl Binder<'_> {
             StepName::AddV => {
                 let label = step.arguments.first();
                 let label = label.map(|label| self.given(label)).transpose()?;
-                let (properties, later) = self.folded(behind)?;
+                let (properties, later) = self.folded(behind, false)?;
                 let mut ops = vec![write(Write::AddVertex { label, properties })];
                 ops.extend(later);
                 ops
             }
             StepName::AddE => {
-                let (properties, later) = self.folded(behind)?;
+                let (properties, later) = self.folded(behind, true)?;
                 let end = |name: StepName| -> Result<Option<EdgeEnd>, QueryError> {
                     let step = behind.iter().rfind(|step| step.name == name);
                     step.map(|step| self.edge_end(first(step)?)).transpose()
@@ -65,11 +65,25 @@ impl Binder<'_> {
     /// Splits the `property()` modulators of an addition at the first one with a cardinality or
     /// meta-properties. Those before it are part of the addition; it and the later ones become
     /// steps.
-    fn folded(&self, behind: &[Step]) -> Result<(Vec<Property>, Vec<Op>), QueryError> {
+    ///
+    /// # Errors
+    /// When a property of an edge has meta-properties.
+    fn folded(
+        &self,
+        behind: &[Step],
+        of_edge: bool,
+    ) -> Result<(Vec<Property>, Vec<Op>), QueryError> {
         let mut folded = Vec::new();
         let mut later = Vec::new();
         for step in behind.iter().filter(|step| step.name == StepName::Property) {
             let properties = self.properties(step)?;
+            let with_meta = properties.iter().find(|one| !one.meta.is_empty());
+            if let (true, Some(property)) = (of_edge, with_meta) {
+                return Err(QueryError::meta_property(
+                    "Edge",
+                    &property.name.to_string(),
+                ));
+            }
             let is_plain = |one: &Property| one.cardinality.is_none() && one.meta.is_empty();
             match later.is_empty() && properties.iter().all(is_plain) {
                 true => folded.extend(properties),

@@ -55,6 +55,7 @@ impl PropertyPart {
         builder: &Builder<'_>,
     ) -> Result<Vec<Self>, QueryError> {
         let one = |property: &Property| -> Result<Self, QueryError> {
+            check_meta(property, builder)?;
             let meta = property.meta.iter();
             let meta = meta.map(|(name, given)| {
                 let name = checked_name("Property key", name)?.clone();
@@ -250,6 +251,10 @@ pub(super) fn put(
     value: &Value,
     written: &Written,
 ) -> Result<(), QueryError> {
+    let takes_meta = matches!(value, Value::Vertex(_));
+    if !takes_meta && !written.meta.is_empty() {
+        return Err(QueryError::meta_property(value.type_name(), &written.name));
+    }
     let element = match value {
         Value::Vertex(vertex) => ElementId::Vertex(vertex.id().clone()),
         Value::Edge(edge, _) => {
@@ -284,6 +289,21 @@ pub(super) fn put(
         })?,
     }
     Ok(())
+}
+
+/// Refuses meta-properties in a graph that has none, before the query changes anything.
+fn check_meta(property: &Property, builder: &Builder<'_>) -> Result<(), QueryError> {
+    if property.meta.is_empty() || builder.schema.is_open() {
+        return Ok(());
+    }
+    Err(QueryError::script(
+        "java.lang.UnsupportedOperationException",
+        format!(
+            "A graph with a declared schema has no properties of properties: property '{}' can \
+             have a value only",
+            property.name
+        ),
+    ))
 }
 
 fn cardinality_of(token: &Value) -> Option<Cardinality> {
