@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
+use crate::gremlin_writes::data;
 
 /// A declared graph, and the open graph `open`.
 fn graphs() -> Fixture {
@@ -11,13 +12,6 @@ fn graphs() -> Fixture {
     fixture.people();
     fixture.done("POST", "/graphs/open", r#"{"schema":"open"}"#);
     fixture
-}
-
-fn data(fixture: &Fixture, script: &str) -> Value {
-    let body = json!({"gremlin": script}).to_string();
-    let answer = fixture.done("POST", "/gremlin", &body);
-    assert_eq!(answer["status"]["code"], 200, "{script}: {answer}");
-    answer["result"]["data"].clone()
 }
 
 fn refused(fixture: &Fixture, script: &str, message: &str) {

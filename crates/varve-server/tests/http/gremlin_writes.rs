@@ -13,10 +13,10 @@ fn people() -> Fixture {
     fixture
 }
 
-fn data(fixture: &Fixture, script: &str) -> Value {
+pub(crate) fn data(fixture: &Fixture, script: &str) -> Value {
     let body = json!({"gremlin": script}).to_string();
     let answer = fixture.done("POST", "/gremlin", &body);
-    assert_eq!(answer["status"]["code"], 200, "{answer}");
+    assert_eq!(answer["status"]["code"], 200, "{script}: {answer}");
     answer["result"]["data"].clone()
 }
 

@@ -151,30 +151,3 @@ fn vertices_take_any_id_and_edges_are_parallel() {
     let refused = send(&server, "POST", "/graphs/o/graph/vertices", unknown);
     assert_eq!(refused.status, 400, "{}", refused.text());
 }
-
-/// The key was taken from the second argument, the value.
-#[test]
-fn a_script_gets_the_property_that_it_sets_with_a_meta_property() {
-    let server = server();
-    let set = |arguments: &str| {
-        let script = format!("p = g.V(1L).next().property({arguments}); [p.key(), p.value()]");
-        let body = serde_json::json!({
-            "gremlin": script,
-            "aliases": {"graph": "o", "g": "__g_o"},
-        });
-        let answer = json(&send(&server, "POST", "/gremlin", &body.to_string()), 200);
-        answer["result"]["data"].clone()
-    };
-    assert_eq!(
-        set("'city', 'Rome', 'since', 2020"),
-        serde_json::json!(["city", "Rome"])
-    );
-    assert_eq!(
-        set("single, 'city', 'Oslo'"),
-        serde_json::json!(["city", "Oslo"])
-    );
-    assert_eq!(
-        set("'street', 'Main'"),
-        serde_json::json!(["street", "Main"])
-    );
-}
