@@ -51,7 +51,7 @@
 //! }
 //!
 //! /// Waits for a commit without blocking its core, or moves to the pool if the request is large.
-//! async fn store(context: RequestContext) -> HandlerResult {
+//! async fn store(context: Box<RequestContext>) -> HandlerResult {
 //!     if context.body().len() > 64 * 1024 {
 //!         let state = context.shared_state();
 //!         return state.run_blocking(move || parse(&context)).await?;

@@ -31,7 +31,7 @@ pub enum Handler {
     /// On the connection's core, waiting without blocking it: for writes that wait for their
     /// commit, and for handlers that decide by the request's size (see
     /// [`crate::AppState::run_blocking`]).
-    Async(fn(RequestContext) -> HandlerFuture),
+    Async(fn(Box<RequestContext>) -> HandlerFuture),
 }
 
 /// The verbs that resources have. HEAD works where GET does, OPTIONS everywhere.

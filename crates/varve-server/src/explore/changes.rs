@@ -53,7 +53,7 @@ pub(crate) fn is_stream(context: &RequestContext) -> bool {
 }
 
 /// Answers with changes: as lines once, or as a stream of events.
-pub(super) async fn changes(mut context: RequestContext) -> HandlerResult {
+pub(super) async fn changes(mut context: Box<RequestContext>) -> HandlerResult {
     let graph = context.graph()?;
     let mut ask = Ask::of(&context, &graph)?;
     if is_stream(&context) {

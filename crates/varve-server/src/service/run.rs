@@ -148,7 +148,7 @@ async fn begun(
 ) -> HandlerResult {
     let deadline = context.deadline;
     let running: HandlerFuture = match route.handler {
-        Handler::Async(handler) => handler(*context),
+        Handler::Async(handler) => handler(context),
         Handler::Inline(handler)
         | Handler::Pooled(handler)
         | Handler::Brief { full: handler, .. } => pooled(route, context, turn, handler),

@@ -153,7 +153,7 @@ struct Ask {
 }
 
 /// Answers another server of the cluster with the users; 204 if that server's are current.
-async fn copy(context: RequestContext) -> HandlerResult {
+async fn copy(context: Box<RequestContext>) -> HandlerResult {
     let state = context.state();
     let proof = context.headers().get(PROOF);
     let proof = proof.and_then(|proof| proof.to_str().ok()).unwrap_or("");

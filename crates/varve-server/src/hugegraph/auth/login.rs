@@ -24,7 +24,7 @@ struct LoginBody {
 }
 
 /// Returns a token for a name and a password.
-pub(super) async fn login(context: RequestContext) -> HandlerResult {
+pub(super) async fn login(context: Box<RequestContext>) -> HandlerResult {
     let (_, token) = enter(&context).await?;
     Ok(Response::of(StatusCode::OK, &json!({ "token": token })))
 }

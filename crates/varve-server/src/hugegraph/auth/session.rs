@@ -72,7 +72,7 @@ pub(super) fn read(context: &RequestContext) -> HandlerResult {
 }
 
 /// Begins a session for a name and a password.
-pub(super) async fn begin(context: RequestContext) -> HandlerResult {
+pub(super) async fn begin(context: Box<RequestContext>) -> HandlerResult {
     let (principal, token) = login::enter(&context).await?;
     let shown = json!({ "user_name": principal.name });
     Ok(with_cookie(

@@ -127,7 +127,7 @@ pub(super) fn ids<'a>(json: &mut JsonWriter, ids: impl Iterator<Item = IdRef<'a>
 
 /// Stores vertices and edges, all or none: 201 and all ids. Edges may connect vertices of the same
 /// request.
-pub(super) async fn create(context: RequestContext) -> HandlerResult {
+pub(super) async fn create(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 40);
         let mut left = elements.map(|(id, _)| id).peekable();

@@ -18,7 +18,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 
 /// Creates an edge, or overwrites it as a whole: 201 and the edge.
-pub(super) async fn create(context: RequestContext) -> HandlerResult {
+pub(super) async fn create(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_one, |schema, elements| {
         Ok(Response::created(one(schema, elements)?))
     })
@@ -39,7 +39,7 @@ fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, Api
 
 /// Creates edges, all or none: 201 and their ids in the order of the request. With
 /// `check_vertex=false` the existence of their ends is not checked.
-pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
+pub(super) async fn create_batch(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_batch, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 48);
         batch::ids(&mut json, elements.map(|(id, _)| id));
@@ -85,7 +85,7 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
 
 /// Deletes an edge: 204. If the edge does not exist: 400, as HugeGraph's clients expect; with the
 /// parameter `label`, 204.
-pub(super) async fn delete(context: RequestContext) -> HandlerResult {
+pub(super) async fn delete(context: Box<RequestContext>) -> HandlerResult {
     submit_or(
         context,
         prepare_delete,

@@ -99,7 +99,7 @@ pub(super) type Refusal = fn(&RequestContext, GraphError) -> ApiError;
 
 /// Prepares and writes the mutations of a request, waits until they are stored, and answers.
 pub(super) fn submit(
-    context: RequestContext,
+    context: Box<RequestContext>,
     prepare: Prepare,
     answer: Answer,
 ) -> impl Future<Output = HandlerResult> {
@@ -108,7 +108,7 @@ pub(super) fn submit(
 
 /// [`submit`] with the errors that `refusal` makes.
 pub(super) async fn submit_or(
-    context: RequestContext,
+    context: Box<RequestContext>,
     prepare: Prepare,
     answer: Answer,
     refusal: Refusal,

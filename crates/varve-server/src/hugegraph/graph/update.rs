@@ -21,12 +21,12 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 
 /// Appends to or eliminates from a vertex: 200 and the vertex.
-pub(super) async fn vertex(context: RequestContext) -> HandlerResult {
+pub(super) async fn vertex(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_vertex, changed).await
 }
 
 /// Appends to or eliminates from an edge: 200 and the edge.
-pub(super) async fn edge(context: RequestContext) -> HandlerResult {
+pub(super) async fn edge(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_edge, changed).await
 }
 
@@ -74,7 +74,7 @@ fn action(context: &RequestContext) -> Result<UpdateAction, ApiError> {
 }
 
 /// Updates vertices in a batch, all or none: 200 and the vertices as they are now.
-pub(super) async fn vertices(context: RequestContext) -> HandlerResult {
+pub(super) async fn vertices(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_vertices, |schema, elements| {
         Ok(Response::ok(list("vertices", schema, elements)?))
     })
@@ -82,7 +82,7 @@ pub(super) async fn vertices(context: RequestContext) -> HandlerResult {
 }
 
 /// Updates edges in a batch, all or none: 200 and the edges as they are now.
-pub(super) async fn edges(context: RequestContext) -> HandlerResult {
+pub(super) async fn edges(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_edges, |schema, elements| {
         Ok(Response::ok(list("edges", schema, elements)?))
     })

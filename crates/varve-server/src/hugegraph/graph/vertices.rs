@@ -18,7 +18,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 
 /// Creates a vertex, or overwrites it as a whole: 201 and the vertex.
-pub(super) async fn create(context: RequestContext) -> HandlerResult {
+pub(super) async fn create(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_one, |schema, elements| {
         Ok(Response::created(one(schema, elements)?))
     })
@@ -51,7 +51,7 @@ pub(super) fn one(schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u8>
 }
 
 /// Creates vertices, all or none: 201 and their ids in the order of the request.
-pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
+pub(super) async fn create_batch(context: Box<RequestContext>) -> HandlerResult {
     submit(context, prepare_batch, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 24);
         batch::ids(&mut json, elements.map(|(id, _)| id));
@@ -91,7 +91,7 @@ pub(super) fn get(context: &RequestContext) -> HandlerResult {
 
 /// Deletes a vertex and its edges: 204. If the vertex does not exist: 400, as HugeGraph's clients
 /// expect; with the parameter `label`, 204.
-pub(super) async fn delete(context: RequestContext) -> HandlerResult {
+pub(super) async fn delete(context: Box<RequestContext>) -> HandlerResult {
     submit_or(
         context,
         prepare_delete,
