@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::RwLock;
+use arc_swap::ArcSwapOption;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
@@ -31,7 +31,7 @@ use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
 use crate::variables::Variables;
-use crate::write::{self, Contention, KnownPairs, KnownVertices, WriteRequest, Written};
+use crate::write::{self, Contention, Known, KnownPairs, KnownVertices, WriteRequest, Written};
 
 /// How a graph is opened.
 #[derive(Clone)]
@@ -93,10 +93,9 @@ pub struct Graph {
     clock: Arc<dyn Clock>,
     limits: Limits,
     durability: DurabilityMode,
-    pairs: Arc<KnownPairs>,
-    vertices: Arc<KnownVertices>,
+    known: Arc<Known>,
     snowflake: Snowflake,
-    deriver: RwLock<Option<Arc<dyn Deriver>>>,
+    deriver: ArcSwapOption<Arc<dyn Deriver>>,
     changes: KeptChanges,
 }
 
@@ -133,9 +132,11 @@ impl Graph {
         )?);
         catalogue.set_open_schema_max(options.limits.open_schema_max);
         let has_states = has_snapshots(&space);
+        let known = Arc::<Known>::default();
         let committer = Committer::start(
             Arc::clone(&space),
             Arc::clone(&options.clock),
+            Arc::clone(&known),
             CommitterOptions {
                 durability: options.durability,
                 group_bytes_max: options.limits.commit_group_bytes_max,
@@ -162,10 +163,9 @@ impl Graph {
             clock: Arc::clone(&options.clock),
             limits: options.limits,
             durability: options.durability,
-            pairs: Arc::default(),
-            vertices: Arc::default(),
+            known,
             snowflake,
-            deriver: RwLock::new(deriver),
+            deriver: ArcSwapOption::new(deriver.map(Arc::new)),
             changes,
         });
         list_schema(&graph)?;
@@ -491,13 +491,13 @@ impl Graph {
     /// The deriver of the graph's derived indexes.
     #[must_use]
     pub fn deriver(&self) -> Option<Arc<dyn Deriver>> {
-        self.deriver.read().clone()
+        self.deriver.load().as_deref().cloned()
     }
 
     /// Replaces the deriver, and waits until every write that may use the old one has ended. The
     /// entries of stored elements stay; [`crate::index::rebuild_derived`] adds the missing ones.
     pub fn set_deriver(&self, deriver: Option<Arc<dyn Deriver>>) {
-        *self.deriver.write() = deriver;
+        self.deriver.store(deriver.map(Arc::new));
         self.await_older_writes();
     }
 
@@ -516,7 +516,7 @@ impl Graph {
     }
 
     pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
-        self.vertices.forget(&commit.batch);
+        self.known.vertices.forget(&commit.batch);
         self.submit_new(commit)
     }
 
@@ -528,11 +528,11 @@ impl Graph {
         self.committer.submit(commit)
     }
 
-    pub(crate) fn known_vertices(&self) -> &Arc<KnownVertices> {
-        &self.vertices
+    pub(crate) fn known_vertices(&self) -> &KnownVertices {
+        &self.known.vertices
     }
 
-    pub(crate) fn pairs(&self) -> &Arc<KnownPairs> {
-        &self.pairs
+    pub(crate) fn pairs(&self) -> &KnownPairs {
+        &self.known.pairs
     }
 }

@@ -33,7 +33,7 @@ pub(crate) use emit::{Current, EmitContext, Emitter, PairHash, Side, decode_elem
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::{commit_internal, commit_unlatched, current_rows};
 pub(crate) use keys::read_latch;
-pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};
+pub(crate) use known::{Additions, Known, KnownPairs, KnownVertices, VertexMark};
 pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};

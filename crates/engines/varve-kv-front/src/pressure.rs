@@ -94,7 +94,8 @@ impl Shared {
     /// Whether a write may have to wait: writers are being delayed, or the active table is about to
     /// be frozen, which waits for the disk.
     pub(crate) fn is_pressed(&self) -> bool {
-        let active = &self.view().active;
+        let view = self.view.load();
+        let active = &view.active;
         let most = self.config.options.table_bytes;
         active.bytes() + most / FREEZE_SHARE >= most || self.is_full(active) || {
             let state = self.flush.lock();

@@ -58,7 +58,7 @@ pub(crate) struct Shared {
     pub(crate) own: Weak<Shared>,
     pub(crate) config: FrontConfig,
     pub(crate) base: Arc<dyn Base>,
-    view: ArcSwap<View>,
+    pub(crate) view: ArcSwap<View>,
     pub(crate) presence: Arc<Presence>,
     /// Held while the view is replaced: by a writer that freezes the active table, or by the
     /// flusher after a flush.
@@ -292,7 +292,8 @@ impl Shared {
         }
         let record = record::batch(batch.bytes());
         self.log(writer, &record, durability)?;
-        let table = Arc::clone(&self.view.load().active);
+        let view = self.view.load();
+        let table = &view.active;
         let before = table.bytes();
         table.apply(record, &mut writer.scratch);
         self.presence
@@ -300,7 +301,7 @@ impl Shared {
         self.config.budget.take(table.bytes() - before);
         fail_point::FRONT_APPLIED.pass();
         table.publish();
-        if self.is_full(&table) {
+        if self.is_full(table) {
             let state = self.flush.lock();
             // A failed freeze is retried by the watch, not by every write.
             let freezes =

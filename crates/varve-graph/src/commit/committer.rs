@@ -28,6 +28,7 @@ use super::prepared::Commit;
 use super::ticket::CommitFailure;
 use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
+use crate::write::Known;
 
 /// When a commit is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,6 +110,8 @@ struct Shared {
     numbered: AtomicU64,
     space: Arc<dyn Space>,
     clock: Arc<dyn Clock>,
+    /// The caches that commits are added to.
+    known: Arc<Known>,
     options: CommitterOptions,
     /// Without snapshots (on a cluster): the version stored in [`COUNTER`], which is ahead of the
     /// last commit, so that no stored commit has a greater one. On a cluster, one more row in
@@ -143,6 +146,7 @@ impl Committer {
     pub(crate) fn start(
         space: Arc<dyn Space>,
         clock: Arc<dyn Clock>,
+        known: Arc<Known>,
         options: CommitterOptions,
     ) -> Result<Self, GraphError> {
         let last = stored_version(&*space)?;
@@ -158,6 +162,7 @@ impl Committer {
             numbered: AtomicU64::new(last.0),
             space,
             clock,
+            known,
             options,
             ahead,
         });
@@ -402,7 +407,7 @@ impl Shared {
         self.written.notify_all();
         for (commit, version) in commits.into_iter().zip(versions) {
             let last = commit.last_version(version);
-            commit.complete(last, failure.clone());
+            commit.complete(&self.known, last, failure.clone());
         }
     }
 

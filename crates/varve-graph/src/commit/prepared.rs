@@ -11,6 +11,7 @@ use super::latch::LatchSet;
 use super::several;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::ErrorKind;
+use crate::write::{Additions, Known};
 
 /// The positions in a batch at which the commit's version is filled in after it is assigned.
 ///
@@ -119,8 +120,8 @@ pub(crate) struct Commit {
     /// Whether the thread that submits the commit may block for the disk: it serves no other
     /// client.
     pub(crate) may_wait: bool,
-    /// Called after publication, before the latches are released.
-    pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
+    /// Added to the caches after publication, before the latches are released.
+    pub(crate) additions: Additions,
 }
 
 impl Commit {
@@ -132,9 +133,14 @@ impl Commit {
 
     /// Releases the latches and completes the ticket with `version`, the last one, or with the
     /// failure.
-    pub(super) fn complete(self, version: CommitVersion, failure: Option<CommitFailure>) {
-        if let (None, Some(published)) = (&failure, self.published) {
-            published(version);
+    pub(super) fn complete(
+        self,
+        known: &Known,
+        version: CommitVersion,
+        failure: Option<CommitFailure>,
+    ) {
+        if failure.is_none() {
+            known.add(self.additions);
         }
         drop(self.latches);
         fail_point::COMMIT_RELEASED.pass();

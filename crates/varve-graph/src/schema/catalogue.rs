@@ -1,10 +1,10 @@
 //! The catalogue, through which all changes of a graph's schema go.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::Mutex;
 use varve_kv::{
     Batch, ClusteringRange, Durability, ReaderExt, ScanRequest, Space, TableId, fail_point,
@@ -64,7 +64,9 @@ pub struct Catalogue {
     version: AtomicU64,
     /// The last assigned ids; its lock serializes changes of the schema.
     last_ids: Mutex<LastIds>,
-    mode: Mutex<GraphMode>,
+    /// The place of the graph's mode in [`GraphMode::ALL`]: every write reads it, so it is behind no
+    /// lock.
+    mode: AtomicU8,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
     /// Lists changes, if the graph records changes.
@@ -120,7 +122,7 @@ impl Catalogue {
             version: AtomicU64::new(schema.version()),
             current: ArcSwap::from_pointee(schema),
             last_ids: Mutex::new(last_ids),
-            mode: Mutex::new(GraphMode::default()),
+            mode: AtomicU8::new(GraphMode::default() as u8),
             open_schema_max: AtomicUsize::new(open::OPEN_SCHEMA_MAX),
             lister: OnceLock::new(),
             unlisted: Mutex::default(),
@@ -140,6 +142,12 @@ impl Catalogue {
         self.current.load_full()
     }
 
+    /// [`Catalogue::current`] for as long as a write runs, without the increment: that cache line is
+    /// written by every core that increments it.
+    pub(crate) fn current_guard(&self) -> Guard<Arc<Schema>> {
+        self.current.load()
+    }
+
     /// Returns the version of the current schema, to check whether a snapshot is still the newest.
     #[must_use]
     pub fn version(&self) -> u64 {
@@ -155,12 +163,12 @@ impl Catalogue {
     /// Returns how the graph treats writes.
     #[must_use]
     pub fn mode(&self) -> GraphMode {
-        *self.mode.lock()
+        GraphMode::ALL[usize::from(self.mode.load(Ordering::Acquire))]
     }
 
     /// Sets how the graph treats writes. In mode LOADING tasks wait.
     pub fn set_mode(&self, mode: GraphMode) {
-        *self.mode.lock() = mode;
+        self.mode.store(mode as u8, Ordering::Release);
         self.tasks.set_paused(mode == GraphMode::Loading);
     }
 

@@ -7,6 +7,7 @@ use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Reader, ReaderExt};
 use varve_model::ElementId;
 
+use super::Additions;
 use super::emit::{Current, EmitContext, Emitter, sides};
 use super::keys::Keys;
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
@@ -75,7 +76,7 @@ fn commit_latched(
         latches,
         completer,
         may_wait: false,
-        published: None,
+        additions: Additions::default(),
     })?;
     Ok(ticket)
 }

@@ -15,6 +15,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use rustc_hash::FxHashSet;
 use varve_encoding::tables::VERTEX;
 use varve_kv::{Batch, Op};
 use varve_model::VertexLabelId;
@@ -142,10 +143,31 @@ fn is(way: &AtomicU64, mark: u64) -> bool {
     way.load(Ordering::Relaxed) == mark
 }
 
-/// The cache of the (edge label, source) entries that a graph's newest commits put.
+/// Both caches of a graph.
 ///
-/// A running commit shares it with the graph. The commit must not hold the graph itself: the last
-/// handle of the graph might then be dropped on the committer's own thread.
+/// The committer shares them with the graph. It must not hold the graph itself: the last handle of
+/// the graph might then be dropped on the committer's own thread.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) pairs: KnownPairs,
+    pub(crate) vertices: KnownVertices,
+}
+
+/// What a commit adds to the caches once it is published.
+#[derive(Debug, Default)]
+pub(crate) struct Additions {
+    pub(crate) pairs: FxHashSet<PairHash>,
+    pub(crate) vertices: Vec<VertexMark>,
+}
+
+impl Known {
+    pub(crate) fn add(&self, additions: Additions) {
+        self.pairs.remember(additions.pairs);
+        self.vertices.remember_all(&additions.vertices);
+    }
+}
+
+/// The cache of the (edge label, source) entries that a graph's newest commits put.
 #[derive(Debug)]
 pub(crate) struct KnownPairs(Marks);
 

@@ -20,6 +20,7 @@ use varve_encoding::row::RowKind;
 use varve_kv::{Flow, Reader};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
+use super::Additions;
 use super::emit::{Change, EmitContext, Emitter, EventPeriod};
 use super::held::HeldRows;
 use super::incident::OwnEvents;
@@ -297,7 +298,7 @@ impl<'g> Transaction<'g> {
         if self.changed.is_empty() {
             return Ok(Ok(Ticket::done(self.graph.published())));
         }
-        let pairs = Arc::clone(self.graph.pairs());
+        let pairs = self.graph.pairs();
         let known = |hash| pairs.contain(hash);
         let mut emitter = Emitter::new(EmitContext {
             reader: self.graph.reader(),
@@ -316,14 +317,16 @@ impl<'g> Transaction<'g> {
         if !purged.is_empty() {
             maintenance::record(self.graph, &mut emitter, &purged, self.purged_edges);
         }
-        let new_pairs = std::mem::take(&mut emitter.new_pairs);
+        let additions = Additions {
+            pairs: std::mem::take(&mut emitter.new_pairs),
+            vertices: Vec::new(),
+        };
         let (batch, stamps) = emitter.finish();
         if batch.is_empty() {
             return Ok(Ok(Ticket::done(self.graph.published())));
         }
         let (ticket, completer) = ticket();
         let latches = self.latches.replace(self.graph.latches.none());
-        let remember = Arc::clone(self.graph.pairs());
         self.graph.submit(Commit {
             now: self.now,
             end: None,
@@ -332,7 +335,7 @@ impl<'g> Transaction<'g> {
             latches,
             completer,
             may_wait: false,
-            published: Some(Box::new(move |_| remember.remember(new_pairs))),
+            additions,
         })?;
         Ok(Ok(ticket))
     }

@@ -70,7 +70,7 @@ pub(crate) fn prepare(
             },
         };
         fail_point::COMMIT_LATCHED.pass();
-        let schema = graph.schema();
+        let schema = graph.catalogue().current_guard();
         let mut working = WorkingSet::new(graph, &schema, request, keys)?;
         if contention == Contention::Refuse {
             working.room = working

@@ -10,6 +10,7 @@ use super::super::latch::Latches;
 use super::super::prepared::{End, EndOf, Stamps};
 use super::super::ticket::{Ticket, ticket};
 use super::*;
+use crate::write::Additions;
 
 /// The thread that wrote a batch, by name, and its bytes.
 type Write = (String, usize);
@@ -80,7 +81,7 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
         latches: latches.none(),
         completer,
         may_wait: false,
-        published: None,
+        additions: Additions::default(),
     };
     (commit, ticket)
 }
@@ -117,7 +118,8 @@ fn writes_once(count: usize, bytes: usize, may_wait: bool) -> Vec<Write> {
         idle_max: IDLE_MAX,
     };
     let space = Arc::clone(&gated) as Arc<dyn Space>;
-    let committer = Committer::start(space, Arc::new(SystemClock), options).expect("a committer");
+    let committer = Committer::start(space, Arc::new(SystemClock), Arc::default(), options)
+        .expect("a committer");
     let latches = Latches::new();
     thread::scope(|scope| {
         let first = thread::Builder::new().name("first".to_owned());
@@ -219,7 +221,8 @@ fn a_group_of_which_nothing_is_left_uses_up_no_version() {
         idle_max: IDLE_MAX,
     };
     let space = space.expect("a space");
-    let committer = Committer::start(space, Arc::new(SystemClock), options).expect("a committer");
+    let committer = Committer::start(space, Arc::new(SystemClock), Arc::default(), options)
+        .expect("a committer");
     let latches = Latches::new();
     let (mut late, ticket) = commit(&latches, "late", 1);
     late.end = ends(2);
@@ -247,7 +250,7 @@ fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
     let clock = Arc::new(varve_testkit::ManualClock::new(Instant(5_000_000)));
     let start = || {
         let clock = Arc::clone(&clock) as Arc<dyn Clock>;
-        Committer::start(Arc::clone(&space), clock, options).expect("a committer")
+        Committer::start(Arc::clone(&space), clock, Arc::default(), options).expect("a committer")
     };
     let latches = Latches::new();
     let write = |committer: &Committer| {
@@ -319,7 +322,8 @@ fn a_thread_that_ends_when_idle_is_started_again() {
             idle_max: Duration::from_micros(200),
         };
         let clock = Arc::new(SystemClock);
-        let committer = Committer::start(Arc::clone(&space), clock, options).expect("a committer");
+        let committer = Committer::start(Arc::clone(&space), clock, Arc::default(), options)
+            .expect("a committer");
         let latches = Latches::new();
         thread::scope(|scope| {
             for name in ["a", "b"] {

@@ -1,15 +1,13 @@
 //! Builds the batch of a prepared commit and submits it to the committer.
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 use varve_encoding::key;
 use varve_encoding::tables::EDGE;
-use varve_model::{CommitVersion, ElementId};
+use varve_model::ElementId;
 
 use super::super::emit::{ROW_BYTES, pair_of};
 use super::super::keys::{Keys, RowKeys};
-use super::super::{Contention, EmitContext, KnownPairs, PairHash};
+use super::super::{Additions, Contention, EmitContext, KnownPairs, PairHash};
 use super::emission::Emission;
 use super::{Working, WorkingSet};
 use crate::commit::{Commit, LatchSet, Ticket, record, ticket};
@@ -53,18 +51,10 @@ impl WorkingSet<'_> {
             emitter.batch.sweep(EDGE, &key::vertex_id(&vertex), range);
         }
         let (ticket, completer) = ticket();
-        let put = std::mem::take(&mut emitter.new_pairs);
-        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> =
-            if put.is_empty() && new_vertices.is_empty() {
-                None
-            } else {
-                let pairs = Arc::clone(pairs);
-                let vertices = Arc::clone(self.graph.known_vertices());
-                Some(Box::new(move |_| {
-                    pairs.remember(put);
-                    vertices.remember_all(&new_vertices);
-                }))
-            };
+        let additions = Additions {
+            pairs: std::mem::take(&mut emitter.new_pairs),
+            vertices: new_vertices,
+        };
         let (mut batch, mut stamps) = emitter.finish();
         record(&mut batch, &mut stamps);
         let commit = Commit {
@@ -75,7 +65,7 @@ impl WorkingSet<'_> {
             latches,
             completer,
             may_wait: contention == Contention::Wait,
-            published,
+            additions,
         };
         match all_new {
             true => self.graph.submit_new(commit)?,

@@ -114,7 +114,9 @@ pub(super) async fn submit_or(
     refusal: Refusal,
 ) -> HandlerResult {
     let target = Target::of(&context)?;
-    let state = context.shared_state();
+    // The thread's own count of references: the state's is written by all cores.
+    let worker = Arc::clone(&context.worker);
+    let state = &worker.state;
     let large = context.body().len() > INLINE_BODY_BYTES;
     let (route, deadline, turn) = (context.route(), context.deadline(), context.turn());
     // The futures of work on the pool are boxed. Otherwise the future of every write would have
