@@ -318,7 +318,8 @@ impl Auth {
         (now.version == principal.version).then(|| Arc::clone(now))
     }
 
-    /// The user with this name. The caller has verified who the client is, as by a certificate.
+    /// The user with this name. The caller has verified who the client is, for example by a
+    /// certificate.
     #[must_use]
     pub fn user(&self, name: &str) -> Option<Arc<Principal>> {
         let state = self.state.load();

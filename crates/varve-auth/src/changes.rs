@@ -1,4 +1,4 @@
-//! The changes of a directory, with HugeGraph's messages where one is refused.
+//! The changes of a directory. A refused change gets HugeGraph's message.
 
 mod projects;
 

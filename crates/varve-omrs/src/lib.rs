@@ -8,9 +8,9 @@
 //! ([`store`]), its implementation on a graph ([`graph_store`]), the operations of the repository
 //! ([`repository`]), and the errors of the API ([`error`]).
 //!
-//! The contract is its JSON: which property is left out, which comes first, how an error is
-//! encoded. So the values decode and encode themselves ([`json`]), without a second model in the
-//! server. This crate must not know HTTP or any engine.
+//! Clients rely on the exact JSON of the API: which property is left out, which comes first, how an
+//! error is encoded. So the values decode and encode themselves ([`json`]), without a second model
+//! in the server. This crate must not know HTTP or any engine.
 //!
 //! ```
 //! use varve_omrs::types::Catalogue;

@@ -22,8 +22,8 @@ use crate::statements;
 
 /// The interval of checks of another process's lease.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// An opening waits for the length of another's lease and this time more, since the lease expires
-/// by the nodes' clocks.
+/// An opening waits for another process's lease for the length of a lease plus this time, since the
+/// lease expires by the nodes' clocks.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The arguments of an opening.
@@ -138,7 +138,7 @@ impl Opening<'_> {
         row.map_err(|failure| failure.opening(self.space))
     }
 
-    /// Takes the lease once it has no owner. Returns also the row before.
+    /// Takes the lease once it has no owner. Returns the row as it was before, and the lease.
     async fn claim(&self) -> Result<(LeaseRow, Lease), KvError> {
         let length = self.cluster.config.lease;
         let give_up = Instant::now() + length + GRACE;
@@ -166,8 +166,8 @@ impl Opening<'_> {
                 continue;
             }
             // A process with another consistency would ask other nodes, and could claim a lease
-            // that is not free. A change of the consistency from here on ends the term that was
-            // read.
+            // that is not free. If the consistency is changed after this check, the change ends the
+            // term that was read, so that the claim is refused.
             let agreed = self.scopes.check(self.cluster).await;
             agreed.map_err(|failure| failure.opening(self.space))?;
             let asked = Moment::now();
@@ -272,8 +272,8 @@ impl Opening<'_> {
                 let record = record.map_err(|detail| self.damaged(detail))?;
                 let in_question = record.filter(|(stamp, _)| *stamp <= before.bound);
                 if let Some((stamp, batch)) = in_question {
-                    // Under the newer writes of another process, only a part of the batch would be
-                    // visible.
+                    // Without the lease, another process may already have stored newer rows. Then
+                    // only a part of the batch would be visible.
                     if !lease.holds() {
                         return Err(KvError::Away {
                             space: self.space.to_owned(),
@@ -337,7 +337,7 @@ fn led(space: &str, row: &LeaseRow) -> KvError {
     }
 }
 
-/// The number of times the space has been opened.
+/// The term of a lease: each opening and each release of the space raises it.
 pub(crate) fn term(row: &LeaseRow) -> u64 {
     u64::try_from(row.term).unwrap_or(0)
 }

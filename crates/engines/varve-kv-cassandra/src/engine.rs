@@ -517,7 +517,8 @@ impl Shared {
         };
         let free = row.owner.is_none();
         if free {
-            // The scope is checked before the lease is taken and after, as in an opening.
+            // The scope of consistency is checked before and after the lease is taken, as in an
+            // opening.
             self.scopes.check(&self.cluster).await.map_err(failed)?;
         }
         if free

@@ -3,8 +3,8 @@
 //! The owner's name expires unless the lease is renewed. Every change of the row is a lightweight
 //! transaction. Each opening and each release raises the *term*. A process that could not renew in
 //! time stops writing. It continues only if the term is still its own: then no other process has
-//! written meanwhile. The row also has the *bound* of the timestamps, and the timestamp up to which
-//! all batches are *settled*.
+//! written meanwhile. The row also has the *bound*, which no timestamp exceeds, and the timestamp
+//! up to which all batches are *settled*.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ const SKEW: Duration = Duration::from_secs(3);
 /// the expiry is in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
-/// A renewal without an answer is sent once more after the renewal interval divided by this.
+/// Copies of an unanswered renewal are sent at intervals of the renewal interval divided by this.
 const COPY_PARTS: u32 = 4;
 /// Lower bounds for short leases: of a renewal's timeout, and of the wait before its copy is sent.
 const TIMEOUT_MIN: Duration = Duration::from_secs(1);
@@ -448,8 +448,8 @@ mod tests {
         assert_eq!(lease.leadership_at(at(57, 57)), Leadership::Suspended);
         assert_eq!(lease.leadership_at(at(56, 0)), Leadership::Suspended);
         assert_eq!(lease.leadership_at(at(10, 13)), Leadership::Suspended);
-        // The check that finds this requests a renewal. From then on both clocks are compared with
-        // their new values.
+        // This check has requested a renewal. The renewal sets a new start for both clocks, so the
+        // earlier difference no longer counts.
         lease.renewed(at(10, 13), length);
         assert_eq!(lease.leadership_at(at(20, 23)), Leadership::Held);
         let runtime = tokio::runtime::Builder::new_current_thread().build();

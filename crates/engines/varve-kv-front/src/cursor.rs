@@ -1,5 +1,5 @@
-//! Merges the rows of several tables in key order. Of rows with equal keys it shows that of the
-//! newest table.
+//! Merges the rows of several tables in key order. If several tables have a row with the same key,
+//! the newest table's row is shown.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -14,8 +14,9 @@ use crate::list::Span;
 use crate::sorted::Run;
 use crate::table::Table;
 
-/// Rows taken from a partition at once. Few at first, since many scans want few; then more, up to
-/// what the processor's caches hold until the rows are visited.
+/// The number of rows taken from a partition at once. It is small at first, since many scans want
+/// few rows, and grows up to [`STEP_MAX`]: the processor's caches must hold the rows until they are
+/// visited.
 pub(crate) const FIRST_STEP: usize = 64;
 const STEP_GROWTH: usize = 4;
 const STEP_MAX: usize = 1024;

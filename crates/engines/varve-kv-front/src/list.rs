@@ -1,5 +1,6 @@
-//! The rows of one partition in a front table: a list of their places, sorted by clustering key
-//! and, for one key, by age, oldest first.
+//! The rows of one partition in a front table: a list of their *places*, which are addresses in the
+//! arena. The list is sorted by clustering key. The versions of one row are sorted by age, oldest
+//! first.
 //!
 //! The list is a single place at first, so that a vertex costs no allocation; then a short list
 //! ([`few`]), then sorted chunks ([`many`]). A new place is appended to an unsorted tail. The next

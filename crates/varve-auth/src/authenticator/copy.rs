@@ -47,7 +47,7 @@ impl ClusterKey {
     /// The shortest key, in bytes.
     pub const BYTES_MIN: usize = 32;
 
-    /// This key; `None` if it is too short.
+    /// Creates the key from its bytes; `None` if there are too few.
     #[must_use]
     pub fn new(key: &[u8]) -> Option<Self> {
         let keyed = Hmac::new_from_slice(key).ok()?;
@@ -90,7 +90,7 @@ impl ClusterKey {
             && expected.verify_slice(&code).is_ok()
     }
 
-    /// The proof of the answer with this body to the request with that proof.
+    /// The proof of an answer with this body. `request` is the proof of the answered request.
     #[must_use]
     pub fn proof_of_answer(&self, request: &str, body: &[u8]) -> String {
         let code = self.code_of(About::Answer { request }, body).finalize();

@@ -1,4 +1,4 @@
-//! Creates, checks and ends tokens of logins and API tokens.
+//! Issues and ends the tokens of logins. Checks these tokens and API tokens.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

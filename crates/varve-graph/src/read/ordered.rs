@@ -1,12 +1,12 @@
-//! Reads of an engine without snapshots ([`varve_kv::Space::snapshot`]) that miss no row which a
-//! commit moves.
+//! Reads of an engine without snapshots ([`varve_kv::Space::snapshot`]). They do not miss a row
+//! that a commit moves meanwhile.
 //!
 //! A commit moves rows from the tables of the present to those of the past, within one partition. A
-//! reader reads the present first, so a row that has left it is already in the past. But the nodes
-//! that answer the first read may have the commit, while the nodes that answer the second do not,
-//! until the commit's write is acknowledged. The version of every commit that a read shows was
-//! assigned before. So a read of the past waits for the versions that were assigned when the
-//! present was last read: mostly none, else the group that is being written.
+//! reader reads the present first, so a row that has left it is already in the past. But different
+//! nodes may answer the two reads. Until the commit's write is acknowledged, the first nodes may
+//! have the commit while the second do not. A commit gets its version before any read can show it.
+//! So a read of the past waits until all versions are stored that had been assigned when the
+//! present was last read. Usually they are; otherwise the last group of commits is being written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

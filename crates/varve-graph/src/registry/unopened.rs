@@ -23,7 +23,7 @@ struct Unopened {
     reason: String,
     /// Rounds of tending between the last attempt and the next one.
     rounds: u32,
-    /// Those of the rounds that are left.
+    /// The number of these rounds that are left.
     left: u32,
     /// The term of another server's lease at the last check.
     led: Option<u64>,

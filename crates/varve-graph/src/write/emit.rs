@@ -129,7 +129,7 @@ pub(crate) struct Emitter<'a> {
     touches: Option<Touches>,
 }
 
-/// The valid period of an event. A start of `None` is set by the commit.
+/// The valid period of an event. If `from` is `None`, the period starts with the commit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventPeriod {
     pub(crate) from: Option<Instant>,
@@ -456,8 +456,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// Stores a superseded row as an event, without the flags that are only for current rows. If no
-    /// history is kept, it is stored only if the row may decide again, because its period ends
-    /// after `until`, the end of its successor.
+    /// history is kept, stores it only if it may decide again: its period ends after `until`. That
+    /// is the end of its successor's period, or now.
     fn move_to_events(
         &mut self,
         sides: &[Side],

@@ -1,8 +1,8 @@
 //! Calls about types. A change is stored first, and then takes effect for all calls at once.
 //!
-//! Answers list types by name. The contract prescribes no order, but Egeria's conformance suite
-//! visits types in the order of the answer, and if that is the order of Egeria's archive, the last
-//! types that it visits have no relationships.
+//! Answers list types by name. The contract prescribes no order. But Egeria's conformance suite
+//! visits types in the order of the answer. In the order of Egeria's archive, the last types that
+//! it visits would have no relationships.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -260,8 +260,8 @@ impl Repository {
         self.change_types(|types| types.patch_type(patch).map(|def| TypeDef::clone(&def)))
     }
 
-    /// Removes a type that no other type names and no instance has or ever had: history cannot be
-    /// read without it.
+    /// Removes a type. Refused if another type refers to it, or if any instance has or ever had it:
+    /// without the type, history could not be read.
     ///
     /// # Errors
     /// Those of the contract for `deleteTypeDef`.
@@ -366,8 +366,8 @@ impl Repository {
         match self.store.begin_types(Arc::clone(&new)) {
             Ok(true) => {
                 drop(kept);
-                // The deadline of a request would end this work at each attempt, and all other
-                // changes wait for it.
+                // This work may take longer than a request's deadline allows. With a deadline, each
+                // attempt might fail, and all other changes wait for it.
                 deadline::without_end(|| {
                     let completed = self.store.complete_types();
                     let kept = self.kept_types.write();
@@ -393,8 +393,8 @@ impl Repository {
             .and_then(|()| kept.keep(&*self.store, old, &new));
         if let Err(error) = changed {
             if self.store.begin_types(Arc::clone(old))? {
-                // Going back may take as long as the change did. So the lock is released: writes of
-                // instances wait for neither.
+                // Going back may take as long as the change did. So the lock is released meanwhile,
+                // and writes of instances do not wait.
                 drop(kept);
                 deadline::without_end(|| self.store.complete_types())?;
                 kept = self.kept_types.write();

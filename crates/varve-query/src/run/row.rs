@@ -27,7 +27,8 @@ pub(crate) struct Row {
     pub(crate) value: Value,
     /// The number of traversers that this row stands for.
     pub(crate) bulk: u64,
-    /// The index of the parent's row in its batch, for a row of a child; 0 outside children.
+    /// In a child plan: the index, in the parent's batch, of the row from which this one comes.
+    /// Otherwise 0.
     pub(crate) segment: u32,
     pub(crate) path: Option<Rc<Step>>,
     pub(crate) sack: Option<Box<Value>>,

@@ -22,8 +22,8 @@ const SINGLY_MAX: usize = if cfg!(test) { 3 } else { 8 };
 const CHUNKS_PASSED: usize = 16;
 /// The largest capacity that an empty tail keeps.
 const TAIL_KEPT: usize = 1024;
-/// Heads are computed anew when more than 1/`OUTSIDE_PART` of the keys do not begin with the common
-/// prefix.
+/// The heads of the keys ([`Head`]) are computed anew when more than 1/`OUTSIDE_PART` of the keys
+/// do not begin with the common prefix.
 const OUTSIDE_PART: usize = 8;
 
 /// A position among the chunks: chunk and index in it. The position past the end is (number of
@@ -243,7 +243,7 @@ impl Many {
             self.firsts[number] = head;
         }
         if chunk.places.len() > CHUNK_MAX {
-            // If rows arrive in ascending order, full chunks remain.
+            // If rows arrive in ascending order, the old chunk stays full.
             let keep = match place {
                 CHUNK_MAX => CHUNK_MAX,
                 _ => CHUNK_MAX / 2,

@@ -57,8 +57,9 @@ impl Values {
         Some(InstancePropertyValue::primitive(value))
     }
 
-    /// The value of an attribute. Every second instance has a value of its own, and the others
-    /// share one; unique attributes never share.
+    /// The value of an attribute. Every second instance has a string or number of its own. The
+    /// others share one string, and have random numbers. A unique attribute has a string or number
+    /// of its own in every instance.
     fn value(&mut self, attribute: &Attribute, number: u64) -> Option<Primitive> {
         let distinct = attribute.unique || number % 2 == 1;
         let instances = self.instances;
