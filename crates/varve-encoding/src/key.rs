@@ -447,13 +447,6 @@ pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the common start of the keys of all edges with these sort values
-/// ([`put_ordered_element`]).
-pub fn put_ordered_edges(sort_values: &str, out: &mut Vec<u8>) {
-    out.push(ELEMENT_EDGE);
-    put_escaped(sort_values.as_bytes(), out);
-}
-
 /// Whether an element key of [`put_ordered_element`] is an edge's.
 #[must_use]
 pub fn is_ordered_edge(bytes: &[u8]) -> bool {

@@ -65,25 +65,6 @@ impl VertexId {
         Self::Text(CompactString::new(text))
     }
 
-    /// Reads the form used in URLs: JSON string, bare whole number, or `U"<uuid>"`.
-    ///
-    /// `None` if it is none of them, or longer than [`VERTEX_ID_BYTES_MAX`]. Escapes in a JSON
-    /// string are not resolved; `varve-server` reads the full form.
-    #[must_use]
-    pub fn parse_url(text: &str) -> Option<Self> {
-        if let Some(quoted) = text
-            .strip_prefix("U\"")
-            .and_then(|rest| rest.strip_suffix('"'))
-        {
-            return Uuid::parse(quoted).map(|uuid| Self::Uuid(uuid.0));
-        }
-        if text.len() >= 2 && text.starts_with('"') && text.ends_with('"') {
-            let text = &text[1..text.len() - 1];
-            return (text.len() <= VERTEX_ID_BYTES_MAX).then(|| Self::text(text));
-        }
-        text.parse::<i64>().ok().map(Self::Number)
-    }
-
     /// Bytes of the text form, for a number an upper bound; [`VERTEX_ID_BYTES_MAX`] limits them.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
@@ -413,20 +394,6 @@ mod tests {
             EdgeId::parse("S1>x>2>>S2"),
             Err(EdgeIdError::Format(_))
         ));
-    }
-
-    #[test]
-    fn vertex_ids_in_urls() {
-        assert_eq!(
-            VertexId::parse_url("\"1:marko\""),
-            Some(VertexId::text("1:marko"))
-        );
-        assert_eq!(VertexId::parse_url("-7"), Some(VertexId::Number(-7)));
-        assert_eq!(VertexId::parse_url("1:marko"), None);
-        assert_eq!(
-            VertexId::parse_url("U\"835e1153-9281-4957-8691-cf79258e90eb\""),
-            Some(VertexId::Uuid(0x835e_1153_9281_4957_8691_cf79_258e_90eb))
-        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) use graph::{
     scope as graph_scope, scope_of as graph_scope_of, store_batch,
 };
 pub use jobs::ServerJobs;
-pub(crate) use jobs::owner_check;
+pub(crate) use jobs::{owner_check, submit as submit_job};
 pub(crate) use schema::scripts as schema_of_scripts;
 pub(crate) use tasks::Sight;
 pub(crate) use traversers::{Way, conditions as edge_conditions};

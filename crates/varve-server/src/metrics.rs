@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
-use parking_lot::RwLock;
 
 /// Bucket `i` counts response times below 2^i microseconds; the last one has everything longer
 /// (about 34 s and more).
@@ -45,11 +44,7 @@ pub struct Metrics {
     pub reads_abandoned: AtomicU64,
     /// Failed attempts to accept a connection, for example without free file descriptors.
     pub accept_errors: AtomicU64,
-    sources: RwLock<Vec<Source>>,
 }
-
-/// A function that adds gauges at each scrape.
-pub type Source = Box<dyn Fn(&mut Vec<Gauge>) + Send + Sync>;
 
 /// A value at the time of a scrape.
 #[derive(Debug, Clone)]
@@ -134,7 +129,6 @@ impl Metrics {
             connections_cut: AtomicU64::new(0),
             reads_abandoned: AtomicU64::new(0),
             accept_errors: AtomicU64::new(0),
-            sources: RwLock::new(Vec::new()),
         }
     }
 
@@ -184,17 +178,6 @@ impl Metrics {
             }
         }
         totals
-    }
-
-    /// Adds a function that is called for gauges at each scrape.
-    pub fn add_source(&self, source: Source) {
-        self.sources.write().push(source);
-    }
-
-    pub(crate) fn source_gauges(&self, into: &mut Vec<Gauge>) {
-        for source in self.sources.read().iter() {
-            source(into);
-        }
     }
 }
 

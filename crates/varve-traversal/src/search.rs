@@ -103,12 +103,6 @@ impl<'v> Search<'v> {
         self.measure = measure;
     }
 
-    /// The number of vertices met. All vertex numbers are below it.
-    #[must_use]
-    pub fn vertices_met(&self) -> usize {
-        self.keys.len()
-    }
-
     /// The number of a vertex, which need not exist.
     ///
     /// # Errors

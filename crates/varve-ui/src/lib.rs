@@ -52,11 +52,6 @@ pub fn build() -> &'static str {
     BUILD
 }
 
-/// Whether the explorer is in this program.
-pub fn is_built() -> bool {
-    BUILD != "missing"
-}
-
 /// The file with this name.
 pub fn asset(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)

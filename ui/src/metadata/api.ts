@@ -65,11 +65,7 @@ interface Answer {
   exceptionErrorMessageId?: string;
 }
 
-let serverName = "varve";
-
-export function nameServer(name: string): void {
-  serverName = name;
-}
+const serverName = "varve";
 
 async function repository<T>(path: string, body?: unknown, query?: Record<string, string>): Promise<T> {
   const base = `/servers/${encodeURIComponent(serverName)}/open-metadata/repository-services`;

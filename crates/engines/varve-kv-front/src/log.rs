@@ -40,6 +40,7 @@ use std::sync::Arc;
 
 use varve_kv::{KvError, fail_point};
 
+pub use self::errors::file_error;
 pub use self::replaying::Replaying;
 pub use self::salvage::{Salvaged, salvage};
 pub use self::segments::Remover;
@@ -148,9 +149,8 @@ impl Log {
         }
         // The directory's own name must be durable, too, whoever has created the directory.
         let created = std::fs::create_dir_all(dir).and_then(|()| folders.beside.sync_names());
-        created.map_err(|error| {
-            errors::file_error(&options.space, "creating the log's directory", &error)
-        })?;
+        created
+            .map_err(|error| file_error(&options.space, "creating the log's directory", &error))?;
         Self::open_on(folders, options, replay)
     }
 
@@ -159,8 +159,7 @@ impl Log {
         options: LogOptions,
         replay: &mut Replay<'_>,
     ) -> Result<Self, KvError> {
-        let failed =
-            |error: io::Error| errors::file_error(&options.space, "preparing the log", &error);
+        let failed = |error: io::Error| file_error(&options.space, "preparing the log", &error);
         let disk = Arc::clone(&folders.log);
         let survey = Survey::new(&folders, &options.space)?;
         let replaying = Replaying::new(&survey);
@@ -363,9 +362,7 @@ impl Log {
         let file = &self.active.file;
         let cut = match file.cut(self.active.offset) {
             // Additional zeros at the end are harmless.
-            Err(error)
-                if errors::nothing_stored(&errors::file_error(&self.options.space, "", &error)) =>
-            {
+            Err(error) if errors::nothing_stored(&file_error(&self.options.space, "", &error)) => {
                 Ok(())
             }
             cut => cut,

@@ -3,6 +3,8 @@
 use rust_rocksdb::{Error, ErrorKind};
 use varve_kv::KvError;
 
+pub(crate) use varve_kv_front::log::file_error;
+
 /// The operating system's messages for missing rights to open a file.
 const NOT_PERMITTED: [&str; 2] = ["Permission denied", "Operation not permitted"];
 
@@ -76,18 +78,6 @@ pub(crate) fn open_error(space: &str, error: &Error) -> KvError {
 /// Advice for a store that cannot be opened.
 pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and restore \
      the space from its last backup";
-
-/// Translates an error of the file system outside RocksDB.
-pub(crate) fn file_error(space: &str, doing: &str, error: &std::io::Error) -> KvError {
-    use std::io::ErrorKind as Io;
-    let space = space.to_owned();
-    let detail = format!("{doing}: {error}");
-    match error.kind() {
-        Io::StorageFull | Io::QuotaExceeded => KvError::DiskFull { space, detail },
-        Io::ReadOnlyFilesystem | Io::PermissionDenied => KvError::ReadOnly { space, detail },
-        _ => KvError::Io { space, detail },
-    }
-}
 
 /// The operating system's message for a lack of file descriptors, of the process or the machine.
 const NO_DESCRIPTORS: &str = "Too many open files";

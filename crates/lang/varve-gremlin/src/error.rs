@@ -97,11 +97,7 @@ impl ParseError {
         span: Span,
         message: impl Into<String>,
     ) -> ParseError {
-        let mut end = (span.start as usize).min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let before = &text[..end];
+        let before = &text[..text.floor_char_boundary(span.start as usize)];
         // The two characters of `\r\n` end one line.
         let ends = before.matches(['\n', '\r']).count();
         let lines = ends - before.matches("\r\n").count();

@@ -93,14 +93,7 @@ impl Delivery {
             paging,
             look_ahead: LOOK_AHEAD,
             capacity: QUERY_CAPACITY,
-            delivered: 0,
-            examined: 0,
-            looked_ahead: 0,
-            more: false,
-            over: false,
-            leg: 0,
-            position: Vec::new(),
-            names_delivered: false,
+            ..Self::piece(0)
         })
     }
 

@@ -126,11 +126,6 @@ impl Submission<'_> {
 
 /// Cuts a name to at most [`TASK_NAME_BYTES_MAX`] bytes, at a character boundary.
 fn cut(mut name: String) -> String {
-    if name.len() > TASK_NAME_BYTES_MAX {
-        let end = (0..=TASK_NAME_BYTES_MAX)
-            .rev()
-            .find(|at| name.is_char_boundary(*at));
-        name.truncate(end.unwrap_or(0));
-    }
+    name.truncate(name.floor_char_boundary(TASK_NAME_BYTES_MAX));
     name
 }

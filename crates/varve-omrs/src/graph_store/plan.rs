@@ -317,17 +317,9 @@ fn equal_to(value: &[u8]) -> ClusteringRange {
 }
 
 fn starting_with(prefix: &str) -> ClusteringRange {
-    let mut from = Vec::new();
-    put_text_prefix(prefix, &mut from);
-    let mut to = from.clone();
-    // The prefix begins with the tag 20, so there is a byte to increment.
-    while to.last() == Some(&0xFF) {
-        to.pop();
-    }
-    if let Some(last) = to.last_mut() {
-        *last += 1;
-    }
-    ClusteringRange { from, to: Some(to) }
+    let mut start = Vec::new();
+    put_text_prefix(prefix, &mut start);
+    ClusteringRange::prefix(&start)
 }
 
 /// The ordered bytes of a primitive; `None` for an object, which may be any JSON.

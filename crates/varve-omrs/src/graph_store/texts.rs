@@ -116,11 +116,7 @@ impl Known {
 
 /// The start of a text that is not stored whole.
 fn start(text: &str) -> &str {
-    let mut end = START_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(START_BYTES)]
 }
 
 impl Texts {

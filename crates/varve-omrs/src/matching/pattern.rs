@@ -414,10 +414,7 @@ fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
     // A barrier is a character that the dots do not match; `wanted` itself may contain some. The
     // match must begin at or before the first barrier of `before`, and must end at or after the end
     // of the last barrier of `after`.
-    let mut start = last_barrier.saturating_sub(wanted.len());
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = text.ceil_char_boundary(last_barrier.saturating_sub(wanted.len()));
     match text[start..].find(wanted) {
         Some(at) => start + at <= first_barrier,
         None => false,

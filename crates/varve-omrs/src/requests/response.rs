@@ -73,19 +73,9 @@ impl ResponseEnvelope {
 
 /// A response of a given class. A client accepts only this class for a call, even for a failure.
 pub trait Response: Default + Encode + Decode {
-    /// The envelope.
-    fn envelope(&self) -> &ResponseEnvelope;
-
-    /// The envelope, to change it.
-    fn envelope_mut(&mut self) -> &mut ResponseEnvelope;
-
     /// The response of a failed call of `method` of `repository`.
     #[must_use]
-    fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
-        let mut response = Self::default();
-        *response.envelope_mut() = ResponseEnvelope::failed(error, method, repository);
-        response
-    }
+    fn failed(error: &OmrsError, method: &str, repository: &str) -> Self;
 }
 
 /// Declares a response, with a constructor from its content.
@@ -116,12 +106,11 @@ macro_rules! response {
         }
 
         impl Response for $name {
-            fn envelope(&self) -> &ResponseEnvelope {
-                &self.envelope
-            }
-
-            fn envelope_mut(&mut self) -> &mut ResponseEnvelope {
-                &mut self.envelope
+            fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
+                Self {
+                    envelope: ResponseEnvelope::failed(error, method, repository),
+                    ..Self::default()
+                }
             }
         }
     };

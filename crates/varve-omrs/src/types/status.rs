@@ -125,30 +125,3 @@ json_enum! {
         Deleted = "DELETED",
     }
 }
-
-impl InstanceStatus {
-    /// The contract's number of the status.
-    #[must_use]
-    pub const fn ordinal(self) -> u8 {
-        match self {
-            Self::Unknown => 0,
-            Self::Draft => 1,
-            Self::Prepared => 2,
-            Self::Proposed => 3,
-            Self::Approved => 4,
-            Self::Rejected => 5,
-            Self::ApprovedConcept => 6,
-            Self::UnderDevelopment => 7,
-            Self::DevelopmentComplete => 8,
-            Self::ApprovedForDeployment => 9,
-            Self::Standby => 10,
-            Self::Active => 15,
-            Self::Failed => 20,
-            Self::Disabled => 21,
-            Self::Complete => 22,
-            Self::Deprecated => 30,
-            Self::Other => 50,
-            Self::Deleted => 99,
-        }
-    }
-}

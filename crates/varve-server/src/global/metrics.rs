@@ -161,7 +161,6 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
         help: "Seconds since the start.",
         value: state.started().elapsed().as_secs_f64(),
     });
-    state.metrics().source_gauges(&mut list);
     list
 }
 

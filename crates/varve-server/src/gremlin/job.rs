@@ -27,10 +27,11 @@ use super::transaction::{self, TransactionLimits, Work};
 use super::{answer, scripting};
 use crate::config::ServerConfig;
 use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
 use crate::query_memory;
 use crate::request::RequestContext;
-use crate::respond::{Growing, Response};
+use crate::respond::Growing;
 
 /// Steps that the script of a job may take.
 const JOB_STEPS_MAX: u64 = 1_000_000_000;
@@ -77,22 +78,13 @@ pub(super) fn submit(context: &RequestContext) -> HandlerResult {
     json.value(&input);
     let input = String::from_utf8(json.finish()).map_err(|_| ApiError::internal("not UTF-8"))?;
     let task = NewTask::job(TaskType::Gremlin, name, input);
-    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
-    let mut json = JsonWriter::with_capacity(32);
-    json.begin_object();
-    json.key("task_id").unsigned(id.0);
-    json.end_object();
-    Ok(Response::created(json.finish()))
+    submit_job(context, &graph, task)
 }
 
 /// The first line of a script, cut to the longest name of a task.
 fn first_line(script: &str) -> &str {
     let line = script.lines().next().unwrap_or_default();
-    let mut end = line.len().min(TASK_NAME_BYTES_MAX);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
+    &line[..line.floor_char_boundary(TASK_NAME_BYTES_MAX)]
 }
 
 /// Runs the scripts of all graphs' jobs.

@@ -22,10 +22,10 @@ use varve_view::{CancelToken, MeterLimits, ViewError};
 use crate::config::ServerConfig;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::{scope, scope_of};
+use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
 use crate::query_memory;
 use crate::request::RequestContext;
-use crate::respond::Response;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 
@@ -67,12 +67,7 @@ fn submit(context: &RequestContext) -> HandlerResult {
     json.end_object();
     let input = String::from_utf8(json.finish()).map_err(|_| ApiError::internal("not UTF-8"))?;
     let task = NewTask::job(TaskType::Algorithm, format!("algorithm:{name}"), input);
-    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
-    let mut json = JsonWriter::with_capacity(32);
-    json.begin_object();
-    json.key("task_id").unsigned(id.0);
-    json.end_object();
-    Ok(Response::created(json.finish()))
+    submit_job(context, &graph, task)
 }
 
 fn algorithm(name: &str) -> Option<&'static Algorithm> {

@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use varve_auth::{Account, Auth};
 use varve_graph::optimistic::PartCheck;
-use varve_graph::tasks::{TaskProgress, TaskSpec, TaskType};
+use varve_graph::tasks::{NewTask, TaskProgress, TaskSpec, TaskType};
 use varve_graph::{ErrorKind, Graph, GraphError, Jobs, OwnerCheck};
 
 use super::algorithms::Algorithms;
 use crate::config::ServerConfig;
+use crate::errors::HandlerResult;
 use crate::gremlin::GremlinJobs;
 use crate::identity::Identity;
+use crate::json::JsonWriter;
 use crate::query_memory;
+use crate::request::RequestContext;
+use crate::respond::Response;
 use crate::rights;
 
 /// How often a job checks, while the server starts, whether owners can be checked yet.
@@ -32,6 +36,16 @@ impl fmt::Debug for ServerJobs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("ServerJobs")
     }
+}
+
+/// Submits a job in the name of the client. The answer has the number of its task.
+pub(crate) fn submit(context: &RequestContext, graph: &Graph, task: NewTask) -> HandlerResult {
+    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
+    let mut json = JsonWriter::with_capacity(32);
+    json.begin_object();
+    json.key("task_id").unsigned(id.0);
+    json.end_object();
+    Ok(Response::created(json.finish()))
 }
 
 impl ServerJobs {

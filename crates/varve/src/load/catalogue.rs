@@ -144,24 +144,9 @@ impl Catalogue {
 
     fn from_answer(answer: SchemaAnswer) -> Self {
         let key = |key: KeyAnswer| {
-            let data_type = match key.data_type.as_str() {
-                "OBJECT" => DataType::Object,
-                "BOOLEAN" => DataType::Boolean,
-                "BYTE" => DataType::Byte,
-                "INT" => DataType::Int,
-                "LONG" => DataType::Long,
-                "FLOAT" => DataType::Float,
-                "DOUBLE" => DataType::Double,
-                "BLOB" => DataType::Blob,
-                "DATE" => DataType::Date,
-                "UUID" => DataType::Uuid,
-                _ => DataType::Text,
-            };
-            let cardinality = match key.cardinality.as_str() {
-                "LIST" => Cardinality::List,
-                "SET" => Cardinality::Set,
-                _ => Cardinality::Single,
-            };
+            let data_type = DataType::from_name(&key.data_type).unwrap_or(DataType::Text);
+            let cardinality = Cardinality::from_name(&key.cardinality);
+            let cardinality = cardinality.unwrap_or(Cardinality::Single);
             (
                 key.name,
                 Key {

@@ -10,7 +10,7 @@ pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a
      right log back, restore the graph from its last backup, or go on without what cannot be read: varve recover-log";
 
 /// Returns the seam's error for an error of a file; `doing` names the operation.
-pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError {
+pub fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError {
     use io::ErrorKind as Io;
     let space = space.to_owned();
     let detail = format!("{doing}: {error}");

@@ -62,6 +62,28 @@ pub(super) fn all_edges(context: &RequestContext) -> HandlerResult {
     ever(context, View::ever_edges)
 }
 
+/// Calls `read` with a function that it calls for each row that it looks at, and that ends it once
+/// the request's time is over. 503 then.
+pub(super) fn until_deadline<T>(
+    context: &RequestContext,
+    read: impl FnOnce(&mut dyn FnMut() -> Flow) -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    let mut looked_at = 0_usize;
+    let mut late = Ok(());
+    let mut looked = || {
+        looked_at += 1;
+        if looked_at.is_multiple_of(DEADLINE_EVERY) {
+            late = context.check_deadline();
+        }
+        match late {
+            Ok(()) => Flow::Continue(()),
+            Err(_) => Flow::Break(()),
+        }
+    };
+    let found = read(&mut looked)?;
+    late.map(|()| found)
+}
+
 /// Reads a page of ids. Its arguments are the view, the token of the page before, the limit, and a
 /// function that is called for each row and may end the page.
 type Ever =
@@ -82,21 +104,10 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     }
     let target = Target::of(context)?;
     let view = context.view(&target, TemporalScope::NOW)?;
-    let mut looked_at = 0_usize;
-    let mut late = Ok(());
-    let mut looked = || {
-        looked_at += 1;
-        if looked_at.is_multiple_of(DEADLINE_EVERY) {
-            late = context.check_deadline();
-        }
-        if late.is_ok() {
-            Flow::Continue(())
-        } else {
-            Flow::Break(())
-        }
-    };
-    let found = ever(&view, after.transpose()?.as_deref(), limit, &mut looked)?;
-    late?;
+    let after = after.transpose()?;
+    let found = until_deadline(context, |looked| {
+        Ok(ever(&view, after.as_deref(), limit, looked)?)
+    })?;
     let is_stored = query.boolean("stored", false)?;
     let mut answer = Growing::with_capacity(context, 32 * found.ids.len() + 64);
     answer.json.set_detail(time::detail(query, &target.schema)?);
@@ -231,7 +242,7 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
 }
 
 /// Versions that are read between two checks of the deadline.
-pub(super) const DEADLINE_EVERY: usize = 256;
+const DEADLINE_EVERY: usize = 256;
 
 /// A page of versions. It is full at a number of versions or of bytes, since each version may be as
 /// large as a request body.

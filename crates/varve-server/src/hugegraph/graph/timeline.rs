@@ -13,10 +13,9 @@
 use varve_graph::element::not_there;
 use varve_graph::read::{Spell, Timeline, View};
 use varve_graph::schema::Schema;
-use varve_kv::Flow;
 use varve_model::{ElementId, Instant, Period, TemporalScope};
 
-use super::history::{DEADLINE_EVERY, instant, limit};
+use super::history::{instant, limit, until_deadline};
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::submit::Target;
 use super::{output, time};
@@ -93,20 +92,9 @@ fn part(
     from: Instant,
     limit: usize,
 ) -> Result<Timeline, ApiError> {
-    let mut looked_at = 0_usize;
-    let mut late = Ok(());
-    let mut looked = || {
-        looked_at += 1;
-        if looked_at.is_multiple_of(DEADLINE_EVERY) {
-            late = context.check_deadline();
-        }
-        match late {
-            Ok(()) => Flow::Continue(()),
-            Err(_) => Flow::Break(()),
-        }
-    };
-    let part = view.timeline(id, Period::since(from), limit, &mut looked)?;
-    late.map(|()| part)
+    until_deadline(context, |looked| {
+        Ok(view.timeline(id, Period::since(from), limit, looked)?)
+    })
 }
 
 fn write(json: &mut JsonWriter, schema: &Schema, spell: &Spell) {
