@@ -49,13 +49,15 @@ pub struct GraphOptions {
     pub derivers: Option<Arc<dyn DeriverSource>>,
     /// The implementation of jobs. `None` (the default): jobs fail.
     pub jobs: Option<Arc<dyn Jobs>>,
-    /// How long the list of changes is kept, for [`Graph::visit_changes`]; [`Retention::None`] (the
-    /// default): no list. `None`: changes are listed if they were before, and none are deleted; for
-    /// tools that open a store between two runs of its server.
+    /// How long the list of changes is kept, for [`Graph::visit_changes`]. With
+    /// `Some(Retention::None)` (the default) there is no list. With `None` changes are listed if
+    /// they were at the last opening, and none are deleted; this is for tools that open a store
+    /// between two runs of its server.
     pub changes: Option<Retention>,
-    /// The number of the restored copy of a backup ([`crate::backup::restored`]); 0 (the default):
-    /// the store is not a restored copy. If the number differs from that of the last opening, the
-    /// list of changes starts anew, since commits that followers have seen may be missing.
+    /// The number that identifies a restored copy of a backup ([`crate::backup::restored`]); 0 (the
+    /// default): the store is not a restored copy. If the number differs from that of the last
+    /// opening, the list of changes starts anew, since commits that followers have seen may be
+    /// missing.
     pub restored: u64,
 }
 
@@ -255,8 +257,9 @@ impl Graph {
         self.committer.published()
     }
 
-    /// A new id for a vertex of id strategy AUTOMATIC, or a number for a hidden sort value: greater
-    /// than all that were assigned before.
+    /// A new id for a vertex of id strategy AUTOMATIC, or a new number for the sort value that
+    /// distinguishes an edge from parallel ones ([`varve_model::sortable::drawn_sort_value`]). It
+    /// is greater than all that were assigned before.
     #[must_use]
     pub fn next_vertex_id(&self) -> i64 {
         self.snowflake.next(self.now())
@@ -322,7 +325,7 @@ impl Graph {
     /// it is fixed, or the store fails.
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
         let scope = self.settle(scope)?;
-        // Before the snapshot: all that is published by now is visible to the view's reads.
+        // Taken before the snapshot, so that the view's reads see every commit up to `last`.
         let last = (!self.has_states()).then(|| self.published());
         let snapshot = self.snapshot();
         let deriver = self.deriver();
@@ -457,8 +460,8 @@ impl Graph {
     }
 
     /// Fixes the transaction time of `scope` and rounds it up to the last version of its commit.
-    /// [`CommitVersion::MAX`] becomes the present version; no version is needed for it where a
-    /// snapshot shows whole commits only.
+    /// [`CommitVersion::MAX`] becomes the present version, or `None` if the engine has snapshots: a
+    /// snapshot shows each commit wholly or not at all.
     fn settle(&self, mut scope: TemporalScope) -> Result<TemporalScope, GraphError> {
         if scope.transaction == Some(CommitVersion::MAX) {
             let present = CommitVersion::last_at(self.now());
@@ -509,8 +512,8 @@ impl Graph {
     }
 
     pub(crate) fn reader(&self) -> &dyn Reader {
-        // A space reads the newest committed state; the latches of a commit keep the rows that it
-        // reads from changing.
+        // A space reads the newest committed state. While a commit holds its latches, the rows that
+        // it reads do not change.
         let space: &dyn Space = &*self.space;
         space
     }
@@ -520,8 +523,8 @@ impl Graph {
         self.submit_new(commit)
     }
 
-    /// [`Graph::submit`] for a commit that writes no vertex with a stored row. Vertices without one
-    /// are not in [`KnownVertices`], so there is nothing to forget.
+    /// [`Graph::submit`] for a commit whose vertices, if any, had no row before. Such vertices are
+    /// not in [`KnownVertices`], so there is nothing to forget.
     pub(crate) fn submit_new(&self, mut commit: Commit) -> Result<(), GraphError> {
         fail_point::COMMIT_PREPARED.pass();
         commit.now = commit.now.max(self.snowflake.reached());

@@ -20,8 +20,8 @@ use many::{Many, Position};
 
 /// The largest number of places in one [`Few`].
 const LIST_MAX: usize = if cfg!(test) { 16 } else { 64 };
-/// The largest number of places that are sorted and merged at once, so that a wait for the merge
-/// takes a millisecond or two. Sorting itself blocks nobody.
+/// The largest number of places that are sorted and merged at once. So a merge holds the shard's
+/// lock for a millisecond or two only; the places are sorted before, without the lock.
 const FOLDED_AT_ONCE: usize = if cfg!(test) { 16 } else { 16_384 };
 /// Up to this number of places are sorted under the shard's lock.
 const SORTED_IN_PLACE: usize = if cfg!(test) { 8 } else { 256 };
@@ -75,7 +75,8 @@ impl List {
     }
 
     /// Returns the first position whose place is not `before`. `before` must be true for all places
-    /// of keys less than `key`, false for all of greater keys, and monotonic within `key`.
+    /// of keys less than `key`, and false for all places of greater keys. Among the places of
+    /// `key`, those for which it is true must come first.
     fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let list = match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -103,7 +104,7 @@ impl List {
         Some((number, self.chunk(number).len() - 1))
     }
 
-    /// Adds the newest place, without reading any other row.
+    /// Adds the newest place. Reads other rows only if the list becomes sorted chunks.
     pub(crate) fn insert(&mut self, arena: &Arena, new: At) {
         match self {
             Self::One(old) => *self = Self::Few(Few::of_two(*old, new)),
@@ -144,7 +145,7 @@ impl List {
         let places = match self {
             Self::One(at) => std::slice::from_ref(at),
             Self::Few(few) => few.in_order(),
-            // It is searched by heads, which are stored apart from the rows.
+            // It is searched by the first bytes of the keys, which it stores apart from the rows.
             Self::Many(_) => &[],
         };
         for at in places.iter().take(PREFETCHED) {

@@ -158,9 +158,9 @@ pub(crate) fn destroy(
     remove_entries(graph, emitter, id, &states)
 }
 
-/// Removes the entries of all states, each once, from `index` and from `event_index`. Which of the
-/// two tables has an entry cannot be told from the rows: the start of a planned state may have
-/// passed before its commit, or retention may have deleted an event since.
+/// Removes the entries of all states, each once, from `index` and from `event_index`. The rows do
+/// not show which of the two tables has an entry: a state that was planned when its write was
+/// prepared may have begun before the commit, and retention may have deleted events since then.
 fn remove_entries(
     graph: &Graph,
     emitter: &mut Emitter<'_>,

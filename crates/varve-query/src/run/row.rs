@@ -98,7 +98,7 @@ impl Row {
         row
     }
 
-    /// Gives the current value labels.
+    /// Adds labels to the current value.
     pub(crate) fn label(&mut self, labels: &[Name], track: Track) {
         let (before, mut all) = match &self.path {
             Some(step) if track == Track::Path => (step.before.clone(), step.labels.clone()),

@@ -1,5 +1,6 @@
-//! The point plot on a logarithmic axis. Each row has a line, with a point for each volume at its
-//! median and the interval of the median; published medians are hollow points.
+//! The point plot on a logarithmic axis. Each row of the report has a line. On it, each volume has
+//! a point at its median, with a bar for the median's bootstrap interval. Published medians are
+//! hollow points.
 
 use super::super::profile::{ROWS, RowInfo};
 use super::super::published::Peer;
@@ -50,8 +51,8 @@ pub(super) fn chart(runs: &[ReportRun<'_>]) -> Chart {
     }
 }
 
-/// The points of the `at`-th row: those of our volumes below each other at a distance of `step`,
-/// and published ones in the middle.
+/// The points of the `at`-th row. The medians of `runs` are one below the other, at a distance of
+/// `step`; published medians are in the middle.
 fn marks_of(info: &RowInfo, runs: &[ReportRun<'_>], at: f64, step: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
     let count = runs.iter().filter_map(|run| row_of(info, *run)).count();
