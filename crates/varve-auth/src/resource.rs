@@ -23,38 +23,14 @@ pub enum Permission {
     Any,
 }
 
+varve_model::names! { Permission, "permission":
+    None = "NONE", Read = "READ", Write = "WRITE", Delete = "DELETE", Execute = "EXECUTE",
+    Any = "ANY",
+}
+
 impl Permission {
     /// The permissions that ANY includes.
     pub const EACH: [Self; 4] = [Self::Read, Self::Write, Self::Delete, Self::Execute];
-
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::None,
-        Self::Read,
-        Self::Write,
-        Self::Delete,
-        Self::Execute,
-        Self::Any,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "NONE",
-            Self::Read => "READ",
-            Self::Write => "WRITE",
-            Self::Delete => "DELETE",
-            Self::Execute => "EXECUTE",
-            Self::Any => "ANY",
-        }
-    }
-
-    /// The permission of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.name() == name)
-    }
 
     /// Its form in the id of an access: the number of digits, and its number in base 64.
     pub(crate) const fn code(self) -> &'static str {
@@ -104,36 +80,16 @@ pub enum ResourceType {
     Root,
 }
 
-impl ResourceType {
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "NONE",
-            Self::Status => "STATUS",
-            Self::Vertex => "VERTEX",
-            Self::Edge => "EDGE",
-            Self::VertexAggr => "VERTEX_AGGR",
-            Self::EdgeAggr => "EDGE_AGGR",
-            Self::Var => "VAR",
-            Self::Gremlin => "GREMLIN",
-            Self::Task => "TASK",
-            Self::PropertyKey => "PROPERTY_KEY",
-            Self::VertexLabel => "VERTEX_LABEL",
-            Self::EdgeLabel => "EDGE_LABEL",
-            Self::IndexLabel => "INDEX_LABEL",
-            Self::Schema => "SCHEMA",
-            Self::Meta => "META",
-            Self::All => "ALL",
-            Self::Grant => "GRANT",
-            Self::UserGroup => "USER_GROUP",
-            Self::Project => "PROJECT",
-            Self::Target => "TARGET",
-            Self::Metrics => "METRICS",
-            Self::Root => "ROOT",
-        }
-    }
+varve_model::names! { ResourceType, "resource type":
+    None = "NONE", Status = "STATUS", Vertex = "VERTEX", Edge = "EDGE", VertexAggr = "VERTEX_AGGR",
+    EdgeAggr = "EDGE_AGGR", Var = "VAR", Gremlin = "GREMLIN", Task = "TASK",
+    PropertyKey = "PROPERTY_KEY", VertexLabel = "VERTEX_LABEL", EdgeLabel = "EDGE_LABEL",
+    IndexLabel = "INDEX_LABEL", Schema = "SCHEMA", Meta = "META", All = "ALL", Grant = "GRANT",
+    UserGroup = "USER_GROUP", Project = "PROJECT", Target = "TARGET", Metrics = "METRICS",
+    Root = "ROOT",
+}
 
+impl ResourceType {
     /// Whether a right on this type is a right on `wanted`. Every right is a right on NONE.
     #[must_use]
     pub fn covers(self, wanted: Self) -> bool {

@@ -99,72 +99,22 @@ pub enum TaskStatus {
     Deleting,
 }
 
+// In the order in which messages list them.
+varve_model::names! { TaskStatus, "task status":
+    Unknown = "UNKNOWN", New = "NEW", Scheduling = "SCHEDULING", Scheduled = "SCHEDULED",
+    Queued = "QUEUED", Restoring = "RESTORING", Running = "RUNNING", Success = "SUCCESS",
+    Cancelling = "CANCELLING", Cancelled = "CANCELLED", Failed = "FAILED", Hanging = "HANGING",
+    Deleting = "DELETING",
+}
+
 impl TaskStatus {
-    /// Every status, in the order in which messages list them.
-    pub const ALL: [Self; 13] = [
-        Self::Unknown,
-        Self::New,
-        Self::Scheduling,
-        Self::Scheduled,
-        Self::Queued,
-        Self::Restoring,
-        Self::Running,
-        Self::Success,
-        Self::Cancelling,
-        Self::Cancelled,
-        Self::Failed,
-        Self::Hanging,
-        Self::Deleting,
-    ];
-
-    /// The upper-case name, for messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "UNKNOWN",
-            Self::New => "NEW",
-            Self::Scheduling => "SCHEDULING",
-            Self::Scheduled => "SCHEDULED",
-            Self::Queued => "QUEUED",
-            Self::Restoring => "RESTORING",
-            Self::Running => "RUNNING",
-            Self::Success => "SUCCESS",
-            Self::Cancelling => "CANCELLING",
-            Self::Cancelled => "CANCELLED",
-            Self::Failed => "FAILED",
-            Self::Hanging => "HANGING",
-            Self::Deleting => "DELETING",
-        }
-    }
-
-    /// The lower-case name, for task objects.
-    #[must_use]
-    pub const fn lower_name(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::New => "new",
-            Self::Scheduling => "scheduling",
-            Self::Scheduled => "scheduled",
-            Self::Queued => "queued",
-            Self::Restoring => "restoring",
-            Self::Running => "running",
-            Self::Success => "success",
-            Self::Cancelling => "cancelling",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-            Self::Hanging => "hanging",
-            Self::Deleting => "deleting",
-        }
-    }
-
     /// Reads a name in any case.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with a list of the names.
     pub fn parse(text: &str) -> Result<Self, GraphError> {
-        let status = Self::ALL
-            .into_iter()
-            .find(|status| status.name().eq_ignore_ascii_case(text));
+        let mut all = Self::ALL.iter().copied();
+        let status = all.find(|status| status.name().eq_ignore_ascii_case(text));
         status.ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|status| status.name()).collect();
             GraphError::invalid(format!(
@@ -210,42 +160,14 @@ pub enum TaskType {
     Computer,
 }
 
+// The names in task objects and records.
+varve_model::names! { TaskType, "task type":
+    CreateOlap = "create_olap", ClearOlap = "clear_olap", RemoveOlap = "remove_olap",
+    RebuildIndex = "rebuild_index", RemoveSchema = "remove_schema", Gremlin = "gremlin",
+    Cypher = "cypher", Algorithm = "algorithm", Computer = "computer",
+}
+
 impl TaskType {
-    /// Every type.
-    pub const ALL: [Self; 9] = [
-        Self::CreateOlap,
-        Self::ClearOlap,
-        Self::RemoveOlap,
-        Self::RebuildIndex,
-        Self::RemoveSchema,
-        Self::Gremlin,
-        Self::Cypher,
-        Self::Algorithm,
-        Self::Computer,
-    ];
-
-    /// The name in task objects and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CreateOlap => "create_olap",
-            Self::ClearOlap => "clear_olap",
-            Self::RemoveOlap => "remove_olap",
-            Self::RebuildIndex => "rebuild_index",
-            Self::RemoveSchema => "remove_schema",
-            Self::Gremlin => "gremlin",
-            Self::Cypher => "cypher",
-            Self::Algorithm => "algorithm",
-            Self::Computer => "computer",
-        }
-    }
-
-    /// Returns the type with that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|each| each.name() == name)
-    }
-
     /// The lane in which the task runs.
     #[must_use]
     pub const fn lane(self) -> Lane {

@@ -1,5 +1,5 @@
-//! The upper-case names of the schema's enumerations, as HugeGraph's REST API, messages and stored
-//! records write them.
+//! Names of enumerations, as HugeGraph's REST API, messages and stored records write them; here
+//! those of the schema's enumerations.
 
 use crate::schema::{
     AggregateType, EdgeLabelType, Frequency, IdStrategy, IndexType, SchemaStatus, WriteType,
@@ -7,13 +7,14 @@ use crate::schema::{
 use crate::value::{Cardinality, DataType};
 
 /// Gives an enumeration its names: `ALL`, `name`, `from_name` and `Display`.
+#[macro_export]
 macro_rules! names {
     ($type:ident, $what:literal: $($variant:ident = $name:literal),+ $(,)?) => {
         impl $type {
             #[doc = concat!("Every ", $what, ".")]
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            #[doc = concat!("The upper-case name of this ", $what, ".")]
+            #[doc = concat!("The name of this ", $what, ".")]
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -21,15 +22,15 @@ macro_rules! names {
                 }
             }
 
-            #[doc = concat!("The ", $what, " of that upper-case name.")]
+            #[doc = concat!("The ", $what, " of that name.")]
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|each| each.name() == name)
             }
         }
 
-        impl std::fmt::Display for $type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(self.name())
             }
         }

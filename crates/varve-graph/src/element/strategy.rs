@@ -37,40 +37,13 @@ pub enum UpdateStrategy {
     Override,
 }
 
+varve_model::names! { UpdateStrategy, "update strategy":
+    Sum = "SUM", Bigger = "BIGGER", Smaller = "SMALLER", Union = "UNION",
+    Intersection = "INTERSECTION", Append = "APPEND", Eliminate = "ELIMINATE",
+    Override = "OVERRIDE",
+}
+
 impl UpdateStrategy {
-    /// Every strategy.
-    pub const ALL: [Self; 8] = [
-        Self::Sum,
-        Self::Bigger,
-        Self::Smaller,
-        Self::Union,
-        Self::Intersection,
-        Self::Append,
-        Self::Eliminate,
-        Self::Override,
-    ];
-
-    /// The upper-case name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sum => "SUM",
-            Self::Bigger => "BIGGER",
-            Self::Smaller => "SMALLER",
-            Self::Union => "UNION",
-            Self::Intersection => "INTERSECTION",
-            Self::Append => "APPEND",
-            Self::Eliminate => "ELIMINATE",
-            Self::Override => "OVERRIDE",
-        }
-    }
-
-    /// The strategy with this upper-case name; `None` for other names.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|each| each.name() == name)
-    }
-
     /// Combines a stored value of `key` with a new one.
     ///
     /// # Errors

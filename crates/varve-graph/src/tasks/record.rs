@@ -142,7 +142,6 @@ fn decode_members(id: TaskId, record: &Datum) -> Option<Task> {
         Some(Datum::Int(number)) => Some(*number),
         _ => None,
     };
-    let status = text("status")?;
     let dependencies = match record.get("dependencies") {
         Some(Datum::List(ids)) => ids.iter().map(task_id).collect::<Option<Vec<_>>>()?,
         _ => Vec::new(),
@@ -155,9 +154,7 @@ fn decode_members(id: TaskId, record: &Datum) -> Option<Task> {
         id,
         task_type: TaskType::from_name(&text("type")?)?,
         name: text("name")?,
-        status: TaskStatus::ALL
-            .into_iter()
-            .find(|each| each.name() == status)?,
+        status: TaskStatus::from_name(&text("status")?)?,
         progress: u64::try_from(int("progress")?).ok()?,
         create: int("create")?,
         update: int("update")?,

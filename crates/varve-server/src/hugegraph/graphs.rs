@@ -308,16 +308,18 @@ fn named(key: &str, value: &str) -> Response {
     Response::ok(json.finish())
 }
 
-/// Reads the body as one of a set of names. The error for another name is that of HugeGraph's JSON
-/// reader.
-fn body_name<T>(
+/// Reads the body as the name of one of `all`. The error for another name is that of HugeGraph's
+/// JSON reader.
+fn body_name<T: Copy>(
     context: &RequestContext,
     class: &str,
-    names: &[&str],
-    parse: fn(&str) -> Option<T>,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
 ) -> Result<T, ApiError> {
     let name: String = context.json()?;
-    parse(&name).ok_or_else(|| {
+    let mut each = all.iter().copied();
+    each.find(|one| name_of(*one) == name).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|one| name_of(*one)).collect();
         ApiError::malformed_json(format!(
             "Cannot deserialize value of type `org.apache.hugegraph.type.define.{class}` from String \"{name}\": \
              not one of the values accepted for Enum class: [{}]",
@@ -332,8 +334,7 @@ fn get_mode(context: &RequestContext) -> HandlerResult {
 
 fn put_mode(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let names = GraphMode::ALL.map(GraphMode::name);
-    let mode = body_name(context, "GraphMode", &names, GraphMode::from_name)?;
+    let mode = body_name(context, "GraphMode", GraphMode::ALL, GraphMode::name)?;
     graph.catalogue().set_mode(mode);
     Ok(named("mode", mode.name()))
 }
@@ -347,8 +348,7 @@ fn get_read_mode(context: &RequestContext) -> HandlerResult {
 
 fn put_read_mode(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let names = ReadMode::ALL.map(ReadMode::name);
-    let mode = body_name(context, "GraphReadMode", &names, ReadMode::from_name)?;
+    let mode = body_name(context, "GraphReadMode", ReadMode::ALL, ReadMode::name)?;
     graph.catalogue().set_read_mode(mode);
     Ok(named("graph_read_mode", mode.name()))
 }

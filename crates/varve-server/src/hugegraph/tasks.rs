@@ -266,7 +266,8 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
     json.key("task_name").string(&task.name);
     json.key("task_progress").unsigned(task.progress);
     json.key("task_create").integer(task.create);
-    json.key("task_status").string(task.status.lower_name());
+    json.key("task_status")
+        .string(&task.status.name().to_ascii_lowercase());
     json.key("task_update").integer(task.update);
     if let Some(detail) = detail {
         write_result(detail, json);

@@ -190,7 +190,7 @@ fn project_name(fields: &Fields) -> Result<String, ApiError> {
 
 fn permission(fields: &Fields) -> Result<Permission, ApiError> {
     let name = fields.required("access_permission", "permission")?;
-    Permission::named(&name).ok_or_else(|| {
+    Permission::from_name(&name).ok_or_else(|| {
         ApiError::malformed_json(format!(
             "Cannot deserialize value of type `org.apache.hugegraph.auth.HugePermission` from String \"{name}\": not \
              one of the values accepted for Enum class: [EXECUTE, READ, NONE, DELETE, ANY, WRITE]"
