@@ -64,8 +64,8 @@ pub struct Catalogue {
     version: AtomicU64,
     /// The last assigned ids; its lock serializes changes of the schema.
     last_ids: Mutex<LastIds>,
-    /// The place of the graph's mode in [`GraphMode::ALL`]: every write reads it, so it is behind no
-    /// lock.
+    /// The place of the graph's mode in [`GraphMode::ALL`]. Every write reads it, so it is behind
+    /// no lock.
     mode: AtomicU8,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
@@ -142,8 +142,8 @@ impl Catalogue {
         self.current.load_full()
     }
 
-    /// [`Catalogue::current`] for as long as a write runs, without the increment: that cache line is
-    /// written by every core that increments it.
+    /// [`Catalogue::current`] for as long as a write runs, without the increment: every core that
+    /// increments writes the same cache line.
     pub(crate) fn current_guard(&self) -> Guard<Arc<Schema>> {
         self.current.load()
     }

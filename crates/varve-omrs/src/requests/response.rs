@@ -109,7 +109,7 @@ macro_rules! response {
             fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
                 Self {
                     envelope: ResponseEnvelope::failed(error, method, repository),
-                    ..Self::default()
+                    $($field: Default::default(),)*
                 }
             }
         }
