@@ -239,7 +239,7 @@ impl Rig {
         if damaged == sound {
             return "no damage".to_owned();
         }
-        let image = self.disk.path().join("image");
+        let image = self.disk.beside();
         copy(&self.data(), &image);
         let (path, ..) = last_segment(&image, "hugegraph");
         fs::write(&path, &damaged).expect("it can be written");

@@ -94,6 +94,11 @@ impl Disk {
         self.at("disk")
     }
 
+    /// A folder beside the disk, for a copy of its files: the disk has no room for both.
+    pub(super) fn beside(&self) -> PathBuf {
+        self.at("copy")
+    }
+
     fn mount(&self, image: &Path, to: &Path, options: &str) {
         let options = OsStr::new(options);
         run(
