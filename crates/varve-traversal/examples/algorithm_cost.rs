@@ -36,8 +36,8 @@ fn main() {
     let edges: usize = arguments.next().unwrap_or(10_000_000);
     let mut random = Random::new(1);
     let mut end = || random.below(vertices) as Node;
-    let edges: Vec<(Node, Node, f64)> = (0..edges).map(|_| (end(), end(), 1.0)).collect();
-    let graph = timed("copy", || Projection::of_edges(vertices, &edges));
+    let edges: Vec<(Node, Node)> = (0..edges).map(|_| (end(), end())).collect();
+    let graph = timed("copy", || Projection::unweighted(vertices, edges));
     let meter = Meter::unlimited();
     let rank = |times| PageRank {
         alpha: 0.15,
