@@ -6,7 +6,8 @@ use crate::schema::{
 };
 use crate::value::{Cardinality, DataType};
 
-/// Gives an enumeration its names: `ALL`, `name`, `from_name` and `Display`.
+/// Gives an enumeration, which must be `Copy`, its names: `ALL` (in the order of the list), `name`,
+/// `from_name` and `Display`.
 #[macro_export]
 macro_rules! names {
     ($type:ident, $what:literal: $($variant:ident = $name:literal),+ $(,)?) => {

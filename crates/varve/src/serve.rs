@@ -20,9 +20,9 @@ use crate::{data, logging, metadata, users};
 
 /// The pause between two attempts to open an unreachable store.
 const STORE_AGAIN: Duration = Duration::from_secs(2);
-/// The server keeps freed memory up to the memory budget divided by this. That is more than a front
-/// table takes, with its index: the next table uses the memory of a flushed one. If that memory
-/// were returned, the huge pages of what lies between it would be split.
+/// The server keeps freed memory up to the memory budget divided by this: enough for one front
+/// table and its index, so that the next table uses the memory of a flushed one. Returning that
+/// memory would split the huge pages of live data beside it.
 #[cfg(feature = "jemalloc")]
 const DIRTY_SHARE: u64 = 4;
 

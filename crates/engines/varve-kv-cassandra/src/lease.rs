@@ -35,7 +35,7 @@ const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
 /// Copies of an unanswered renewal are sent at intervals of the renewal interval divided by this.
 const COPY_PARTS: u32 = 4;
-/// Lower bounds for short leases: of a renewal's timeout, and of the wait before its copy is sent.
+/// Lower bounds for short leases: of a renewal's timeout, and of the wait before a copy is sent.
 const TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const COPY_LEAST: Duration = Duration::from_millis(250);
 

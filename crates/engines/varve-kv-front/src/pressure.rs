@@ -88,7 +88,7 @@ impl Shared {
 
     /// Whether the active table is full and must not be frozen, since the queue is full.
     fn no_room(&self, state: &FlushState) -> bool {
-        state.len() >= self.config.options.frozen_max && self.is_full(&self.view().active)
+        state.len() >= self.config.options.frozen_max && self.is_full(&self.view.load().active)
     }
 
     /// Whether a write may have to wait: writers are being delayed, or the active table is about to
@@ -111,7 +111,7 @@ impl Shared {
             return 0.0;
         };
         let options = &self.config.options;
-        let filled = self.view().active.bytes() as f64 / options.table_bytes as f64;
+        let filled = self.view.load().active.bytes() as f64 / options.table_bytes as f64;
         let free = options.frozen_max.saturating_sub(state.len()) as f64;
         let room = free + 1.0 - filled.min(1.0);
         (1.0 - oldest.flushed()) / room.max(f64::MIN_POSITIVE)

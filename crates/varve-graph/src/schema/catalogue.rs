@@ -64,8 +64,8 @@ pub struct Catalogue {
     version: AtomicU64,
     /// The last assigned ids; its lock serializes changes of the schema.
     last_ids: Mutex<LastIds>,
-    /// The place of the graph's mode in [`GraphMode::ALL`]. Every write reads it, so it is behind
-    /// no lock.
+    /// The index of the graph's mode in [`GraphMode::ALL`]. It has no lock, since every write reads
+    /// it.
     mode: AtomicU8,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
@@ -142,8 +142,8 @@ impl Catalogue {
         self.current.load_full()
     }
 
-    /// [`Catalogue::current`] for as long as a write runs, without the increment: every core that
-    /// increments writes the same cache line.
+    /// Returns the current schema for the duration of one write. Unlike [`Catalogue::current`], it
+    /// increments no reference count, whose cache line all cores would write.
     pub(crate) fn current_guard(&self) -> Guard<Arc<Schema>> {
         self.current.load()
     }

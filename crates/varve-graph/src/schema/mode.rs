@@ -20,6 +20,15 @@ varve_model::names! { GraphMode, "graph mode":
     None = "NONE", Restoring = "RESTORING", Merging = "MERGING", Loading = "LOADING",
 }
 
+// The catalogue stores the mode as its index in `ALL`.
+const _: () = {
+    let mut index = 0;
+    while index < GraphMode::ALL.len() {
+        assert!(GraphMode::ALL[index] as usize == index);
+        index += 1;
+    }
+};
+
 impl GraphMode {
     /// Whether a request must give the id of a vertex with id strategy AUTOMATIC.
     #[must_use]

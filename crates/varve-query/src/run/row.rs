@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) value: Value,
     /// The number of traversers that this row stands for.
     pub(crate) bulk: u64,
-    /// In a child plan: the index, in the parent's batch, of the row from which this one comes.
+    /// In a child plan: the number under which the caller collects the results of one of its rows.
     /// Otherwise 0.
     pub(crate) segment: u32,
     pub(crate) path: Option<Rc<Step>>,

@@ -198,7 +198,7 @@ fn head_sum(bytes: &[u8; RECORD_HEAD_BYTES], segment: &Head, position: u64) -> u
         LogId::NONE => 0,
         LogId(id) => crc32c(&id),
     };
-    // One call for all that follows: a call costs more than these bytes.
+    // A call costs more than the bytes, so there is one call for all of them.
     let mut rest = [0; 16 + 17];
     rest[..8].copy_from_slice(&segment.segment.0.to_be_bytes());
     rest[8..16].copy_from_slice(&position.to_be_bytes());

@@ -62,8 +62,8 @@ pub(super) fn all_edges(context: &RequestContext) -> HandlerResult {
     ever(context, View::ever_edges)
 }
 
-/// Calls `read` with a function that it calls for each row that it looks at, and that ends it once
-/// the request's time is over. 503 then.
+/// Runs `read` with a callback for each row. After the request's deadline, the callback stops the
+/// read, and the result is a 503.
 pub(super) fn until_deadline<T>(
     context: &RequestContext,
     read: impl FnOnce(&mut dyn FnMut() -> Flow) -> Result<T, ApiError>,

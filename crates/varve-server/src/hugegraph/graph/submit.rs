@@ -114,7 +114,8 @@ pub(super) async fn submit_or(
     refusal: Refusal,
 ) -> HandlerResult {
     let target = Target::of(&context)?;
-    // The thread's own count of references: the state's is written by all cores.
+    // This keeps the state alive without a change of its reference count, whose cache line all
+    // cores would write.
     let worker = Arc::clone(&context.worker);
     let state = &worker.state;
     let large = context.body().len() > INLINE_BODY_BYTES;
