@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs cargo with the settings that every build of this project shares: one target folder outside
-# the checkout (so that clean clones find RocksDB built), ccache when it is there, gcc's headers for
-# libclang, and the explorer.
+# the checkout (so that clean clones find the crates built), RocksDB's library, ccache when it is
+# there, gcc's headers for libclang, and the explorer.
 set -euo pipefail
 : "${CARGO_TARGET_DIR:=${XDG_CACHE_HOME:-$HOME/.cache}/varve/target}"
 export CARGO_TARGET_DIR
@@ -15,4 +15,9 @@ if command -v ccache >/dev/null; then
 fi
 # The explorer that is built in: scripts/ui.sh has built it, or the server has a page in its place.
 export VARVE_UI_DIR="${VARVE_UI_DIR-$("$(dirname "$0")/ui.sh" where)}"
+# Commands that link need RocksDB's library; the others need its names and headers only.
+case ${1:-} in build | test | run | bench) "$(dirname "$0")/rocksdb.sh" build ;; esac
+while IFS= read -r setting; do
+  export "${setting?}"
+done < <("$(dirname "$0")/rocksdb.sh" environment)
 exec cargo "$@"
