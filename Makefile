@@ -1,8 +1,8 @@
 # Varve's everyday commands. `make help` lists them.
 #
 # Everything is built once, with the release profile, into one target folder outside the checkout
-# (scripts/cargo.sh says where), so that a fresh clone on the same machine starts in minutes: compiling RocksDB is
-# the long part of the first build. `target` in the checkout is a link to that folder.
+# (scripts/cargo.sh says where), so that a fresh clone on the same machine starts in minutes. `target` in the checkout
+# is a link to that folder. RocksDB is compiled once, by scripts/rocksdb.sh.
 
 SHELL := /bin/bash
 LISTEN ?= 127.0.0.1:8080
@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
+.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test quick check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ run-cassandra: build cassandra ## serve on $(LISTEN) with the data in those node
 bench-cassandra: setup ## processor time of a batch on one Cassandra node, beside the bare driver writing the same rows
 	@scripts/cassandra/cost.sh
 
+quick: setup ## format, clippy, unit tests, models, HTTP in memory: minutes
+	@scripts/test.sh quick
+
 test: setup ## all checks and tests that CI runs
 	@scripts/test.sh
 
@@ -61,7 +64,7 @@ long-test: build ## the long runs: crash tests with 50 rounds, 100 power cuts, e
 	PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
 	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_OMRS_MODEL_LISTS=$${VARVE_OMRS_MODEL_LISTS:-2000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} \
 	VARVE_LOGIN_ROUNDS=$${VARVE_LOGIN_ROUNDS:-5000} VARVE_TRAVERSAL_GRAPHS=$${VARVE_TRAVERSAL_GRAPHS:-100000} VARVE_GREMLIN_TRAVERSALS=$${VARVE_GREMLIN_TRAVERSALS:-100000} VARVE_SESSION_SECONDS=$${VARVE_SESSION_SECONDS:-600} VARVE_HOSTILE_LONG=$${VARVE_HOSTILE_LONG:-1} VARVE_SERVERS_TRIES=$${VARVE_SERVERS_TRIES:-1000} \
-	FULL=$${FULL:-1} VARVE_CLUSTER_ROUNDS=$${VARVE_CLUSTER_ROUNDS:-3} VARVE_CLUSTER_SECONDS=$${VARVE_CLUSTER_SECONDS:-30} scripts/test.sh
+	FULL=$${FULL:-1} VARVE_CLUSTER_ROUNDS=$${VARVE_CLUSTER_ROUNDS:-3} VARVE_CLUSTER_SECONDS=$${VARVE_CLUSTER_SECONDS:-30} scripts/test.sh long
 
 bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, HOLD and others: bench/jmeter/compare.sh)
 	RAMP=$${RAMP:-5} HOLD=$${HOLD:-55} bench/jmeter/compare.sh

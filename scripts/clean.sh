@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Removes what was built of this workspace's own crates. The target folder is shared by all checkouts and holds RocksDB's
-# objects, which take a quarter of an hour to compile: they stay. To remove everything, delete the folder that `target`
-# links to.
+# Removes what was built of this workspace's own crates. Other crates, and RocksDB's library in the cache folder, stay: all
+# checkouts share them. To remove everything, delete the folder `varve` in the cache folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 packages=$(scripts/cargo.sh metadata --no-deps --format-version 1 --locked |

@@ -1,79 +1,119 @@
 #!/usr/bin/env bash
-# Every check that CI runs: lints, all Rust tests (release profile, so that RocksDB is compiled once), and real clients
-# against the server where their languages are present. Closes with what failed and what it told, which otherwise stands thousands
-# of lines above, and with one line: "N passed, N failed".
+# The tests, in three lanes:
+#
+#   test.sh quick   what a developer waits for: formatting, clippy, units, models, HTTP in memory
+#   test.sh         what CI runs and a merge needs: all Rust tests, real processes, recordings, published clients, a browser
+#   test.sh long    the same with more rounds, more random cases, whole client suites, faults of clusters (`make long-test`)
+#
+# Suites run two at a time where there are two cores: most wait for servers, browsers and Java. Closes with the seconds of each
+# suite, what failed and what it printed, and one line: "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
+lane=${1:-merge}
 started=$SECONDS
-passed=0
-failed=0
-told=$(mktemp -d) || exit 1
-trap 'rm -rf "$told"' EXIT
-log=$told/log
-step() { printf '\n== %s (%ds)\n' "$1" "$((SECONDS - started))"; }
-failure() { # name and standard input: to be told at the end
-  { printf '%s:\n' "$1"; cut -c1-300 | sed 's/^/  /'; } >>"$told/failures"
+results=$(mktemp -d) || exit 1
+trap 'rm -rf "$results"' EXIT
+export VARVE_TEST_LANE=$lane
+
+# Test binaries that the quick lane leaves out: they start processes, need Cassandra, or write to a disk until it fails.
+slow_binaries=(crash faults front_log families descriptors deleted_rows tiers idle_connections process cluster_model servers
+  consistency hanging login parted quorum takeover tls tombstones)
+
+# What a job printed that tells why it failed.
+reasons() { # its output
+  grep -aE -A 1 --no-group-separator '^---- .* ----$|panicked at|FAIL|^error|^Diff in' "$1" | tail -n 20
+  grep -aE '^test .* FAILED$' "$1"
+  awk '/^---- .* stdout ----$/ { on = 12 } /^failures:$/ { on = 0 } on-- > 0 && NF' "$1"
+  # Binaries with failed tests, and those that died, which may be in the midst of a line.
+  grep -aoE "error: (doc)?test failed, to rerun.*|process didn't exit successfully.*" "$1"
+  tail -n 3 "$1"
 }
-counted() { # name and command: a check that passes or fails as one
-  local name=$1 status
+
+# Runs one job; its output appears when it ends, in one piece. Rust tests count each, other jobs as one.
+job() { # name and command
+  local name=$1 output=$results/${1//\//_} begun=$SECONDS passed=0 failed=0 status
   shift
-  "$@" 2>&1 | tee "$log"
-  status=${PIPESTATUS[0]}
-  if [[ $status -eq 0 ]]; then
-    passed=$((passed + 1))
+  "$@" >"$output" 2>&1
+  status=$?
+  if grep -qa '^test result:' "$output" && [[ $name == Rust* ]]; then
+    read -r passed failed < <(
+      awk '/^test result:/ { for (i = 1; i < NF; i++) { if ($(i+1) ~ /^passed/) p += $i; if ($(i+1) ~ /^failed/) f += $i } }
+           END { print p + 0, f + 0 }' "$output")
+    # A test binary that dies (a signal, an abort) prints no result line.
+    [[ $status -eq 0 || $failed -gt 0 ]] || failed=1
+  elif [[ $status -eq 0 ]]; then
+    passed=1
   else
-    failed=$((failed + 1))
-    echo "FAILED: $name"
-    {
-      grep -aE -A 1 --no-group-separator '^---- .* ----$|panicked at|FAIL|^error|^Diff in' "$log" | tail -n 20
-      tail -n 3 "$log"
-    } | failure "$name"
+    failed=1
   fi
-  return "$status"
+  {
+    flock 9
+    printf '\n== %s (%d s)\n' "$name" $((SECONDS - begun))
+    cat "$output"
+    [[ $failed -eq 0 ]] || echo "FAILED: $name"
+  } 9>"$results/lock"
+  printf '%s\t%d\t%d\t%d\n' "$name" $((SECONDS - begun)) "$passed" "$failed" >>"$results/table"
+  [[ $failed -eq 0 ]] || { printf '%s:\n' "$name"; reasons "$output" | cut -c1-300 | sed 's/^/  /'; } >>"$results/failures"
+  # Test binaries, with the seconds that each took.
+  awk -v name="$name" '/Running .*\(/ { binary = $NF; gsub(/.*\/|-[0-9a-f]*\)$/, "", binary); source = $2 == "unittests" ? $3 : $2 }
+    /Doc-tests/ { binary = $NF; source = "doc" }
+    /^test result:/ && /finished in/ { seconds = $NF; sub(/s$/, "", seconds); printf "%s\t%s %s\n", seconds, binary, source }' \
+    "$output" >>"$results/binaries"
+  [[ $failed -eq 0 ]]
 }
-ended_early() { # the binaries with failed tests, and those that died, which may be in the midst of a line
-  grep -aoE "error: (doc)?test failed, to rerun.*|process didn't exit successfully.*" "$log" || tail -n 5 "$log"
+
+# Runs the jobs whose commands are the arguments, each "name: command", two at a time.
+jobs_side_by_side() {
+  local at_once=$(($(nproc) > 1 ? 2 : 1)) each
+  for each in "$@"; do
+    while (($(jobs -pr | wc -l) >= at_once)); do wait -n; done
+    # shellcheck disable=SC2086 # the command is words
+    job "${each%%: *}" ${each#*: } &
+  done
+  wait
 }
+
 build() {
   scripts/build.sh test --release --locked --workspace --no-run &&
     scripts/build.sh build --release --locked --workspace --bins
 }
 
-step 'lints'
-counted 'lints' scripts/lint.sh
+rust="scripts/cargo.sh test --release --locked --workspace --no-fail-fast"
+quick_binaries() {
+  local name
+  for name in $(find crates -path '*/tests/*.rs' -maxdepth 4 -printf '%f\n' | sed 's/\.rs$//'; find crates -path '*/tests/*/main.rs' -printf '%h\n' | xargs -n 1 basename); do
+    [[ " ${slow_binaries[*]} " == *" $name "* ]] || printf -- '--test %s ' "$name"
+  done | sort -u
+}
 
-step 'build'
-if counted 'build' build; then
-  step 'Rust tests'
-  scripts/cargo.sh test --release --locked --workspace --no-fail-fast 2>&1 | tee "$log"
-  status=${PIPESTATUS[0]}
-  read -r rust_passed rust_failed < <(
-    awk '/^test result:/ { for (i = 1; i < NF; i++) { if ($(i+1) ~ /^passed/) p += $i; if ($(i+1) ~ /^failed/) f += $i } }
-         END { print p + 0, f + 0 }' "$log")
-  passed=$((passed + rust_passed))
-  failed=$((failed + rust_failed))
-  # A test binary that dies (a signal, an abort) prints no result line.
-  if [[ $status -ne 0 && $rust_failed -eq 0 ]]; then
-    failed=$((failed + 1))
-    ended_early | failure 'a test binary ended without a result'
-  elif [[ $rust_failed -gt 0 ]]; then
-    {
-      grep -aE '^test .* FAILED$' "$log"
-      awk '/^---- .* stdout ----$/ { on = 12 } /^failures:$/ { on = 0 } on-- > 0 && NF' "$log"
-      ended_early
-    } | failure 'Rust tests'
-  fi
-
-  for check in tests/*/run.sh; do
-    [[ -x $check ]] || continue
-    step "$check"
-    VARVE_BIN="$PWD/target/release/varve" counted "$check" "$check"
-  done
+export VARVE_BIN=$PWD/target/release/varve
+if job 'lints' scripts/lint.sh; then
+  case $lane in
+    quick)
+      # shellcheck disable=SC2046 # the command is words
+      job 'Rust tests' $rust --lib $(quick_binaries)
+      ;;
+    merge | long)
+      if job 'build' build; then
+        suites=()
+        for check in tests/*/run.sh; do [[ -x $check ]] && suites+=("$check: $check"); done
+        jobs_side_by_side "Rust tests: $rust" "${suites[@]}"
+      fi
+      ;;
+    *) echo 'usage: test.sh [quick | long]'; exit 2 ;;
+  esac
 fi
 
+printf '\nseconds of each suite\n'
+sort -t $'\t' -k2 -nr "$results/table" | awk -F '\t' '{ printf "%6d  %s%s\n", $2, $1, $4 ? "  FAILED" : "" }'
+if [[ -s $results/binaries ]]; then
+  printf '\nseconds of the slowest test binaries\n'
+  sort -nr "$results/binaries" | head -n 25 | awk -F '\t' '{ printf "%8.1f  %s\n", $1, $2 }'
+fi
+read -r passed failed < <(awk -F '\t' '{ p += $3; f += $4 } END { print p + 0, f + 0 }' "$results/table")
 if [[ $failed -gt 0 ]]; then
   printf '\nwhat failed\n'
-  cat "$told/failures"
+  cat "$results/failures"
 fi
 printf '\ntook %d s\n%d passed, %d failed\n' "$((SECONDS - started))" "$passed" "$failed"
 [[ $failed -eq 0 && $passed -gt 0 ]]
