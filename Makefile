@@ -1,8 +1,8 @@
 # Varve's everyday commands. `make help` lists them.
 #
 # Everything is built once, with the release profile, into one target folder outside the checkout
-# (scripts/cargo.sh says where), so that a fresh clone on the same machine starts in minutes: compiling RocksDB is
-# the long part of the first build. `target` in the checkout is a link to that folder.
+# (scripts/cargo.sh says where), so that a fresh clone on the same machine starts in minutes. RocksDB has
+# a folder of its own (scripts/rocksdb.sh). `target` in the checkout is a link to that folder.
 
 SHELL := /bin/bash
 LISTEN ?= 127.0.0.1:8080
@@ -82,5 +82,5 @@ docs: build ## write docs/configuration.md and the tables of docs/rest.md and do
 	target/release/varve config --markdown > docs/configuration.md
 	VARVE_UPDATE_DOCS=1 $(CARGO) test --release --locked --workspace --test documents
 
-clean: ## remove what was built of Varve itself; RocksDB's objects and your data stay
+clean: ## remove what was built of Varve itself; RocksDB's library and your data stay
 	@scripts/clean.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Removes what was built of this workspace's own crates. The target folder is shared by all checkouts and holds RocksDB's
-# objects, which take a quarter of an hour to compile: they stay. To remove everything, delete the folder that `target`
+# Removes what was built of this workspace's own crates. The target folder is shared by all checkouts and holds the
+# crates from outside, which take minutes to compile: they stay, and so does RocksDB's library (scripts/rocksdb.sh). To remove everything, delete the folder that `target`
 # links to.
 set -euo pipefail
 cd "$(dirname "$0")/.."

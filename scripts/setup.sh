@@ -2,7 +2,7 @@
 # Finds what the build needs and is missing, and installs it with apt-get when that is possible without asking.
 # Needed beside Rust: a C++ compiler (RocksDB), libclang (RocksDB's binding is generated at build time), make.
 # Node 18 and npm for the explorer; without them the server is built without it.
-# ccache is not needed, but makes a build from an emptied target folder take a minute or two in place of fifteen.
+# ccache is not needed, but spares most of the C and C++ compilation of a build from emptied folders.
 set -euo pipefail
 say() { printf 'setup: %s\n' "$*"; }
 

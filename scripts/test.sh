@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check that CI runs: lints, all Rust tests (release profile, so that RocksDB is compiled once), and real clients
+# Every check that CI runs: lints, all Rust tests (release profile, as `make build`), and real clients
 # against the server where their languages are present. Closes with what failed and what it told, which otherwise stands thousands
 # of lines above, and with one line: "N passed, N failed".
 set -uo pipefail

@@ -2,7 +2,7 @@
 #
 #   program PACKAGE TARGET ARGUMENTS...    a test program in the folder of its package; TARGET is a file in its tests/, or `lib`
 #
-# `cargo test -p PACKAGE` would choose other features for the dependencies, and compile RocksDB anew.
+# `cargo test -p PACKAGE` would choose other features for the dependencies, and compile them anew.
 programs=$(scripts/cargo.sh test -q --release --locked --workspace --no-run --message-format json |
   python3 -c '
 import json, sys
