@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
+.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean reports bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ bench-gremlin: build ## Gremlin on Varve, HugeGraph, JanusGraph and TinkerGraph 
 
 bench-auth: build ## what authentication and TLS cost a point read, by turns: 6 minutes (bench/auth.sh)
 	bench/auth.sh
+
+reports: build ## pages of results of the load tests into target/reports: an hour (HOLD, VOLUMES and others: bench/reports.sh)
+	bench/reports.sh
 
 bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
 	@bench/micro/run.sh
