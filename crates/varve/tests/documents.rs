@@ -151,9 +151,6 @@ const DECISION_WORDS_MAX: usize = 600;
 const DECISION_HEADINGS: [&str; 4] = ["## Question", "## Decision", "## Price", "## Not chosen"];
 /// Lines that the page on the architecture may have at most.
 const ARCHITECTURE_LINES_MAX: usize = 200;
-/// Bytes that a report in `docs/bench` may have at most; `scripts/shorten-report.py` makes it
-/// shorter.
-const REPORT_BYTES_MAX: u64 = 200_000;
 
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -282,12 +279,4 @@ fn the_architecture_is_one_short_page() {
         lines <= ARCHITECTURE_LINES_MAX,
         "architecture.md has {lines} lines, at most {ARCHITECTURE_LINES_MAX} are allowed"
     );
-}
-
-#[test]
-fn reports_are_small() {
-    for report in files(&page("bench"), "html", false) {
-        let bytes = report.metadata().expect("a report").len();
-        assert!(bytes < REPORT_BYTES_MAX, "{}: {bytes}", report.display());
-    }
 }
