@@ -11,7 +11,6 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 export VARVE_BIN=${VARVE_BIN:-$root/target/release/varve}
 out=${OUT:-$root/target/reports}
-mkdir -p "$out"
 
 speed() {
   local durability
@@ -31,12 +30,10 @@ cassandra() { OUT=$out/cassandra "$root/scripts/cassandra/load.sh"; }
 
 (($#)) || set -- speed metadata
 for page in "$@"; do
-  case $page in
-    speed | metadata | compare | cassandra) "$page" ;;
-    *)
-      echo "reports.sh: no page '$page'; there are: speed, metadata, compare, cassandra" >&2
-      exit 2
-      ;;
-  esac
+  [[ $page =~ ^(speed|metadata|compare|cassandra)$ ]] && continue
+  echo "reports.sh: no page '$page'; there are: speed, metadata, compare, cassandra" >&2
+  exit 2
 done
+mkdir -p "$out"
+for page in "$@"; do "$page"; done
 echo "pages: $(find "$out" -name '*.html' | sort | tr '\n' ' ')"
