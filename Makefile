@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test quick check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
+.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test quick check fmt lint example long-test docs clean reports bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'

@@ -1,6 +1,6 @@
 //! Pages that must say what the code says (the tables of REST resources, of the metadata
-//! repository's calls, of error codes and of fail points), links between pages, and the size of
-//! pages.
+//! repository's calls, of error codes and of fail points), links between pages, and the size and
+//! form of pages.
 //!
 //! `VARVE_UPDATE_DOCS=1` writes the tables of resources and of fail points anew.
 
@@ -145,11 +145,12 @@ fn the_error_page_names_every_code() {
 const PAGE_FOLDERS: &[&str] = &["docs", "tests", "notebooks", "examples", "bench"];
 /// What the README may have at most: lines, and words as `wc -w` counts them.
 const README_MAX: (usize, usize) = (120, 800);
+/// Words that a decision may have at most, as `wc -w` counts them.
+const DECISION_WORDS_MAX: usize = 600;
+/// The headings of a decision.
+const DECISION_HEADINGS: [&str; 4] = ["## Question", "## Decision", "## Price", "## Not chosen"];
 /// Lines that the page on the architecture may have at most.
 const ARCHITECTURE_LINES_MAX: usize = 200;
-/// Bytes that a report in `docs/bench` may have at most; `scripts/shorten-report.py` makes it
-/// shorter.
-const REPORT_BYTES_MAX: u64 = 200_000;
 
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -256,6 +257,21 @@ fn the_readme_is_read_in_two_minutes() {
 }
 
 #[test]
+fn a_decision_says_question_decision_price_and_alternatives_in_few_words() {
+    for path in files(&page("decisions"), "md", false) {
+        let text = fs::read_to_string(&path).expect("a decision");
+        let words = text.split_whitespace().count();
+        assert!(
+            words <= DECISION_WORDS_MAX,
+            "{}: {words} words, at most {DECISION_WORDS_MAX} are allowed",
+            path.display()
+        );
+        let headings: Vec<&str> = prose(&text).filter(|line| line.starts_with("##")).collect();
+        assert_eq!(headings, DECISION_HEADINGS, "{}", path.display());
+    }
+}
+
+#[test]
 fn the_architecture_is_one_short_page() {
     let text = fs::read_to_string(page("architecture.md")).expect("architecture.md");
     let lines = text.lines().count();
@@ -263,12 +279,4 @@ fn the_architecture_is_one_short_page() {
         lines <= ARCHITECTURE_LINES_MAX,
         "architecture.md has {lines} lines, at most {ARCHITECTURE_LINES_MAX} are allowed"
     );
-}
-
-#[test]
-fn reports_are_small() {
-    for report in files(&page("bench"), "html", false) {
-        let bytes = report.metadata().expect("a report").len();
-        assert!(bytes < REPORT_BYTES_MAX, "{}: {bytes}", report.display());
-    }
 }

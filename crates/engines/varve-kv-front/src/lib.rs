@@ -14,7 +14,7 @@
 //!
 //! The alternative, an ordered structure over all keys (RocksDB's memtable), was rejected: it costs
 //! about twenty cache misses per row for keys in random order. Measurements:
-//! `docs/decisions/0004-front-table.md`.
+//! `docs/decisions/0004-front-table.md`. How it works: `docs/architecture-front-table.md`.
 
 pub mod log;
 pub mod memory;

@@ -48,7 +48,7 @@ impl Parted {
     /// One call is enough for a failed write, because the engine below settles the write's outcome
     /// before the process can continue to use the space: the engine answers when the
     /// outcome is certain, or when this process can write no more
-    /// (`docs/decisions/0007-cassandra.md`). An engine that may carry out a
+    /// (`docs/architecture-cassandra.md`, "A batch"). An engine that may carry out a
     /// write after this call, and then later writes of the same rows, would need a second call.
     pub(crate) fn removed(&self) {
         self.removals.fetch_add(1, Ordering::AcqRel);
