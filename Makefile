@@ -66,6 +66,9 @@ long-test: build ## the long runs: crash tests with 50 rounds, 100 power cuts, e
 	VARVE_LOGIN_ROUNDS=$${VARVE_LOGIN_ROUNDS:-5000} VARVE_TRAVERSAL_GRAPHS=$${VARVE_TRAVERSAL_GRAPHS:-100000} VARVE_GREMLIN_TRAVERSALS=$${VARVE_GREMLIN_TRAVERSALS:-100000} VARVE_SESSION_SECONDS=$${VARVE_SESSION_SECONDS:-600} VARVE_HOSTILE_LONG=$${VARVE_HOSTILE_LONG:-1} VARVE_SERVERS_TRIES=$${VARVE_SERVERS_TRIES:-1000} \
 	FULL=$${FULL:-1} VARVE_CLUSTER_ROUNDS=$${VARVE_CLUSTER_ROUNDS:-3} VARVE_CLUSTER_SECONDS=$${VARVE_CLUSTER_SECONDS:-30} scripts/test.sh long
 
+reports: build ## pages of results of the load tests into target/reports: an hour (HOLD, VOLUMES and others: bench/reports.sh)
+	bench/reports.sh
+
 bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, HOLD and others: bench/jmeter/compare.sh)
 	RAMP=$${RAMP:-5} HOLD=$${HOLD:-55} bench/jmeter/compare.sh
 
