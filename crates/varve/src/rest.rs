@@ -6,6 +6,7 @@
 
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -162,7 +163,10 @@ impl GraphClient {
     /// # Errors
     /// When a file of certificates or a key cannot be used.
     pub(crate) fn new(server: &str, graph: &str, trust: &Trust) -> Result<Self, RestError> {
+        // One implementation of cryptography in the binary: the server's.
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let tls = TlsConfig::builder()
+            .unversioned_rustls_crypto_provider(provider)
             .root_certs(trusted(trust)?)
             .client_cert(own_certificate(trust)?)
             .build();

@@ -112,7 +112,7 @@ const CORNERS: &[(&str, &[&str])] = &[
     ("scylla", &["varve-kv-cassandra"]),
     (
         "rustls",
-        &["varve-kv-cassandra", "varve-server", "varve-bench"],
+        &["varve-kv-cassandra", "varve-server", "varve-bench", "varve"],
     ),
     ("hyper", &["varve-server", "varve-bench"]),
     ("tokio-tungstenite", &["varve-server"]),
