@@ -90,6 +90,14 @@ impl QueryError {
         Self::Arithmetic(message)
     }
 
+    /// A child has no result for a value, where a step needs one.
+    pub(crate) fn unproductive(value: &Value) -> Self {
+        let value = beginning(value);
+        Self::invalid(format!(
+            "The provided traverser does not map to a value: {value}"
+        ))
+    }
+
     /// An invalid query.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())

@@ -137,6 +137,8 @@ pub enum By {
     Identity,
     /// A property, or an entry of a map.
     Key(Name),
+    /// As [`By::Key`], but of a vertex only a property for which the child has a result.
+    VisibleKey(Name, Plan),
     /// The id, label, key or value.
     Token(Token),
     /// The keys of a map, or the labels of a path.
@@ -180,11 +182,12 @@ pub enum Choice {
     Predicate(Predicate),
     /// This child has a result for the branch's result.
     Child(Plan),
-    /// The branch has a result, and it meets no other choice.
+    /// No value, predicate or child is met. For a branch that takes the first option, the branch
+    /// must have a result.
     None,
     /// The branch has no result.
     Unproductive,
-    /// The branch has a result.
+    /// Always.
     Any,
 }
 
@@ -214,6 +217,32 @@ pub enum LoopTest {
 pub struct Tokens {
     pub ids: bool,
     pub labels: bool,
+}
+
+/// The values of a map of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapOf {
+    /// The values of the properties; for a vertex, lists of them.
+    Values,
+    /// The properties; for a vertex, lists of them.
+    Properties,
+    /// The id, the label, for an edge also its ends, and one value of each property.
+    Whole,
+}
+
+/// A map of an element from property names to what [`MapOf`] says.
+#[derive(Debug, Clone)]
+pub struct ElementMap {
+    /// The values of the map.
+    pub of: MapOf,
+    /// The properties that the map contains; empty = all.
+    pub keys: Vec<Name>,
+    /// The other parts of the element that the map contains.
+    pub tokens: Tokens,
+    /// Replaces each value of the map; an entry without a result is omitted.
+    pub by: Option<By>,
+    /// Omits vertex properties for which this child has no result.
+    pub visible: Option<Plan>,
 }
 
 /// A loop.
@@ -315,17 +344,8 @@ pub enum Op {
     Values(Vec<Name>),
     /// The properties with these names; none given = all.
     Properties(Vec<Name>),
-    /// A map of an element from property names to values; for a vertex, to lists of values.
-    /// `tokens` adds the id and the label.
-    ValueMap {
-        keys: Vec<Name>,
-        tokens: Tokens,
-        by: Option<By>,
-    },
-    /// A map of an element from property names to properties; for a vertex, to lists of them.
-    PropertyMap(Vec<Name>),
-    /// A map of an element with its id, label and properties, each name with one value.
-    ElementMap(Vec<Name>),
+    /// A map of an element.
+    ElementMap(Box<ElementMap>),
     /// The key of a property or an entry.
     Key,
     /// The value of a property or an entry.
@@ -336,6 +356,8 @@ pub enum Op {
     Identity,
     /// The input, after giving these labels to each value.
     As(SmallVec<[Name; 1]>),
+    /// The value of a label; an error if there is none.
+    Scoped(Name),
     /// Labelled values: a single one as it is, several as a map.
     Select {
         pop: Option<Pop>,

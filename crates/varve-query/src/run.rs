@@ -10,6 +10,7 @@ mod counts;
 mod each;
 mod effect;
 mod element;
+mod element_map;
 mod expand;
 mod filter;
 mod format;

@@ -19,6 +19,8 @@ pub struct Subgraph {
     pub vertex_properties: Option<Plan>,
     /// Whether an edge is visible only if both its ends are.
     pub check_ends: bool,
+    /// Whether an element that the plan adds must be visible to reach the next step.
+    pub check_additions: bool,
 }
 
 impl Subgraph {
@@ -46,6 +48,7 @@ impl Subgraph {
             edges: edges.as_ref(),
             splits: self.edges.is_some(),
             vertex_properties: self.vertex_properties.as_ref(),
+            additions: self.check_additions,
         };
         filters.apply(plan);
     }
@@ -90,6 +93,14 @@ struct Filters<'s> {
     /// Whether an expansion to vertices must check the edges.
     splits: bool,
     vertex_properties: Option<&'s Plan>,
+    additions: bool,
+}
+
+/// A step, the filters of what it gives, and a step that reads what passes.
+struct Checked {
+    step: Op,
+    filters: Vec<Op>,
+    read: Option<Op>,
 }
 
 impl Filters<'_> {
@@ -100,37 +111,56 @@ impl Filters<'_> {
             for child in op.children_mut() {
                 self.apply(child);
             }
-            let (mut given, behind) = self.filtered(op);
-            ops.append(&mut given);
+            if let Some(visible) = self.vertex_properties {
+                read_visible(&mut op, visible);
+            }
+            let checked = self.checked(op);
+            ops.push(checked.step);
             // The filters of the plan go first: an index may serve them.
-            while let (false, Some(next)) = (behind.is_empty(), rest.next_if(is_filter)) {
+            let swaps = !checked.filters.is_empty() && checked.read.is_none();
+            while let Some(next) = rest.next_if(|next| swaps && is_filter(next)) {
                 ops.push(next);
             }
-            ops.extend(behind);
+            ops.extend(checked.filters);
+            ops.extend(checked.read);
         }
         plan.ops = ops;
     }
 
     /// A step, and the filters to add after it.
-    fn filtered(&self, op: Op) -> (Vec<Op>, Vec<Op>) {
-        let of = |plan: Option<&Plan>| plan.map(filtering).unwrap_or_default();
+    fn checked(&self, op: Op) -> Checked {
+        let checked = |step: Op, plan: Option<&Plan>| Checked {
+            step,
+            filters: plan.map(filtering).unwrap_or_default(),
+            read: None,
+        };
+        let visible = |step: Op, wanted: &Plan, read: Option<Op>| Checked {
+            step,
+            filters: vec![vertex_property(wanted)],
+            read,
+        };
+        let (vertices, edges) = (self.vertices, self.edges);
         match (&op, self.vertex_properties) {
             (Op::Source { kind, .. }, _) => match kind {
-                ElementKind::Vertex => (vec![op], of(self.vertices)),
-                ElementKind::Edge => (vec![op], of(self.edges)),
+                ElementKind::Vertex => checked(op, vertices),
+                ElementKind::Edge => checked(op, edges),
             },
             (Op::Expand { to, .. }, _) => match to {
-                Expanded::Edges => (vec![op], of(self.edges)),
-                Expanded::Vertices if self.splits => (vec![self.split(op)], of(self.vertices)),
-                Expanded::Vertices => (vec![op], of(self.vertices)),
+                Expanded::Edges => checked(op, edges),
+                Expanded::Vertices if self.splits => checked(self.split(op), vertices),
+                Expanded::Vertices => checked(op, vertices),
             },
-            (Op::EndVertex(_), _) => (vec![op], of(self.vertices)),
-            (Op::Properties(_), Some(wanted)) => (vec![op], vec![vertex_property(wanted)]),
+            (Op::EndVertex(_), _) => checked(op, vertices),
+            (Op::Write(write), _) if self.additions => match write.as_ref() {
+                Write::AddVertex { .. } => checked(op, vertices),
+                Write::AddEdge { .. } => checked(op, edges),
+                _ => checked(op, None),
+            },
+            (Op::Properties(_), Some(wanted)) => visible(op, wanted, None),
             (Op::Values(keys), Some(wanted)) => {
-                let properties = Op::Properties(keys.clone());
-                (vec![properties], vec![vertex_property(wanted), Op::Value])
+                visible(Op::Properties(keys.clone()), wanted, Some(Op::Value))
             }
-            _ => (vec![op], Vec::new()),
+            _ => checked(op, None),
         }
     }
 
@@ -164,6 +194,43 @@ fn vertex_property(wanted: &Plan) -> Op {
     }
 }
 
+/// Makes a step that reads vertex properties by name read those for which `visible` has a result.
+fn read_visible(op: &mut Op, visible: &Plan) {
+    for by in op.readers_mut() {
+        key_of_visible(by, visible);
+    }
+    match op {
+        Op::ElementMap(map) => map.visible = Some(narrowed(map.visible.take(), visible)),
+        Op::HasPropertyChild { key, child } => {
+            let mut own = vec![
+                Op::Properties(vec![std::mem::take(key)]),
+                vertex_property(visible),
+                Op::Value,
+            ];
+            own.append(&mut child.ops);
+            *op = filter(Plan::new(own));
+        }
+        _ => {}
+    }
+}
+
+fn key_of_visible(by: &mut By, visible: &Plan) {
+    match by {
+        By::Key(key) => *by = By::VisibleKey(std::mem::take(key), visible.clone()),
+        By::VisibleKey(_, own) => *own = narrowed(Some(std::mem::take(own)), visible),
+        By::OrNull(by) => key_of_visible(by, visible),
+        _ => {}
+    }
+}
+
+/// What passes both plans; `own` is the plan of another strategy.
+fn narrowed(own: Option<Plan>, visible: &Plan) -> Plan {
+    match own {
+        None => visible.clone(),
+        Some(own) => Plan::new(vec![filter(own), filter(visible.clone())]),
+    }
+}
+
 /// Makes every `by` without a result return null. `keys`: only `by` of these properties; empty =
 /// all.
 pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
@@ -174,7 +241,7 @@ pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
         let groups = matches!(op, Op::Group { .. });
         for (at, by) in op.readers_mut().into_iter().enumerate() {
             let applies = match by {
-                By::Key(key) => keys.is_empty() || keys.contains(key),
+                By::Key(key) | By::VisibleKey(key, _) => keys.is_empty() || keys.contains(key),
                 // The child of a group's value runs over the whole group, so it stays.
                 By::Child(_) => keys.is_empty() && !(groups && at == 1),
                 _ => false,

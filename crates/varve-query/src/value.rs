@@ -11,6 +11,7 @@ mod profile;
 mod stored;
 mod text;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use compact_str::CompactString;
@@ -354,20 +355,36 @@ impl Value {
         )
     }
 
-    /// The members of a list, a set or a path, or the entries of a map; `None` for any other value.
+    /// This map, or this tree as a map from each key to the tree below it; `None` for any other
+    /// value.
+    #[must_use]
+    pub fn as_map(&self) -> Option<Cow<'_, ValueMap>> {
+        match self {
+            Self::Map(map) => Some(Cow::Borrowed(map.as_ref())),
+            Self::Tree(tree) => {
+                let below = |(key, below): (&Self, &Tree)| {
+                    (key.clone(), Self::Tree(Arc::new(below.clone())))
+                };
+                Some(Cow::Owned(tree.0.iter().map(below).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The members of a list, a set or a path, or the entries of a map or a tree; `None` for any
+    /// other value.
     #[must_use]
     pub fn items(&self) -> Option<Vec<Self>> {
         match self {
             Self::List(items) => Some(items.as_ref().clone()),
             Self::Set(items) => Some(items.iter().cloned().collect()),
             Self::Path(path) => Some(path.objects.clone()),
-            Self::Map(map) => {
+            other => {
                 let entry = |(key, value): (&Self, &Self)| {
                     Self::Entry(Arc::new((key.clone(), value.clone())))
                 };
-                Some(map.iter().map(entry).collect())
+                Some(other.as_map()?.iter().map(entry).collect())
             }
-            _ => None,
         }
     }
 

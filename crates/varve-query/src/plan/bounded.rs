@@ -40,14 +40,13 @@ impl Op {
             | Self::Label
             | Self::Values(_)
             | Self::Properties(_)
-            | Self::ValueMap { .. }
-            | Self::PropertyMap(_)
             | Self::ElementMap(_)
             | Self::Key
             | Self::Value
             | Self::Constant(_)
             | Self::Identity
             | Self::As(_)
+            | Self::Scoped(_)
             | Self::Select { .. }
             | Self::SelectColumn { .. }
             | Self::Project { .. }

@@ -5,7 +5,7 @@ use super::{By, Choice, Fused, LoopTest, Name, Op, Plan};
 impl By {
     fn child(&self) -> Option<&Plan> {
         match self {
-            Self::Child(plan) => Some(plan),
+            Self::Child(plan) | Self::VisibleKey(_, plan) => Some(plan),
             Self::OrNull(by) => by.child(),
             _ => None,
         }
@@ -13,7 +13,7 @@ impl By {
 
     fn child_mut(&mut self) -> Option<&mut Plan> {
         match self {
-            Self::Child(plan) => Some(plan),
+            Self::Child(plan) | Self::VisibleKey(_, plan) => Some(plan),
             Self::OrNull(by) => by.child_mut(),
             _ => None,
         }
@@ -22,7 +22,7 @@ impl By {
     /// The name of the property that this reads, if it reads one.
     pub(crate) fn key(&self) -> Option<&Name> {
         match self {
-            Self::Key(key) => Some(key),
+            Self::Key(key) | Self::VisibleKey(key, _) => Some(key),
             Self::OrNull(by) => by.key(),
             _ => None,
         }
@@ -45,8 +45,11 @@ macro_rules! children {
                 | Self::Format { by, .. } => by.$iter().collect(),
                 Self::Dedup { by, .. }
                 | Self::Sample { by, .. }
-                | Self::SelectChild { by, .. }
-                | Self::ValueMap { by, .. } => by.$iter().collect(),
+                | Self::SelectChild { by, .. } => by.$iter().collect(),
+                Self::ElementMap(map) => {
+                    let map = &$($mut)? **map;
+                    map.by.$iter().collect()
+                }
                 Self::Order { by, .. } => by.$iter().map(|(by, _)| by).collect(),
                 Self::Group { key, value, .. } => vec![key, value],
                 Self::GroupCount { key, .. } => vec![key],
@@ -63,6 +66,11 @@ macro_rules! children {
                     let mut all = vec![child];
                     all.extend(by.$iter().filter_map(By::$child));
                     all
+                }
+                Self::ElementMap(map) => {
+                    let map = &$($mut)? **map;
+                    let by = map.by.$iter().filter_map(By::$child);
+                    by.chain(map.visible.$iter()).collect()
                 }
                 Self::HasPropertyChild { child, .. }
                 | Self::Where { child, .. }

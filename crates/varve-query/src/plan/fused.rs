@@ -75,13 +75,13 @@ pub enum Fused {
         /// The property; only the first value of each element counts.
         key: Name,
     },
-    /// An expansion to vertices, and one property of each vertex that has it.
+    /// An expansion to vertices, and the values of one property of each vertex.
     NeighbourValues {
         /// Which way the edges are walked; `None` = both.
         direction: Option<Direction>,
         /// Edge labels. Empty = all.
         labels: Vec<Name>,
-        /// The property, which has one value.
+        /// The property.
         key: Name,
     },
     /// A loop along simple paths that ends at vertices with given ids.

@@ -10,7 +10,10 @@ use super::context::Effect;
 use super::row::Track;
 use super::source::Wanted;
 use crate::Value;
-use crate::plan::{By, ElementKind, FormatPart, Fused, Name, Op, Plan, Reduce};
+use crate::plan::write::Write;
+use crate::plan::{
+    By, ElementKind, End, Expanded, FormatPart, Fused, MapOf, Name, Op, Plan, Reduce, Scope,
+};
 
 /// The part of a traverser's path that the plan's rows must record.
 pub(crate) fn track(plan: &Plan) -> Track {
@@ -18,7 +21,8 @@ pub(crate) fn track(plan: &Plan) -> Track {
     plan.walk(&mut |op| {
         track = track.max(match op {
             Op::Path { .. } | Op::Tree { .. } | Op::SimplePath { .. } => Track::Path,
-            Op::Select { .. }
+            Op::Scoped(_)
+            | Op::Select { .. }
             | Op::SelectChild { .. }
             | Op::WhereLabels { .. }
             | Op::Math { .. }
@@ -30,7 +34,98 @@ pub(crate) fn track(plan: &Plan) -> Track {
             _ => Track::Nothing,
         });
     });
-    track
+    let mut reaches = true;
+    walked_edges(plan, false, &mut reaches);
+    match reaches {
+        true => track,
+        false => Track::Path,
+    }
+}
+
+/// Whether the results of a plan are edges that the last step to change the path has walked.
+/// `walked`: whether its input is. `reaches` becomes false if `otherV` gets other edges: the vertex
+/// that they were reached from is then known from the path only.
+fn walked_edges(plan: &Plan, mut walked: bool, reaches: &mut bool) -> bool {
+    for op in &plan.ops {
+        if matches!(op, Op::EndVertex(End::Other)) {
+            *reaches &= walked;
+        }
+        let within = walked
+            && !matches!(
+                op,
+                Op::Select { .. }
+                    | Op::SelectChild { .. }
+                    | Op::Path { .. }
+                    | Op::SimplePath { .. }
+                    | Op::Tree { .. }
+                    | Op::WhereLabels { .. }
+                    | Op::ElementMap(_)
+                    | Op::Repeat(_)
+                    | Op::Call(_)
+            );
+        let children = op.children().into_iter();
+        let ends: Vec<bool> = children
+            .map(|child| walked_edges(child, within, reaches))
+            .collect();
+        walked = match op {
+            Op::Expand { to, .. } | Op::Fused(Fused::Few { to, .. }) => *to == Expanded::Edges,
+            Op::FlatMap { .. } | Op::Union(_) | Op::Coalesce(_) => ends.iter().all(|end| *end),
+            Op::Optional(_) => walked && ends.iter().all(|end| *end),
+            Op::IfThenElse { .. } => ends.iter().skip(1).all(|end| *end),
+            Op::Write(write) => walked && matches!(write.as_ref(), Write::Set(_)),
+            op => walked && passes_edges(op),
+        };
+    }
+    walked
+}
+
+/// Whether a step gives its own input values, with the path that they had.
+const fn passes_edges(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Is(_)
+            | Op::HasProperty { .. }
+            | Op::HasPropertyChild { .. }
+            | Op::HasToken { .. }
+            | Op::HasKey(_)
+            | Op::HasNot(_)
+            | Op::Where { .. }
+            | Op::Junction { .. }
+            | Op::WhereLabels { .. }
+            | Op::Dedup { .. }
+            | Op::Range {
+                scope: Scope::Global,
+                ..
+            }
+            | Op::Tail {
+                scope: Scope::Global,
+                ..
+            }
+            | Op::Sample {
+                scope: Scope::Global,
+                ..
+            }
+            | Op::Order {
+                scope: Scope::Global,
+                ..
+            }
+            | Op::Coin(_)
+            | Op::SimplePath { .. }
+            | Op::Identity
+            | Op::As(_)
+            | Op::Aggregate { .. }
+            | Op::Barrier
+            | Op::NormSack
+            | Op::SideEffect(_)
+            | Op::Subgraph { .. }
+            | Op::SackWith { .. }
+            | Op::Group { into: Some(_), .. }
+            | Op::GroupCount { into: Some(_), .. }
+            | Op::Tree { into: Some(_), .. }
+            | Op::Bind { .. }
+            | Op::Profile { into: Some(_) }
+            | Op::Discard
+    )
 }
 
 /// The keys of all properties that a step reads or the results contain, ascending.
@@ -39,13 +134,13 @@ pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKe
     let mut names: Vec<Name> = Vec::new();
     plan.walk(&mut |op| {
         match op {
-            Op::Values(keys)
-            | Op::Properties(keys)
-            | Op::ValueMap { keys, .. }
-            | Op::PropertyMap(keys)
-            | Op::ElementMap(keys) => {
+            Op::Values(keys) | Op::Properties(keys) => {
                 all |= keys.is_empty();
                 names.extend(keys.iter().cloned());
+            }
+            Op::ElementMap(map) => {
+                all |= map.keys.is_empty();
+                names.extend(map.keys.iter().cloned());
             }
             Op::HasProperty { key, .. }
             | Op::HasPropertyChild { key, .. }
@@ -99,8 +194,6 @@ fn gives_elements(ops: &[Op]) -> bool {
             | Op::Values(_)
             | Op::Id
             | Op::Label
-            | Op::ValueMap { .. }
-            | Op::ElementMap(_)
             | Op::Math { .. }
             | Op::Loops(_)
             | Op::Fused(
@@ -111,8 +204,9 @@ fn gives_elements(ops: &[Op]) -> bool {
                 | Fused::NeighbourValues { .. },
             )
             | Op::Discard => return false,
+            Op::ElementMap(map) if map.of != MapOf::Properties && map.by.is_none() => return false,
             Op::GroupCount {
-                key: By::Key(_) | By::Token(_),
+                key: By::Key(_) | By::VisibleKey(..) | By::Token(_),
                 into: None,
             } => return false,
             Op::GroupCount {

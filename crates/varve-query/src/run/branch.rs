@@ -32,7 +32,6 @@ pub(crate) fn flat_map(
                 ..parent.at(row.value, cx.track)
             };
         }
-        row.bulk = row.bulk.saturating_mul(parent.bulk);
         row.segment = parent.segment;
         out.push(row);
     }
@@ -64,7 +63,6 @@ pub(crate) fn coalesce(
                     ..rows[at].at(row.value, cx.track)
                 };
             }
-            row.bulk = row.bulk.saturating_mul(rows[at].bulk);
             row.segment = rows[at].segment;
             found[at].push(row);
         }
@@ -99,11 +97,54 @@ pub(crate) enum Pick {
     Value(Value),
     Predicate(Predicate),
     Child(Child),
-    /// The branch has a result, and it meets no other choice.
     None,
-    /// The branch has no result.
     Unproductive,
     Any,
+}
+
+impl Pick {
+    /// Whether a value meets the choice; for the choices that look at others, whether it may.
+    fn meets(&mut self, cx: &mut Context<'_>, value: Option<&Value>) -> Result<bool, QueryError> {
+        Ok(match (self, value) {
+            (Self::Any | Self::None, _) | (Self::Unproductive, None) => true,
+            (Self::Value(wanted), Some(value)) => value.equals(wanted),
+            (Self::Predicate(predicate), Some(value)) => predicate.holds(value)?,
+            (Self::Child(child), Some(value)) => child.exist(cx, &[Row::new(value.clone())])?[0],
+            (Self::Unproductive, Some(_)) | (_, None) => false,
+        })
+    }
+}
+
+/// The positions of the choices that a value meets. `first`: at most one.
+fn met(
+    cx: &mut Context<'_>,
+    choices: &mut [Pick],
+    value: Option<&Value>,
+    first: bool,
+) -> Result<Vec<usize>, QueryError> {
+    let (mut met, mut none, mut chosen) = (Vec::new(), Vec::new(), false);
+    for (at, choice) in choices.iter_mut().enumerate() {
+        if !choice.meets(cx, value)? {
+            continue;
+        }
+        match choice {
+            Pick::None if first && value.is_none() => {}
+            Pick::None => none.push(at),
+            Pick::Any | Pick::Unproductive => met.push(at),
+            _ => {
+                met.push(at);
+                chosen = true;
+            }
+        }
+        if first && chosen {
+            break;
+        }
+    }
+    if !chosen {
+        met.append(&mut none);
+    }
+    met.truncate(if first { 1 } else { met.len() });
+    Ok(met)
 }
 
 /// Sends rows to children that process the stream as a whole.
@@ -172,32 +213,7 @@ fn ways(
             let read = reader.read(cx, rows)?;
             let mut all = Vec::with_capacity(rows.len());
             for value in read {
-                let mut ways = Vec::new();
-                let mut others = Vec::new();
-                for (at, choice) in choices.iter_mut().enumerate() {
-                    let meets = match (choice, &value) {
-                        (Pick::None, Some(_)) | (Pick::Unproductive, None) => {
-                            others.push(at);
-                            false
-                        }
-                        (Pick::None | Pick::Unproductive, _) => false,
-                        (Pick::Any, Some(_)) => true,
-                        (Pick::Value(wanted), Some(value)) => value.equals(wanted),
-                        (Pick::Predicate(predicate), Some(value)) => predicate.holds(value)?,
-                        (Pick::Child(child), Some(value)) => {
-                            child.exist(cx, &[Row::new(value.clone())])?[0]
-                        }
-                        (_, None) => false,
-                    };
-                    if meets && (!*first || ways.is_empty()) {
-                        ways.push(at);
-                    }
-                }
-                if ways.is_empty() {
-                    others.truncate(if *first { 1 } else { others.len() });
-                    ways = others;
-                }
-                all.push(ways);
+                all.push(met(cx, choices, value.as_ref(), *first)?);
             }
             Ok(all)
         }

@@ -15,7 +15,7 @@ use super::profile::{Measures, Profiling, Watched};
 use super::repeat::Rounds;
 use super::row::{Row, Track};
 use super::source::{Inject, Nothing, Source, Start};
-use super::write::{Eager, Writing};
+use super::write::Writing;
 use super::{BoxedOperator, call, map, math};
 use crate::plan::{Expanded, Fused, Name, Op, Plan, Reduce};
 use crate::{QueryError, Value};
@@ -135,7 +135,7 @@ pub(crate) fn chain(
             _ => operator(op, rest, input, own)?,
         };
         if builder.one_by_one {
-            input = Box::new(OneByOne::new(input));
+            input = Box::new(OneByOne::new(input, false));
         }
     }
     Ok(input)
@@ -150,12 +150,9 @@ fn operator(
     if let Op::Write(write) = op {
         return Ok(Box::new(Writing::new(write, input, builder)?));
     }
-    let input = match op.children().into_iter().any(Plan::writes) {
-        true => Box::new(Eager {
-            input,
-            rows: None,
-            current: None,
-        }),
+    let writes = op.children().into_iter().any(Plan::writes);
+    let input = match writes || runs_alone(op) {
+        true => Box::new(OneByOne::new(input, writes)),
         false => input,
     };
     Ok(match op {
@@ -209,6 +206,13 @@ fn operator(
     })
 }
 
+/// Whether a step runs a child with side effects for each traverser. The children of `union` and of
+/// loops process the stream as a whole.
+fn runs_alone(op: &Op) -> bool {
+    let whole = matches!(op, Op::Union(_) | Op::Repeat(_) | Op::Fused(_));
+    !whole && op.children().into_iter().any(Plan::has_effects)
+}
+
 /// A step that makes any number of rows from each row.
 pub(crate) fn each<F>(input: BoxedOperator, fetch: bool, make: F) -> BoxedOperator
 where
@@ -258,7 +262,6 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
         Op::Inject(values) => Box::new(Inject {
             input,
             values: values.clone(),
-            sack: builder.sack.clone(),
             first: builder.first,
             behind: builder.begins,
             segments: Rc::clone(&builder.segments),

@@ -52,9 +52,6 @@ pub(crate) struct Child {
     queue: Queue,
     chain: BoxedOperator,
     segments: SharedSegments,
-    /// Whether the plan writes or has side effects. Then rows run one at a time, so that each sees
-    /// the effects of the rows before it.
-    alone: bool,
 }
 
 impl Child {
@@ -93,7 +90,6 @@ impl Child {
             queue,
             chain,
             segments,
-            alone: plan.has_effects() || plan.writes(),
         })
     }
 
@@ -133,32 +129,13 @@ impl Child {
     }
 
     /// The results for each row. The segment of a result is the index of its row; results of one
-    /// row keep their order.
+    /// row keep their order. The bulk of a result counts those of all traversers of its row.
     pub(crate) fn results(
         &mut self,
         cx: &mut Context<'_>,
         rows: &[Row],
     ) -> Result<Vec<Row>, QueryError> {
         let mut results = Vec::new();
-        if self.alone && (rows.len() > 1 || rows.iter().any(|row| row.bulk > 1)) {
-            for (at, row) in rows.iter().enumerate() {
-                for _ in 0..row.bulk {
-                    cx.tick(0)?;
-                    let alone = Row {
-                        bulk: 1,
-                        ..row.clone()
-                    };
-                    for mut result in self.results(cx, &[alone])? {
-                        #[allow(clippy::cast_possible_truncation, reason = "batches are small")]
-                        {
-                            result.segment = at as u32;
-                        }
-                        results.push(result);
-                    }
-                }
-            }
-            return Ok(results);
-        }
         self.begin(rows);
         let mut held = 0;
         while let Some(mut batch) = self.pull(cx, BATCH_MAX)? {
@@ -168,6 +145,11 @@ impl Child {
             results.append(&mut batch);
         }
         cx.meter.release(held);
+        // The child ran for one traverser of each row.
+        for result in &mut results {
+            let row = &rows[result.segment as usize];
+            result.bulk = result.bulk.saturating_mul(row.bulk);
+        }
         Ok(results)
     }
 
@@ -192,7 +174,7 @@ impl Child {
         Ok(results)
     }
 
-    /// The first result for each row.
+    /// The first result for each row, once for each of its traversers.
     pub(crate) fn firsts(
         &mut self,
         cx: &mut Context<'_>,
@@ -205,9 +187,11 @@ impl Child {
             let Some(batch) = self.pull(cx, BATCH_MAX)? else {
                 break;
             };
-            for row in batch {
-                let first = &mut firsts[row.segment as usize];
+            for mut row in batch {
+                let at = row.segment as usize;
+                let first = &mut firsts[at];
                 if first.is_none() {
+                    row.bulk = rows[at].bulk;
                     missing -= 1;
                     self.segments.close(row.segment);
                     *first = Some(row);
@@ -261,6 +245,7 @@ impl Key {
 pub(crate) enum Reader {
     Identity,
     Key(Key),
+    VisibleKey(Key, Child),
     Token(Token),
     Keys,
     Values,
@@ -273,6 +258,9 @@ impl Reader {
         Ok(match by {
             By::Identity => Self::Identity,
             By::Key(name) => Self::Key(builder.key(name)),
+            By::VisibleKey(name, plan) => {
+                Self::VisibleKey(builder.key(name), Child::local(plan, builder)?)
+            }
             By::Token(token) => Self::Token(*token),
             By::Keys => Self::Keys,
             By::Values => Self::Values,
@@ -303,8 +291,14 @@ impl Reader {
             let firsts = child.firsts(cx, rows)?;
             return Ok(firsts.into_iter().map(|row| Some(row?.value)).collect());
         }
-        if matches!(self, Self::Key(_) | Self::Token(Token::Label)) {
+        if let Self::Key(_) | Self::VisibleKey(..) | Self::Token(Token::Label) = self {
             cx.fetch_rows(rows)?;
+        }
+        if let Self::VisibleKey(key, visible) = self {
+            let each = rows.iter();
+            return each
+                .map(|row| element::visible_member(cx, &row.value, key, visible))
+                .collect();
         }
         rows.iter().map(|row| self.simple(cx, &row.value)).collect()
     }
@@ -326,7 +320,7 @@ impl Reader {
             Self::Token(token) => element::token(cx, value, *token),
             Self::Keys => element::column(value, true).map(Some),
             Self::Values => element::column(value, false).map(Some),
-            Self::Child(_) | Self::OrNull(_) => Ok(None),
+            Self::Child(_) | Self::VisibleKey(..) | Self::OrNull(_) => Ok(None),
         }
     }
 }

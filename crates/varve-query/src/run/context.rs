@@ -26,6 +26,8 @@ pub(crate) struct Context<'q> {
     pub(crate) writer: Option<&'q dyn GraphWriter>,
     pub(crate) meter: &'q Meter,
     pub(crate) track: Track,
+    /// The initial sack of rows.
+    pub(crate) sack: Option<Box<Value>>,
     /// Properties that any step reads, ascending.
     pub(crate) projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,

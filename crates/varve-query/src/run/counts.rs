@@ -145,8 +145,8 @@ impl Operator for Counts {
             .release(dictionary.bytes() + tally.held * COUNT_BYTES);
         let each = self.segments.each().into_iter().map(|segment| {
             let sizes = sizes.remove(&segment).unwrap_or_default();
-            let map = Value::Map(Arc::new(sizes.into_map())).bounded()?;
-            Ok(whole(map, segment, cx.track))
+            let map = Value::Map(Arc::new(sizes.into_map()?)).bounded()?;
+            Ok(whole(map, segment, cx))
         });
         each.collect::<Result<_, _>>().map(Some)
     }

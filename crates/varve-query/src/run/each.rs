@@ -119,16 +119,22 @@ where
     }
 }
 
-/// Passes one row at a time.
+/// Passes one traverser at a time, so that each meets the side effects and the changes of the graph
+/// that the next step made for the traversers before it.
 pub(crate) struct OneByOne {
     input: BoxedOperator,
+    /// Whether all rows of the input must come before the first traverser passes.
+    eager: bool,
+    begun: bool,
     rows: VecDeque<Row>,
 }
 
 impl OneByOne {
-    pub(crate) const fn new(input: BoxedOperator) -> Self {
+    pub(crate) const fn new(input: BoxedOperator, eager: bool) -> Self {
         Self {
             input,
+            eager,
+            begun: false,
             rows: VecDeque::new(),
         }
     }
@@ -136,17 +142,31 @@ impl OneByOne {
 
 impl Operator for OneByOne {
     fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
-        if let Some(row) = self.rows.pop_front() {
-            return Ok(Some(vec![row]));
+        if self.rows.is_empty() {
+            match (self.eager, std::mem::replace(&mut self.begun, true)) {
+                (true, true) => return Ok(None),
+                (true, false) => self.rows.extend(drain(self.input.as_mut(), cx)?),
+                (false, _) => match self.input.next(cx, 1)? {
+                    Some(rows) => self.rows.extend(rows),
+                    None => return Ok(None),
+                },
+            }
         }
-        let rows = self.input.next(cx, 1)?;
-        Ok(rows.map(|rows| {
-            self.rows.extend(rows);
-            self.rows.pop_front().into_iter().collect()
+        cx.tick(0)?;
+        Ok(Some(match self.rows.front_mut() {
+            Some(row) if row.bulk > 1 => {
+                row.bulk -= 1;
+                vec![Row {
+                    bulk: 1,
+                    ..row.clone()
+                }]
+            }
+            _ => self.rows.pop_front().into_iter().collect(),
         }))
     }
 
     fn reset(&mut self, how: Reset) {
+        self.begun = false;
         self.rows.clear();
         self.input.reset(how);
     }

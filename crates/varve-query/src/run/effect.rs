@@ -199,23 +199,18 @@ impl Operator for Cap {
             return Ok(None);
         }
         while self.input.next(cx, super::BATCH_MAX)?.is_some() {}
-        let of = |cx: &Context<'_>, name: &Name| {
-            let effect = cx.effects.get(name);
-            effect.map_or(Value::list(Vec::new()), |effect| effect.value.clone())
-        };
+        let of = |name: &Name| cx.effects.get(name).map(|effect| effect.value.clone());
         let value = match self.names.as_slice() {
-            [name] => of(cx, name),
-            names => Value::map(
-                names
-                    .iter()
-                    .map(|name| (Value::Text(name.clone()), of(cx, name))),
-            ),
+            [name] => of(name)
+                .ok_or_else(|| QueryError::invalid(format!("There is no side effect '{name}'")))?,
+            names => {
+                let entry = |name: &Name| Some((Value::Text(name.clone()), of(name)?));
+                Value::map(names.iter().filter_map(entry))
+            }
         };
         let segments = self.segments.each().into_iter();
         Ok(Some(
-            segments
-                .map(|at| whole(value.clone(), at, cx.track))
-                .collect(),
+            segments.map(|at| whole(value.clone(), at, cx)).collect(),
         ))
     }
 
@@ -273,7 +268,7 @@ where
         for segment in self.segments.each() {
             let own = parts.next_if(|part| part[0].segment == segment);
             let value = (self.make)(cx, own.unwrap_or_default())?.bounded()?;
-            out.push(whole(value, segment, cx.track));
+            out.push(whole(value, segment, cx));
         }
         Ok(Some(out))
     }

@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 use varve_model::many::values_of;
 use varve_model::{DataType, Properties, PropertyKeyId, Value as Stored};
 
-use super::child::Key;
+use super::child::{Child, Key};
 use super::context::Context;
+use super::row::Row;
 use crate::value::{Owner, Property, Token, VertexProperty};
 use crate::{QueryError, Value};
 
@@ -20,7 +21,7 @@ pub(crate) fn properties(value: &Value) -> Option<&Properties> {
     match value {
         Value::Vertex(vertex) => vertex.content()?.map(|content| &content.properties),
         Value::Edge(edge, _) => Some(edge.properties()),
-        Value::VertexProperty(property) => Some(&property.meta),
+        Value::VertexProperty(property) => Some(property.current_meta()),
         _ => None,
     }
 }
@@ -92,7 +93,7 @@ pub(crate) fn member(
             Ok(property(cx, value, key))
         }
         Value::Property(_) => Ok(None),
-        Value::Map(map) => Ok(map.get(&Value::Text(key.name.clone())).cloned()),
+        Value::Map(_) | Value::Tree(_) => Ok(entry(value, &key.name)),
         Value::Entry(entry) => {
             let is_it = entry.0 == Value::Text(key.name.clone());
             Ok(is_it.then(|| entry.1.clone()))
@@ -104,6 +105,53 @@ pub(crate) fn member(
             other.type_name()
         ))),
     }
+}
+
+/// The entry of a map or a tree whose key is this text.
+pub(crate) fn entry(value: &Value, name: &CompactString) -> Option<Value> {
+    match value {
+        Value::Map(map) => map.get(&Value::Text(name.clone())).cloned(),
+        Value::Tree(tree) => {
+            let below = tree.0.get(&Value::Text(name.clone()))?;
+            Some(Value::Tree(Arc::new(below.clone())))
+        }
+        _ => None,
+    }
+}
+
+/// As [`member`], but of a vertex only a property for which `visible` has a result.
+pub(crate) fn visible_member(
+    cx: &mut Context<'_>,
+    value: &Value,
+    key: &Key,
+    visible: &mut Child,
+) -> Result<Option<Value>, QueryError> {
+    if !matches!(value, Value::Vertex(_)) {
+        return member(cx, value, key);
+    }
+    let shown = visible_properties(cx, value, std::slice::from_ref(key), visible)?;
+    Ok(shown.into_iter().next().map(|(_, _, value)| value))
+}
+
+/// The properties of a vertex for which `visible` has a result: each with its name, as a property
+/// object, and its value.
+pub(crate) fn visible_properties(
+    cx: &mut Context<'_>,
+    value: &Value,
+    keys: &[Key],
+    visible: &mut Child,
+) -> Result<Vec<(CompactString, Value, Value)>, QueryError> {
+    let all = property_values(cx, value, keys).into_iter();
+    let rows: Vec<Row> = all.map(Row::new).collect();
+    let exist = visible.exist(cx, &rows)?;
+    let shown = rows.into_iter().zip(exist).filter(|(_, exists)| *exists);
+    let each = shown.filter_map(|(row, _)| match &row.value {
+        Value::VertexProperty(own) => {
+            Some((own.name.clone(), row.value.clone(), own.value.clone()))
+        }
+        _ => None,
+    });
+    Ok(each.collect())
 }
 
 /// The id, label, key or value of a value.
@@ -153,9 +201,13 @@ pub(crate) fn owner(value: &Value) -> Result<Value, QueryError> {
 
 /// The keys or the values of a map or an entry; the labels or the objects of a path.
 pub(crate) fn column(value: &Value, keys: bool) -> Result<Value, QueryError> {
+    if let Some(map) = value.as_map() {
+        return Ok(match keys {
+            true => Value::set(map.keys().cloned()),
+            false => Value::list(map.values().cloned().collect()),
+        });
+    }
     Ok(match (value, keys) {
-        (Value::Map(map), true) => Value::set(map.keys().cloned()),
-        (Value::Map(map), false) => Value::list(map.values().cloned().collect()),
         (Value::Entry(entry), true) => entry.0.clone(),
         (Value::Entry(entry), false) => entry.1.clone(),
         (Value::Path(path), true) => {

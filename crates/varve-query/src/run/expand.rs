@@ -12,7 +12,7 @@ use super::analysis::edge_labels;
 use super::build::Builder;
 use super::context::{Context, SharedSegments};
 use super::fused::VertexKey;
-use super::row::Row;
+use super::row::{Row, Track};
 use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset, SeededMap};
 use crate::plan::{End, Expanded, Name};
 use crate::value::{EdgeHandle, VertexHandle, Walked};
@@ -322,6 +322,22 @@ fn edge(
     Ok(Value::Edge(Arc::new(handle), walked))
 }
 
+/// How an edge was reached from the last vertex before it in the path. An edge that was not reached
+/// from an end counts as reached from its target.
+fn walked_from(row: &Row, edge: &EdgeHandle) -> Result<Walked, QueryError> {
+    let from = row.places().skip(1).find_map(|place| match place {
+        Value::Vertex(vertex) => Some(vertex.id()),
+        _ => None,
+    });
+    match from {
+        Some(from) if from == edge.id.owner(Direction::Out) => Ok(Walked::Out),
+        Some(_) => Ok(Walked::In),
+        None => Err(QueryError::invalid(
+            "The path history of the traverser does not contain a previous vertex",
+        )),
+    }
+}
+
 /// Adds the selected ends of an edge.
 pub(crate) fn ends(
     cx: &Context<'_>,
@@ -331,6 +347,10 @@ pub(crate) fn ends(
 ) -> Result<(), QueryError> {
     let Value::Edge(edge, walked) = &row.value else {
         return Err(QueryError::cast(&row.value, "Edge"));
+    };
+    let walked = match (end, cx.track) {
+        (End::Other, Track::Path) if row.path.is_some() => walked_from(row, edge)?,
+        _ => *walked,
     };
     let mut give = |direction| out.push(row.at(edge.end(direction), cx.track));
     match end {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::child::{Child, Key, Reader};
 use super::context::Context;
-use super::element;
 use super::row::Row;
 use super::{BoxedOperator, Operator, Reset};
+use super::{element, map};
 use crate::plan::Name;
 use crate::predicate::{Predicate, Test};
 use crate::value::{Path, Token};
@@ -40,6 +40,10 @@ pub(crate) fn has_token(
     token: Token,
     predicate: &Predicate,
 ) -> Result<bool, QueryError> {
+    // Only properties have a key and a value.
+    if let (Token::Key | Token::Value, Value::Vertex(_) | Value::Edge(..)) = (token, value) {
+        return Ok(false);
+    }
     match element::token(cx, value, token)? {
         Some(own) if token == Token::Label => match value {
             Value::Edge(edge, _) if edge.id.parent != edge.id.label => {
@@ -144,11 +148,8 @@ fn passes(
     row: &Row,
 ) -> Result<bool, QueryError> {
     let own = match start {
-        Some(label) => scoped(cx, row, label),
-        None => Some(row.value.clone()),
-    };
-    let Some(own) = own else {
-        return Ok(false);
+        Some(label) => scoped(cx, row, label)?,
+        None => row.value.clone(),
     };
     let Some(own) = readers[0].read_value(cx, &own)? else {
         return Ok(false);
@@ -158,9 +159,7 @@ fn passes(
         let Value::Text(label) = bound else {
             return Ok(Some(bound.clone()));
         };
-        let Some(value) = scoped(cx, row, label) else {
-            return Ok(None);
-        };
+        let value = scoped(cx, row, label)?;
         next += 1;
         let reader = &mut readers[next % readers.len().max(1)];
         reader.read_value(cx, &value)
@@ -169,16 +168,15 @@ fn passes(
 }
 
 /// The value of a label: a member of the row's map, a side effect, or a labelled value of the path.
-pub(crate) fn scoped(cx: &Context<'_>, row: &Row, label: &str) -> Option<Value> {
-    if let Value::Map(map) = &row.value
-        && let Some(member) = map.get(&Value::text(label))
-    {
-        return Some(member.clone());
-    }
-    if let Some(effect) = cx.effects.get(label) {
-        return Some(effect.value.clone());
-    }
-    row.labelled(label).last().map(|value| (*value).clone())
+///
+/// # Errors
+/// If the label has no value.
+pub(crate) fn scoped(cx: &Context<'_>, row: &Row, label: &Name) -> Result<Value, QueryError> {
+    map::labelled(cx, row, None, label).ok_or_else(|| {
+        QueryError::invalid(format!(
+            "Neither the map, the side effects nor the path has a value '{label}'"
+        ))
+    })
 }
 
 /// Gives the first row with each value, in each segment.
@@ -201,9 +199,8 @@ impl Dedup {
         for row in rows {
             let mut parts = Vec::with_capacity(self.labels.len());
             for label in &self.labels {
-                if let Some(value) = scoped(cx, row, label) {
-                    parts.extend(self.reader.read_value(cx, &value)?);
-                }
+                let value = scoped(cx, row, label)?;
+                parts.extend(self.reader.read_value(cx, &value)?);
             }
             let complete = parts.len() == self.labels.len();
             values.push(complete.then(|| Value::list(parts)));

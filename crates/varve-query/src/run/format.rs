@@ -30,10 +30,7 @@ pub(crate) fn combine(
             let firsts = child.firsts(cx, &rows)?;
             for ((first, own), row) in firsts.into_iter().zip(&mut arguments).zip(&rows) {
                 let Some(first) = first else {
-                    return Err(QueryError::invalid(format!(
-                        "The provided traverser does not map to a value: {}",
-                        row.value
-                    )));
+                    return Err(QueryError::unproductive(&row.value));
                 };
                 own.push(first.value);
             }

@@ -12,10 +12,10 @@ use super::build::Builder;
 use super::context::{Context, SharedSegments};
 use super::counts::Counts;
 use super::each::drain;
-use super::group::{self, Sorting};
+use super::group::{self, Sorting, whole};
 use super::neighbour_values::NeighbourValues;
 use super::reached::Reached;
-use super::row::Row;
+use super::row::{Row, counted};
 use super::source::{Column, Source, Wanted};
 use super::towards::Towards;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset, analysis, build, expand};
@@ -203,14 +203,12 @@ impl Operator for Degrees {
                 self.add(cx, std::mem::take(&mut reached), &mut sums)?;
             }
         }
-        let row = |segment| Row {
-            segment,
-            ..Row::start(
-                Value::count(sums.get(&segment).copied().unwrap_or(0)),
-                cx.track,
-            )
+        let row = |segment| {
+            let count = counted(sums.get(&segment).copied().unwrap_or(0))?;
+            Ok(whole(Value::count(count), segment, cx))
         };
-        Ok(Some(self.segments.each().into_iter().map(row).collect()))
+        let rows = self.segments.each().into_iter().map(row);
+        rows.collect::<Result<_, _>>().map(Some)
     }
 
     fn reset(&mut self, how: Reset) {
@@ -256,7 +254,7 @@ impl Operator for Count {
                 break;
             }
         }
-        Ok(Some(vec![Row::start(Value::count(count), cx.track)]))
+        Ok(Some(vec![Row::start(Value::count(count), cx)]))
     }
 
     fn reset(&mut self, _: Reset) {

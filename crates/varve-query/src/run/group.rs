@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::child::{Child, Reader};
 use super::context::{Context, SharedSegments};
-use super::row::{Row, Track, merged};
+use super::row::{Row, counted, merged};
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::{By, Fused, Op, Ordering, Plan, Reduce, Scope};
 use crate::value::ValueMap;
@@ -75,7 +75,7 @@ pub(crate) fn sorted_within(
     let rows = items.into_iter().map(Row::new).collect();
     let items = sorted(cx, sorting, rows)?.into_iter().map(|row| row.value);
     Ok(match value {
-        Value::Map(_) => of_entries(items),
+        Value::Map(_) | Value::Tree(_) => of_entries(items),
         _ => Value::list(items.collect()),
     })
 }
@@ -222,8 +222,8 @@ impl Sizes {
         self.0.len() > before
     }
 
-    pub(super) fn into_map(self) -> ValueMap {
-        let entry = |(key, count)| (key, Value::count(count));
+    pub(super) fn into_map(self) -> Result<ValueMap, QueryError> {
+        let entry = |(key, count)| Ok((key, Value::count(counted(count)?)));
         self.0.into_iter().map(entry).collect()
     }
 }
@@ -240,7 +240,7 @@ pub(crate) fn group_count(
             counts.add(key, row.bulk);
         }
     }
-    Ok(counts.into_map())
+    counts.into_map()
 }
 
 /// Counts the rows of groups. Rows are counted as they come, not stored.
@@ -297,8 +297,8 @@ impl Operator for GroupCount {
         cx.meter.release(held);
         let each = self.segments.each().into_iter().map(|segment| {
             let counts = counted.remove(&segment).unwrap_or_default();
-            let map = Value::Map(Arc::new(counts.into_map())).bounded()?;
-            Ok(whole(map, segment, cx.track))
+            let map = Value::Map(Arc::new(counts.into_map()?)).bounded()?;
+            Ok(whole(map, segment, cx))
         });
         each.collect::<Result<_, _>>().map(Some)
     }
@@ -371,7 +371,7 @@ pub(crate) fn sample_within(
         picked.push(items.remove(at));
     }
     Ok(match value {
-        Value::Map(_) => of_entries(picked),
+        Value::Map(_) | Value::Tree(_) => of_entries(picked),
         _ => Value::list(picked),
     })
 }
@@ -386,9 +386,9 @@ fn of_entries(entries: impl IntoIterator<Item = Value>) -> Value {
 }
 
 /// The row of a reduced value, in a segment.
-pub(crate) fn whole(value: Value, segment: u32, track: Track) -> Row {
+pub(crate) fn whole(value: Value, segment: u32, cx: &Context<'_>) -> Row {
     Row {
         segment,
-        ..Row::start(value, track)
+        ..Row::start(value, cx)
     }
 }

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use compact_str::CompactString;
-
 use super::build::{Builder, batch, calculation, each};
 use super::child::{Child, Key, Reader};
 use super::context::Context;
 use super::effect::joined;
+use super::filter::scoped;
 use super::row::Row;
 use super::{BoxedOperator, element};
-use crate::plan::{By, Name, Op, Plan, Pop, Tokens};
+use crate::plan::{By, Name, Op, Plan, Pop};
 use crate::value::{DEPTH_MAX, Path, Token, Tree, ValueMap};
 use crate::{QueryError, Value};
 
@@ -98,8 +97,11 @@ fn properties(
     input: BoxedOperator,
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
-    let keys =
-        |names: &[Name]| -> Vec<Key> { names.iter().map(|name| builder.key(name)).collect() };
+    // A key given twice counts once.
+    let keys = |names: &[Name]| -> Vec<Key> {
+        let each: indexmap::IndexSet<&Name> = names.iter().collect();
+        each.into_iter().map(|name| builder.key(name)).collect()
+    };
     Ok(match op {
         Op::Values(names) => {
             let keys = keys(names);
@@ -116,33 +118,7 @@ fn properties(
                 Ok(element::property_values(cx, value, &keys))
             })
         }
-        Op::PropertyMap(names) => {
-            let keys = keys(names);
-            values(input, true, move |cx, value| {
-                let properties = element::property_values(cx, value, &keys);
-                Ok(Some(property_map(properties)))
-            })
-        }
-        Op::ValueMap {
-            keys: names,
-            tokens,
-            by,
-        } => {
-            let (keys, tokens) = (keys(names), *tokens);
-            let mut reader = match by {
-                Some(by) => Some(Reader::new(by, builder)?),
-                None => None,
-            };
-            values(input, true, move |cx, value| {
-                value_map(cx, value, &keys, tokens, reader.as_mut()).map(Some)
-            })
-        }
-        Op::ElementMap(names) => {
-            let keys = keys(names);
-            values(input, true, move |cx, value| {
-                Ok(Some(element_map(cx, value, &keys)?))
-            })
-        }
+        Op::ElementMap(map) => super::element_map::operator(map, keys(&map.keys), input, builder)?,
         other => of_labels(other, input, builder)?,
     })
 }
@@ -184,6 +160,11 @@ fn of_labels(
             out.extend(value.map(|value| row.at(value, cx.track)));
             Ok(())
         }),
+        Op::Scoped(label) => each(input, false, move |cx, row, out| {
+            let value = scoped(cx, &row, &label)?;
+            out.push(row.at(value, cx.track));
+            Ok(())
+        }),
         Op::Select { pop, labels, by } => {
             let mut readers = Reader::each(&by, builder)?;
             each(input, false, move |cx, row, out| {
@@ -212,7 +193,7 @@ fn carried(
                 for place in row.places() {
                     cx.hold_long(place)?;
                 }
-                let path = between(row.whole_path(), from.as_ref(), to.as_ref());
+                let path = between(row.whole_path(), from.as_ref(), to.as_ref())?;
                 if let Some(path) = read_path(cx, path, &mut readers)? {
                     let path = Value::Path(Arc::new(path)).bounded()?;
                     out.push(row.at(path, cx.track));
@@ -260,114 +241,11 @@ fn token(input: BoxedOperator, token: Token) -> BoxedOperator {
     })
 }
 
-fn is_element(value: &Value) -> Result<(), QueryError> {
+pub(crate) fn is_element(value: &Value) -> Result<(), QueryError> {
     match value {
         Value::Vertex(_) | Value::Edge(..) | Value::VertexProperty(_) => Ok(()),
         other => Err(QueryError::cast(other, "Element")),
     }
-}
-
-fn property_map(properties: Vec<Value>) -> Value {
-    let mut map = ValueMap::default();
-    for property in properties {
-        match &property {
-            Value::VertexProperty(own) => add_to_list(&mut map, own.name.clone(), property),
-            Value::Property(own) => {
-                map.insert(Value::Text(own.name.clone()), property);
-            }
-            _ => {}
-        }
-    }
-    Value::Map(Arc::new(map))
-}
-
-/// Adds a value to the list of a name in a map.
-fn add_to_list(map: &mut ValueMap, name: CompactString, value: Value) {
-    let list = map.entry(Value::Text(name));
-    match list.or_insert_with(|| Value::list(Vec::new())) {
-        Value::List(items) => Arc::make_mut(items).push(value),
-        other => *other = value,
-    }
-}
-
-/// The tokens of the id and of the label in maps of an element.
-fn tokens_of(value: &Value) -> (&'static [Token], &'static [Token]) {
-    match value {
-        Value::VertexProperty(_) => (&[Token::Id], &[Token::Key, Token::Value]),
-        _ => (&[Token::Id], &[Token::Label]),
-    }
-}
-
-fn value_map(
-    cx: &mut Context<'_>,
-    value: &Value,
-    keys: &[Key],
-    tokens: Tokens,
-    mut reader: Option<&mut Reader>,
-) -> Result<Value, QueryError> {
-    is_element(value)?;
-    let mut map = ValueMap::default();
-    let (ids, labels) = tokens_of(value);
-    for (_, all) in [(tokens.ids, ids), (tokens.labels, labels)]
-        .iter()
-        .filter(|(wanted, _)| *wanted)
-    {
-        for token in *all {
-            if let Some(own) = element::token(cx, value, *token)? {
-                map.insert(Value::Token(*token), own);
-            }
-        }
-    }
-    let shown = map.len();
-    for (name, own) in element::pairs(cx, value, keys) {
-        match value {
-            Value::Vertex(_) => add_to_list(&mut map, name, own),
-            _ => {
-                map.insert(Value::Text(name), own);
-            }
-        }
-    }
-    let Some(reader) = &mut reader else {
-        return Ok(Value::Map(Arc::new(map)));
-    };
-    let mut read = ValueMap::default();
-    for (at, (name, own)) in map.into_iter().enumerate() {
-        let own = match at < shown {
-            true => Some(own),
-            false => reader.read_value(cx, &own)?,
-        };
-        read.extend(own.map(|own| (name, own)));
-    }
-    Ok(Value::Map(Arc::new(read)))
-}
-
-fn element_map(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Result<Value, QueryError> {
-    is_element(value)?;
-    let mut map = ValueMap::default();
-    let (ids, labels) = tokens_of(value);
-    for token in ids.iter().chain(labels) {
-        if let Some(own) = element::token(cx, value, *token)? {
-            map.insert(Value::Token(*token), own);
-        }
-    }
-    if let Value::Edge(edge, _) = value {
-        for (token, direction) in [
-            (Token::In, varve_model::Direction::In),
-            (Token::Out, varve_model::Direction::Out),
-        ] {
-            let end = edge.end(direction);
-            let mut own = ValueMap::default();
-            for part in [Token::Id, Token::Label] {
-                if let Some(part_value) = element::token(cx, &end, part)? {
-                    own.insert(Value::Token(part), part_value);
-                }
-            }
-            map.insert(Value::Token(token), Value::Map(Arc::new(own)));
-        }
-    }
-    let pairs = element::pairs(cx, value, keys).into_iter();
-    map.extend(pairs.map(|(name, own)| (Value::Text(name), own)));
-    Ok(Value::Map(Arc::new(map)))
 }
 
 fn indexed(value: &Value, map: bool) -> Value {
@@ -390,10 +268,8 @@ pub(crate) fn labelled(
     pop: Option<Pop>,
     label: &Name,
 ) -> Option<Value> {
-    if let Value::Map(map) = &row.value
-        && let Some(member) = map.get(&Value::Text(label.clone()))
-    {
-        return Some(member.clone());
+    if let Some(entry) = element::entry(&row.value, label) {
+        return Some(entry);
     }
     if let Some(effect) = cx.effects.get(label) {
         return Some(effect.value.clone());
@@ -454,8 +330,7 @@ fn select_child(
             };
             let found = match (&name, &row.value) {
                 (Value::Text(label), _) => labelled(cx, &row, pop, label),
-                (name, Value::Map(map)) => map.get(name).cloned(),
-                _ => None,
+                (name, map) => map.as_map().and_then(|map| map.get(name).cloned()),
             };
             let Some(found) = found else {
                 continue;
@@ -488,25 +363,40 @@ fn project(input: BoxedOperator, keys: Vec<Name>, mut readers: Vec<Reader>) -> B
     })
 }
 
-/// The part of a path from the first object with one label to the last with another.
-pub(crate) fn between(path: Path, from: Option<&Name>, to: Option<&Name>) -> Path {
-    let has = |label: &Name| {
-        let label = label.clone();
-        move |own: &Vec<CompactString>| own.contains(&label)
+/// The part of a path from the last object with one label to the last with another.
+///
+/// # Errors
+/// If no object has a label, or the first label comes after the second.
+pub(crate) fn between(
+    path: Path,
+    from: Option<&Name>,
+    to: Option<&Name>,
+) -> Result<Path, QueryError> {
+    let place = |label: Option<&Name>, end: &str| {
+        let Some(label) = label else {
+            return Ok(None);
+        };
+        let found = path.labels.iter().rposition(|own| own.contains(label));
+        let missing = || QueryError::invalid(format!("The path has no {end}-label '{label}'"));
+        found.ok_or_else(missing).map(Some)
     };
-    let start = from.and_then(|label| path.labels.iter().position(has(label)));
-    let end = to.and_then(|label| path.labels.iter().rposition(has(label)));
+    let (start, end) = (place(from, "from")?, place(to, "to")?);
     let (start, end) = (
         start.unwrap_or(0),
         end.map_or(path.objects.len(), |end| end + 1),
     );
+    if start >= end {
+        return Err(QueryError::invalid(
+            "The from-label comes after the to-label in the path",
+        ));
+    }
     if start == 0 && end == path.objects.len() {
-        return path;
+        return Ok(path);
     }
-    Path {
-        objects: path.objects[start.min(end)..end].to_vec(),
-        labels: path.labels[start.min(end)..end].to_vec(),
-    }
+    Ok(Path {
+        objects: path.objects[start..end].to_vec(),
+        labels: path.labels[start..end].to_vec(),
+    })
 }
 
 /// Replaces each object of a path by the value that a reader reads; `None` if a reader has no

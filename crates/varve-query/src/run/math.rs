@@ -8,12 +8,12 @@ use crate::plan::Math;
 use crate::value::number::Number;
 use crate::{QueryError, Value};
 
-/// The result for one row; `None` if a variable has no value or is null. The variables use the
-/// readers in turn, in the order of their first use.
+/// The result for one row; `None` if a reader has no value. The variables use the readers in turn,
+/// in the order of their first use.
 ///
 /// # Errors
-/// If a variable's value is not a number, a divisor is zero, a function is unknown, or a read
-/// fails.
+/// If a variable has no value or one that is not a number, a divisor is zero, a function is
+/// unknown, or a read fails.
 pub(crate) fn evaluate(
     cx: &mut Context<'_>,
     expression: &Math,
@@ -29,17 +29,14 @@ pub(crate) fn evaluate(
         let value = match name {
             // A child of `by()` may read the sack or a label of the row, so it gets the whole row.
             "_" => reader.read(cx, std::slice::from_ref(row))?.remove(0),
-            name => match scoped(cx, row, name) {
-                Some(value) => reader.read_value(cx, &value)?,
-                None => None,
-            },
+            name => {
+                let value = scoped(cx, row, &name.into())?;
+                reader.read_value(cx, &value)?
+            }
         };
         let Some(value) = value else {
             return Ok(None);
         };
-        if value.is_null() {
-            return Ok(None);
-        }
         let number = Number::of(&value).ok_or_else(|| QueryError::cast(&value, "Number"))?;
         values.push((name, number.to_f64()));
     }

@@ -1,10 +1,12 @@
-//! One property of each neighbour, without the neighbours.
+//! The values of one property of each neighbour, without the neighbours.
 //!
 //! A neighbour is represented by its key until its property is read. No id is decoded and no
 //! element is made.
 
 use std::collections::hash_map::Entry;
 
+use smallvec::SmallVec;
+use varve_model::many::values_of;
 use varve_view::{Expand as Ask, Flow, Neighbour};
 
 use super::child::Key;
@@ -109,26 +111,28 @@ impl NeighbourValues {
         Ok(true)
     }
 
-    /// Reads the property. Returns the rows of the neighbours that have it, in order.
+    /// Reads the property. Returns a row for each of its values, in the order of the neighbours.
     fn read(&self, cx: &Context<'_>, reached: Reached) -> Result<Vec<Row>, QueryError> {
         let Some((id, data_type)) = self.key.id(cx) else {
             return Ok(Vec::new());
         };
-        let mut values: Vec<Option<Value>> = vec![None; reached.rows.len()];
+        let mut values: Vec<SmallVec<[Value; 1]>> = vec![SmallVec::new(); reached.rows.len()];
         let mut found = |at: usize, _, properties: varve_model::Properties| {
-            let stored = properties.get(id);
-            values[at] = stored.map(|stored| Value::of_property(stored, data_type));
+            let each = values_of(properties.get(id));
+            let each = each.map(|one| Value::of_property(one.value, data_type));
+            values[at] = each.collect();
         };
         cx.view
             .vertices(&reached.keys.slices(), &[id], cx.meter, &mut found)?;
         let rows = reached.rows.into_iter().zip(values);
-        let with = |(row, value): (Row, Option<Value>)| {
-            Some(Row {
-                value: value?,
-                ..row
+        let with = |(row, values): (Row, SmallVec<[Value; 1]>)| {
+            let each = values.into_iter();
+            each.map(move |value| Row {
+                value,
+                ..row.clone()
             })
         };
-        Ok(rows.filter_map(with).collect())
+        Ok(rows.flat_map(with).collect())
     }
 }
 

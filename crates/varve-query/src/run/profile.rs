@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::context::Context;
 use super::each::drain;
 use super::effect::put;
-use super::row::{Row, Track};
+use super::row::Row;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::{Name, Op, Plan};
 use crate::value::{Profile, StepMetrics};
@@ -120,7 +120,7 @@ impl Operator for Profiling {
         let steps = self.measures.metrics();
         let profile = Value::Profile(Arc::new(Profile { steps }));
         Ok(Some(match &self.into {
-            None => vec![Row::start(profile, Track::Nothing)],
+            None => vec![Row::new(profile)],
             Some(name) => {
                 put(cx, name, profile);
                 rows

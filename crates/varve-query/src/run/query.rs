@@ -5,7 +5,7 @@ use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 use super::build::{self, Builder};
 use super::context::{Context, Effect, Random};
 use super::profile::{Measures, explained};
-use super::row::Track;
+use super::row::{Row, Track, counted};
 use super::{BATCH_MAX, BoxedOperator, analysis};
 use crate::plan::{Name, Op, Operator, Plan};
 use crate::{QueryError, Value, rules};
@@ -20,7 +20,8 @@ pub struct QueryOptions {
     /// The operator that combines the sacks of equal traversers at a barrier; `None` = the
     /// traversers are not merged.
     pub sack_merge: Option<Operator>,
-    /// Whether equal traversers that meet at a barrier count as one.
+    /// Whether equal traversers that meet at a barrier, an order or the end of a loop's round count
+    /// as one.
     pub once: bool,
     /// Whether every traverser records its path, even if no step needs it.
     pub paths: bool,
@@ -88,7 +89,7 @@ impl<'q> Query<'q> {
             false => rules::rewritten(plan, schema, track == Track::Path),
         };
         let sack = options.sack.map(Box::new);
-        let mut builder = Builder::new(schema, track, sack, options.as_written);
+        let mut builder = Builder::new(schema, track, sack.clone(), options.as_written);
         builder.measures = rewritten.profiles().then(Measures::default);
         let chain = match options.explain {
             true => {
@@ -106,6 +107,7 @@ impl<'q> Query<'q> {
             writer,
             meter,
             track,
+            sack,
             projection: analysis::projection(&rewritten, schema),
             effects,
             sack_merge: options.sack_merge,
@@ -125,7 +127,11 @@ impl<'q> Query<'q> {
     /// Those of the steps.
     pub fn next(&mut self, demand: usize) -> Result<Option<Vec<(Value, u64)>>, QueryError> {
         let rows = self.chain.next(&mut self.cx, demand.clamp(1, BATCH_MAX))?;
-        Ok(rows.map(|rows| rows.into_iter().map(|row| (row.value, row.bulk)).collect()))
+        let each = rows.map(|rows| {
+            let result = |row: Row| Ok((row.value, counted(row.bulk)?));
+            rows.into_iter().map(result).collect()
+        });
+        each.transpose()
     }
 
     /// Reads the labels and properties of all elements within these values, so that the values can

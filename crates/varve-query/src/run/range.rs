@@ -15,6 +15,8 @@ pub(crate) struct Range {
     pub(crate) high: Option<u64>,
     pub(crate) segments: SharedSegments,
     pub(crate) seen: FxHashMap<u32, u64>,
+    /// Whether the input has been read.
+    pub(crate) pulled: bool,
 }
 
 impl Range {
@@ -35,8 +37,14 @@ impl Operator for Range {
         demand: usize,
     ) -> Result<Option<Vec<Row>>, QueryError> {
         if self.is_done() {
+            // The steps before it change the graph all the same.
+            let pulls = cx.writer.is_some() && !std::mem::replace(&mut self.pulled, true);
+            if pulls && self.high == Some(0) {
+                self.input.next(cx, 1)?;
+            }
             return Ok(None);
         }
+        self.pulled = true;
         let mut wanted = demand;
         if let (Some(high), 1) = (self.high, self.segments.count.get()) {
             let left = high - self.seen.get(&0).copied().unwrap_or(0);
@@ -53,7 +61,10 @@ impl Operator for Range {
             *seen = until;
             let until = self.high.map_or(until, |high| until.min(high));
             if until > from {
-                row.bulk = until - from;
+                // A bulk that saturated stays too large to count.
+                if until < u64::MAX {
+                    row.bulk = until - from;
+                }
                 out.push(row);
             }
         }
@@ -62,6 +73,7 @@ impl Operator for Range {
 
     fn reset(&mut self, how: Reset) {
         self.seen.clear();
+        self.pulled = false;
         self.input.reset(how);
     }
 }
@@ -95,20 +107,18 @@ pub(crate) fn local(value: &Value, low: u64, high: Option<u64>) -> Value {
         Value::Set(items) => Value::set(items.iter().skip(low).take(count).cloned()),
         Value::Path(path) => {
             let objects = path.objects.iter().skip(low).take(count);
-            let labels = path.labels.iter().skip(low).take(count);
-            Value::Path(std::sync::Arc::new(crate::value::Path {
-                objects: objects.cloned().collect(),
-                labels: labels.cloned().collect(),
-            }))
+            Value::list(objects.cloned().collect())
         }
-        Value::Map(map) => {
-            let entries = map.iter().skip(low).take(count);
-            let entry = |(key, value): (&Value, &Value)| (key.clone(), value.clone());
-            Value::Map(std::sync::Arc::new(
-                entries.map(entry).collect::<ValueMap>(),
-            ))
-        }
-        other => other.clone(),
+        other => match other.as_map() {
+            Some(map) => {
+                let entries = map.iter().skip(low).take(count);
+                let entry = |(key, value): (&Value, &Value)| (key.clone(), value.clone());
+                Value::Map(std::sync::Arc::new(
+                    entries.map(entry).collect::<ValueMap>(),
+                ))
+            }
+            None => other.clone(),
+        },
     }
 }
 

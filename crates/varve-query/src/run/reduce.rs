@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::context::{Context, SharedSegments, copied_bytes};
-use super::row::Row;
+use super::row::{Row, counted};
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::Reduce as Kind;
 use crate::value::number::{Arithmetic, mean, times};
@@ -45,7 +45,7 @@ impl Operator for Reduce {
             if let Some(value) = state.end(self.kind)? {
                 out.push(Row {
                     segment,
-                    ..Row::start(value.bounded()?, cx.track)
+                    ..Row::start(value.bounded()?, cx)
                 });
             }
         }
@@ -81,7 +81,7 @@ impl Accumulator {
             }
             _ if value.is_null() => {}
             Kind::Sum | Kind::Mean => {
-                self.numbers = self.numbers.saturating_add(bulk);
+                self.numbers = counted(self.numbers.saturating_add(bulk))?;
                 let product = times(&value, bulk)?;
                 if !value.is_number() {
                     return Err(QueryError::cast(&value, "Number"));
@@ -105,7 +105,7 @@ impl Accumulator {
     /// The result; `None` if the reduction has none.
     pub(crate) fn end(self, kind: Kind) -> Result<Option<Value>, QueryError> {
         Ok(match kind {
-            Kind::Count => Some(Value::count(self.count)),
+            Kind::Count => Some(Value::count(counted(self.count)?)),
             Kind::Fold => Some(Value::list(self.list)),
             // All values were null.
             _ if self.value.is_none() && self.count > 0 => Some(Value::Null),

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use super::build::Builder;
 use super::child::Child;
 use super::context::Context;
-use super::each::drain;
+use super::each::{by_segment, drain};
 use super::row::{Row, merged};
+use super::sack;
 use super::{BATCH_MAX, BATCH_MIN, BoxedOperator, Operator, Reset};
 use crate::QueryError;
 use crate::plan::{LoopTest, Modulator, Repeat as Plan};
@@ -140,18 +141,24 @@ impl Repeat {
     }
 
     /// Begins the next round. Returns `false` if no row is left.
-    fn turn(&mut self, cx: &Context<'_>) -> bool {
+    fn turn(&mut self, cx: &Context<'_>) -> Result<bool, QueryError> {
         self.body.reset(Reset::Round);
         self.running = false;
         let later = std::mem::take(&mut self.later);
         let before = bytes_of(&later);
-        self.waiting.extend(match cx.merges {
-            true => merged(later),
-            false => later,
+        self.waiting.extend(match (cx.once, cx.merges) {
+            (true, _) => {
+                let parts = by_segment(later).into_iter();
+                let met = parts.map(|rows| sack::met(cx, rows));
+                met.collect::<Result<Vec<_>, _>>()?.concat()
+            }
+            (false, true) => merged(later),
+            (false, false) => later,
         });
-        cx.meter.release(before - bytes_of(&self.waiting));
+        cx.meter
+            .release(before.saturating_sub(bytes_of(&self.waiting)));
         self.rounds.set(self.rounds.get() + 1);
-        !self.waiting.is_empty()
+        Ok(!self.waiting.is_empty())
     }
 }
 
@@ -201,7 +208,7 @@ impl Operator for Repeat {
             self.after_body(cx, rows, &mut leave)?;
             return Ok(Some(leave));
         }
-        let goes_on = !self.waiting.is_empty() || self.turn(cx) || !leave.is_empty();
+        let goes_on = !self.waiting.is_empty() || self.turn(cx)? || !leave.is_empty();
         Ok(goes_on.then_some(leave))
     }
 

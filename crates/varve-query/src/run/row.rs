@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::context::copied_bytes;
-use crate::Value;
+use super::context::{Context, copied_bytes};
 use crate::plan::Name;
 use crate::value::{Path, Walked};
+use crate::{QueryError, Value};
 
 /// The part of a traverser's path that rows record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,8 @@ pub(crate) enum Track {
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) value: Value,
-    /// The number of traversers that this row stands for.
+    /// The number of traversers that this row stands for. `u64::MAX`: that many or more, since sums
+    /// and products saturate; see [`counted`].
     pub(crate) bulk: u64,
     /// In a child plan: the number under which the caller collects the results of one of its rows.
     /// Otherwise 0.
@@ -89,12 +90,13 @@ impl Row {
         }
     }
 
-    /// A row with a path that begins at its value.
-    pub(crate) fn start(value: Value, track: Track) -> Self {
+    /// A row with a path that begins at its value, and the initial sack.
+    pub(crate) fn start(value: Value, cx: &Context<'_>) -> Self {
         let mut row = Self::new(value);
-        if track == Track::Path {
+        if cx.track == Track::Path {
             row.path = Some(Step::after(None, &row.value));
         }
+        row.sack.clone_from(&cx.sack);
         row
     }
 
@@ -158,6 +160,19 @@ impl Row {
     pub(crate) fn bytes(&self) -> usize {
         let sack = self.sack.as_deref().map_or(0, copied_bytes);
         Self::BYTES + copied_bytes(&self.value) + sack
+    }
+}
+
+/// The number of traversers, or of values, that rows stand for.
+///
+/// # Errors
+/// If there are more than a bulk can count.
+pub(crate) fn counted(bulk: u64) -> Result<u64, QueryError> {
+    match bulk {
+        u64::MAX => Err(QueryError::Arithmetic(
+            "The traversal has more than 2^64 - 2 equal traversers: too many to count",
+        )),
+        bulk => Ok(bulk),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::context::Context;
 use super::effect::joined;
-use super::row::{Row, Track, merge_class, merged};
+use super::row::{Row, Track, counted, merge_class, merged};
 use crate::value::number::{Arithmetic, times};
 use crate::{QueryError, Value};
 
@@ -58,7 +58,7 @@ pub(crate) fn normed(mut rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
     };
     for row in &rows {
         let sack = row.sack.as_deref().unwrap_or(&Value::Null);
-        total = Arithmetic::Add.apply(&total, &times(sack, row.bulk)?)?;
+        total = Arithmetic::Add.apply(&total, &times(sack, counted(row.bulk)?)?)?;
     }
     for row in &mut rows {
         let sack = row.sack.as_deref().unwrap_or(&Value::Null);

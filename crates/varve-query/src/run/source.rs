@@ -15,7 +15,7 @@ use super::analysis;
 use super::build::Builder;
 use super::child::Key;
 use super::context::{Context, SharedSegments};
-use super::group::COUNTED_TOGETHER;
+use super::group::{COUNTED_TOGETHER, whole};
 use super::row::Row;
 use super::{BATCH_MAX, BoxedOperator, GROWTH, Operator, Reset};
 use crate::plan::{By, ElementKind, Name, Op};
@@ -65,7 +65,6 @@ impl Operator for Start {
 pub(crate) struct Inject {
     pub(crate) input: BoxedOperator,
     pub(crate) values: Vec<Value>,
-    pub(crate) sack: Option<Box<Value>>,
     /// Whether the input is not read, since it has no values, as at the start of a query.
     pub(crate) first: bool,
     /// Whether the input's rows go first, as at the start of a child.
@@ -93,11 +92,7 @@ impl Operator for Inject {
         let mut rows = Vec::new();
         for segment in self.segments.each() {
             for value in &self.values {
-                rows.push(Row {
-                    segment,
-                    sack: self.sack.clone(),
-                    ..Row::start(value.clone(), cx.track)
-                });
+                rows.push(whole(value.clone(), segment, cx));
             }
         }
         Ok(Some(rows))

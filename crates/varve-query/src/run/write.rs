@@ -228,43 +228,6 @@ impl Operator for Writing {
     }
 }
 
-/// Passes rows one at a time, after the whole input has come: a later step changes the graph, and
-/// each row must see the changes made for the rows before it.
-pub(crate) struct Eager {
-    pub(crate) input: BoxedOperator,
-    pub(crate) rows: Option<std::vec::IntoIter<Row>>,
-    /// The current row. Its bulk is the number of traversers that have not been passed yet.
-    pub(crate) current: Option<Row>,
-}
-
-impl Operator for Eager {
-    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
-        if self.rows.is_none() {
-            self.rows = Some(drain(self.input.as_mut(), cx)?.into_iter());
-        }
-        if self.current.is_none() {
-            self.current = self.rows.as_mut().and_then(Iterator::next);
-        }
-        let Some(mut row) = self.current.take() else {
-            return Ok(None);
-        };
-        cx.tick(0)?;
-        let one = Row {
-            bulk: 1,
-            ..row.clone()
-        };
-        row.bulk -= 1;
-        self.current = (row.bulk > 0).then_some(row);
-        Ok(Some(vec![one]))
-    }
-
-    fn reset(&mut self, how: Reset) {
-        self.rows = None;
-        self.current = None;
-        self.input.reset(how);
-    }
-}
-
 /// Checks a label or a key: it must be neither empty nor begin with `~`.
 fn checked_name<'n>(what: &str, name: &'n Name) -> Result<&'n Name, QueryError> {
     if name.starts_with('~') {

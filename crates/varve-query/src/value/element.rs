@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use compact_str::CompactString;
+use varve_model::many::values_of;
 use varve_model::sortable::given_id;
 use varve_model::{
     Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
@@ -265,11 +266,25 @@ pub struct VertexProperty {
     pub number: u32,
     /// Its value.
     pub value: Value,
-    /// Its meta-properties; most have none.
+    /// Its meta-properties when it was read; most have none.
     pub meta: Properties,
 }
 
 impl VertexProperty {
+    /// Its meta-properties in the content of the vertex that was read last: a step may have changed
+    /// them since the property was read.
+    #[must_use]
+    pub fn current_meta(&self) -> &Properties {
+        static NONE: Properties = Properties::new();
+        let content = self.vertex.content().flatten();
+        let stored = content.and_then(|content| content.properties.get(self.key));
+        let mut values = values_of(stored);
+        match values.find(|one| one.number == self.number) {
+            Some(one) => one.meta.unwrap_or(&NONE),
+            None => &self.meta,
+        }
+    }
+
     /// The property's id: the vertex id, the key, and the number if it is not 0.
     #[must_use]
     pub fn id(&self) -> String {

@@ -286,7 +286,11 @@ pub(crate) fn times(number: &Value, bulk: u64) -> Result<Value, QueryError> {
     match bulk {
         1 => Ok(number.clone()),
         _ => {
-            let bulk = i64::try_from(bulk).unwrap_or(i64::MAX);
+            let bulk = i64::try_from(bulk).map_err(|_| {
+                QueryError::arithmetic(
+                    "A sum of more than 2^63 - 1 equal values cannot be computed",
+                )
+            })?;
             // The factor has the narrowest type, so that the number's own width decides.
             Arithmetic::Multiply.apply(number, &whole(bulk, 8))
         }

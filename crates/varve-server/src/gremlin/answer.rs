@@ -214,9 +214,9 @@ fn vertex_property(
     self::value(growing, schema, &property.value)?;
     let json = &mut growing.json;
     json.key("label").string(&property.name);
-    if !property.meta.is_empty() {
+    if !property.current_meta().is_empty() {
         json.key("properties").begin_object();
-        for (key, meta) in property.meta.iter() {
+        for (key, meta) in property.current_meta().iter() {
             json.key(schema.property_key_name(key));
             output::value(json, meta);
         }

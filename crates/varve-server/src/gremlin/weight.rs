@@ -97,7 +97,7 @@ impl Scale {
             Value::VertexProperty(property) => {
                 self.take(ELEMENT_BYTES)?;
                 self.value(&property.value)?;
-                self.properties(&property.meta)
+                self.properties(property.current_meta())
             }
             Value::Property(property) => {
                 self.take(ELEMENT_BYTES)?;

@@ -83,7 +83,7 @@ impl Renderer<'_> {
                 id: property_id(&property.id()),
                 label: property.name.clone(),
                 value: self.value(&property.value),
-                properties: self.properties(&property.meta),
+                properties: self.properties(property.current_meta()),
             })),
             Value::Property(property) => To::Property(Box::new(wire::Property {
                 key: property.name.clone(),

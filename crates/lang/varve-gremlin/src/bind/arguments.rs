@@ -149,14 +149,11 @@ impl Binder<'_> {
         }
     }
 
-    /// A whole number of at least 0.
-    pub(super) fn number(&self, argument: &Argument) -> Result<u64, QueryError> {
+    /// A whole number.
+    pub(super) fn whole_number(&self, argument: &Argument) -> Result<i64, QueryError> {
         let value = self.value(argument)?;
-        let number = value
-            .as_long()
-            .and_then(|number| u64::try_from(number).ok());
-        number.ok_or_else(|| {
-            QueryError::invalid(format!("Expected a number of at least 0, but got {value}"))
+        value.as_long().ok_or_else(|| {
+            QueryError::invalid(format!("A whole number is expected here, but got {value}"))
         })
     }
 

@@ -1,6 +1,6 @@
 //! Steps that filter values: `has`, `is`, `where`, `and`, `or`, `not`.
 
-use varve_query::plan::{Name, Op, Plan};
+use varve_query::plan::{Op, Plan};
 use varve_query::value::Token;
 use varve_query::{Predicate, QueryError, Value};
 
@@ -167,11 +167,13 @@ fn ends_bound(mut plan: Plan) -> Plan {
         _ => {}
     }
     if let Some(Op::As(labels)) = plan.ops.first() {
-        let labels: Vec<Name> = labels.to_vec();
-        plan.ops[0] = Op::Select {
-            pop: None,
-            labels,
-            by: Vec::new(),
+        plan.ops[0] = match labels.as_slice() {
+            [label] => Op::Scoped(label.clone()),
+            labels => Op::Select {
+                pop: None,
+                labels: labels.to_vec(),
+                by: Vec::new(),
+            },
         };
     }
     if let (true, Some(Op::As(labels))) = (plan.ops.len() > 1, plan.ops.last()) {

@@ -3,7 +3,7 @@
 use varve_query::plan::Operator;
 use varve_query::{QueryError, Value};
 
-use super::strategies::Strategies;
+use super::strategies::{Strategies, check_known};
 use super::{Binder, Bound};
 use crate::tree::{self, Argument, SourceInstruction, SourceName};
 
@@ -41,6 +41,7 @@ impl Binder<'_> {
             (SourceName::WithoutStrategies, names) => {
                 for name in names {
                     if let Argument::Strategy(strategy) = name {
+                        check_known(strategy)?;
                         strategies.remove(&strategy.name);
                         if strategy.name == "ConnectiveStrategy" {
                             self.infix.set(false);

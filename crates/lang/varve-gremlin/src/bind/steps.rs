@@ -2,10 +2,13 @@
 
 use smallvec::SmallVec;
 use varve_model::Direction;
-use varve_query::plan::{By, ElementKind, End, Expanded, Op, Plan, Pop, Reduce, Scope, Tokens};
+use varve_query::plan::{
+    By, ElementKind, ElementMap, End, Expanded, MapOf, Op, Plan, Pop, Reduce, Scope, Tokens,
+};
 use varve_query::{QueryError, Value};
 
 use super::arguments::{first, scoped};
+use super::branches::Loop;
 use super::by::modulators;
 use super::{Binder, calls, math, source, writes};
 use crate::tree::{self, Argument, Column, Step, StepName};
@@ -21,33 +24,22 @@ impl Binder<'_> {
         }
         let mut ops = Vec::with_capacity(steps.len());
         let mut at = 0;
-        // Modulators that precede `repeat`.
-        let mut before: Vec<&Step> = Vec::new();
         while at < steps.len() {
+            let found = Loop::at_start(&steps[at..])?;
+            if let Some((found, length)) = found {
+                ops.push(self.repeat(&found)?);
+                for step in &found.labels {
+                    self.step(step, &[], &mut ops)?;
+                }
+                at += length;
+                continue;
+            }
             let step = &steps[at];
-            let rest = &steps[at + 1..];
-            let loop_part = [StepName::Until, StepName::Emit, StepName::Times];
-            if loop_part.contains(&step.name) {
-                before.push(step);
-                at += 1;
-                continue;
-            }
-            if step.name == StepName::Repeat {
-                let after = modulators(rest, &loop_part);
-                ops.push(self.repeat(step, &std::mem::take(&mut before), after)?);
-                at += 1 + after.len();
-                continue;
-            }
-            let behind = modulators(rest, modulators_of(step.name));
+            let behind = modulators(&steps[at + 1..], modulators_of(step.name));
             self.step(step, behind, &mut ops)?;
             at += 1 + behind.len();
         }
-        match before.is_empty() {
-            true => Ok(Plan::new(ops)),
-            false => Err(QueryError::invalid(
-                "The repeat()-traversal was not defined",
-            )),
-        }
+        Ok(Plan::new(ops))
     }
 
     /// Binds steps joined by `and()` and `or()` without arguments; `and` has the higher precedence.
@@ -232,8 +224,6 @@ impl Binder<'_> {
             StepName::Identity => Op::Identity,
             StepName::Values => Op::Values(self.names(arguments)?),
             StepName::Properties => Op::Properties(self.names(arguments)?),
-            StepName::PropertyMap => Op::PropertyMap(self.names(arguments)?),
-            StepName::ElementMap => Op::ElementMap(self.names(arguments)?),
             StepName::Constant => Op::Constant(self.value(first(step)?)?),
             StepName::Unfold => Op::Unfold,
             StepName::Element => Op::Element,
@@ -273,16 +263,24 @@ impl Binder<'_> {
 
     fn selection(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
         let (scope, arguments) = scoped(step);
-        let count = || match arguments.first() {
-            Some(argument) => self.number(argument),
-            None => Ok(1),
+        // A negative number counts as 0, but as no limit where it is -1 in `limit` and `range`.
+        let number = |argument| self.whole_number(argument);
+        let count = || -> Result<u64, QueryError> {
+            let count = arguments.first().map_or(Ok(1), number)?;
+            Ok(u64::try_from(count).unwrap_or(0))
+        };
+        let range = |low: i64, high: i64| match low != -1 && high != -1 && high < low {
+            true => Err(QueryError::invalid(format!(
+                "Not a legal range: [{low}, {high}]"
+            ))),
+            false => Ok(Op::Range {
+                low: u64::try_from(low).unwrap_or(0),
+                high: (high != -1).then(|| u64::try_from(high).unwrap_or(0)),
+                scope,
+            }),
         };
         Ok(match step.name {
-            StepName::Limit => Op::Range {
-                low: 0,
-                high: Some(count()?),
-                scope,
-            },
+            StepName::Limit => range(0, arguments.first().map_or(Ok(1), number)?)?,
             StepName::Skip => Op::Range {
                 low: count()?,
                 high: None,
@@ -292,15 +290,7 @@ impl Binder<'_> {
                 let [low, high] = arguments else {
                     return Err(QueryError::invalid("range() needs two numbers"));
                 };
-                let high = self.value(high)?.as_long().unwrap_or(-1);
-                let (low, high) = (self.number(low)?, u64::try_from(high).ok());
-                if high.is_some_and(|high| high < low) {
-                    return Err(QueryError::invalid(format!(
-                        "Not a legal range: [{low}, {}]",
-                        high.unwrap_or_default()
-                    )));
-                }
-                Op::Range { low, high, scope }
+                range(number(low)?, number(high)?)?
             }
             StepName::Tail => Op::Tail {
                 count: count()?,
@@ -417,7 +407,9 @@ impl Binder<'_> {
                 let by = self.bys(behind)?;
                 Op::Path { by, from, to }
             }
-            StepName::ValueMap => self.value_map(step, behind)?,
+            StepName::ValueMap | StepName::PropertyMap | StepName::ElementMap => {
+                self.element_map(step, behind)?
+            }
             StepName::Union => Op::Union(self.children(arguments)?),
             StepName::Coalesce => Op::Coalesce(self.children(arguments)?),
             StepName::Optional => Op::Optional(child()?),
@@ -440,7 +432,7 @@ impl Binder<'_> {
                 by: self.bys(behind)?,
             },
             StepName::Index => Op::Index {
-                map: behind.iter().any(|with| with.arguments.len() > 1),
+                map: self.indexes_map(behind)?,
             },
             StepName::By | StepName::With | StepName::From | StepName::Option => {
                 return Err(QueryError::invalid(format!(
@@ -474,7 +466,21 @@ impl Binder<'_> {
         })
     }
 
-    fn value_map(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
+    /// Whether the modulators of `index` ask for a map.
+    fn indexes_map(&self, behind: &[Step]) -> Result<bool, QueryError> {
+        let mut map = false;
+        for with in behind.iter().filter(|step| step.name == StepName::With) {
+            let [_, kind] = with.arguments.as_slice() else {
+                return Err(QueryError::invalid(
+                    "WithOptions.indexer takes WithOptions.list or WithOptions.map",
+                ));
+            };
+            map = self.whole_number(kind)? == 1;
+        }
+        Ok(map)
+    }
+
+    fn element_map(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
         let (tokens, arguments) = match step.arguments.split_first() {
             Some((Argument::Bool(tokens), rest)) => (*tokens, rest),
             _ => (false, step.arguments.as_slice()),
@@ -493,11 +499,22 @@ impl Binder<'_> {
                 labels: mask & 2 != 0,
             };
         }
-        Ok(Op::ValueMap {
+        let of = match step.name {
+            StepName::ValueMap => MapOf::Values,
+            StepName::PropertyMap => MapOf::Properties,
+            _ => MapOf::Whole,
+        };
+        Ok(Op::ElementMap(Box::new(ElementMap {
+            of,
             keys: self.names(arguments)?,
-            tokens: shown,
+            tokens: match of {
+                // The maps of properties have no tokens: the reference ignores them, too.
+                MapOf::Properties => Tokens::default(),
+                _ => shown,
+            },
             by: self.sole_by(step, behind)?,
-        })
+            visible: None,
+        })))
     }
 }
 

@@ -12,6 +12,112 @@ const STRATEGIES_MAX: usize = 100;
 /// The most steps after a strategy, estimated as if every step got all filters of the strategy.
 const COPIES_MAX: usize = 100_000;
 
+/// The strategies with settings that are read, and the names of these settings.
+const SETTINGS: &[(&str, &[&str])] = &[
+    ("SeedStrategy", &["seed"]),
+    (
+        "SubgraphStrategy",
+        &[
+            "vertices",
+            "edges",
+            "vertexProperties",
+            "checkAdjacentVertices",
+        ],
+    ),
+    (
+        "PartitionStrategy",
+        &[
+            "partitionKey",
+            "writePartition",
+            "readPartitions",
+            "includeMetaProperties",
+        ],
+    ),
+    ("ProductiveByStrategy", &["productiveKeys"]),
+    (
+        "EdgeLabelVerificationStrategy",
+        &["throwException", "logWarning"],
+    ),
+    (
+        "ReservedKeysVerificationStrategy",
+        &["throwException", "logWarning", "keys"],
+    ),
+];
+/// A setting of every strategy that some drivers send: the name of its class.
+const CLASS_SETTING: &str = "strategy";
+/// The strategies without settings that are read, and those that change how the reference runs a
+/// traversal, but not its results.
+const WITHOUT_SETTINGS: &[&str] = &[
+    "AdjacentToIncidentStrategy",
+    "ByModulatorOptimizationStrategy",
+    "ComputerFinalizationStrategy",
+    "ComputerVerificationStrategy",
+    "ConnectiveStrategy",
+    "CountStrategy",
+    "EarlyLimitStrategy",
+    "FilterRankingStrategy",
+    "GValueReductionStrategy",
+    "GraphFilterStrategy",
+    "HaltedTraverserStrategy",
+    "HugeCountStepStrategy",
+    "HugeGraphStepStrategy",
+    "HugePrimaryKeyStrategy",
+    "HugeVertexStepStrategy",
+    "IdentityRemovalStrategy",
+    "IncidentToAdjacentStrategy",
+    "InlineFilterStrategy",
+    "LambdaRestrictionStrategy",
+    "LazyBarrierStrategy",
+    "MatchAlgorithmStrategy",
+    "MatchPredicateStrategy",
+    "MessagePassingReductionStrategy",
+    "OptionsStrategy",
+    "OrderLimitStrategy",
+    "PathProcessorStrategy",
+    "PathRetractionStrategy",
+    "ProfileStrategy",
+    "ProviderGValueReductionStrategy",
+    "ReadOnlyStrategy",
+    "ReferenceElementStrategy",
+    "RemoteStrategy",
+    "RepeatUnrollStrategy",
+    "RequirementsStrategy",
+    "StandardVerificationStrategy",
+    "TinkerGraphCountStrategy",
+    "TinkerGraphStepStrategy",
+    "VertexProgramRestrictionStrategy",
+    "VertexProgramStrategy",
+];
+/// Strategies of the reference that would change results, and are refused.
+const UNSUPPORTED: &[&str] = &[
+    "ElementIdStrategy",
+    "EventStrategy",
+    "SackStrategy",
+    "SideEffectStrategy",
+];
+
+/// Checks that there is a strategy of this name, and that it has each of these settings.
+pub(super) fn check_known(strategy: &Strategy) -> Result<(), QueryError> {
+    let name = strategy.name.as_str();
+    if UNSUPPORTED.contains(&name) {
+        return Err(QueryError::Unsupported(format!("The strategy {name}")));
+    }
+    let Some((_, settings)) = SETTINGS.iter().find(|(own, _)| *own == name) else {
+        return match WITHOUT_SETTINGS.contains(&name) {
+            true => Ok(()),
+            false => Err(QueryError::invalid(format!("There is no strategy {name}"))),
+        };
+    };
+    let mut keys = strategy.configuration.iter().map(|(key, _)| key.as_str());
+    match keys.find(|key| !settings.contains(key) && *key != CLASS_SETTING) {
+        None => Ok(()),
+        Some(key) => Err(QueryError::invalid(format!(
+            "{name} has no setting '{key}', but {}",
+            settings.join(", ")
+        ))),
+    }
+}
+
 /// The strategies of a traversal.
 #[derive(Debug, Default)]
 pub(super) struct Strategies {
@@ -180,6 +286,7 @@ impl Binder<'_> {
         let Argument::Strategy(strategy) = argument else {
             return Err(QueryError::invalid("withStrategies() takes strategies"));
         };
+        check_known(strategy)?;
         let name = &strategy.name;
         let kind = match name.as_str() {
             "OptionsStrategy" => {
@@ -190,8 +297,10 @@ impl Binder<'_> {
             }
             "SeedStrategy" => {
                 if let Some(seed) = setting(strategy, "seed") {
-                    let seed = self.value(seed)?.as_long().unwrap_or_default();
-                    bound.options.seed = Some(seed.cast_unsigned());
+                    let seed = self.value(seed)?;
+                    let number = seed.as_long();
+                    let number = number.ok_or_else(|| bad_setting(strategy, "seed", "a number"))?;
+                    bound.options.seed = Some(number.cast_unsigned());
                 }
                 return Ok(());
             }
@@ -199,7 +308,8 @@ impl Binder<'_> {
                 vertices: self.criterion(strategy, "vertices")?,
                 edges: self.criterion(strategy, "edges")?,
                 vertex_properties: self.criterion(strategy, "vertexProperties")?,
-                check_ends: flag(strategy, "checkAdjacentVertices", true),
+                check_ends: self.flag(strategy, "checkAdjacentVertices", true)?,
+                check_additions: true,
             })),
             "PartitionStrategy" => StrategyRule::Subgraph(Box::new(self.partition(strategy)?)),
             "ProductiveByStrategy" => {
@@ -207,7 +317,7 @@ impl Binder<'_> {
             }
             "ReadOnlyStrategy" => StrategyRule::ReadOnly,
             "EdgeLabelVerificationStrategy" => StrategyRule::EdgeLabels {
-                refuses: flag(strategy, "throwException", false),
+                refuses: self.flag(strategy, "throwException", false)?,
             },
             "ReservedKeysVerificationStrategy" => {
                 let keys = self.keys(strategy, "keys")?;
@@ -216,12 +326,11 @@ impl Binder<'_> {
                         true => vec!["id".into(), "label".into()],
                         false => keys,
                     },
-                    refuses: flag(strategy, "throwException", false),
+                    refuses: self.flag(strategy, "throwException", false)?,
                 }
             }
             "VertexProgramStrategy" => StrategyRule::VertexProgram,
             "VertexProgramRestrictionStrategy" => StrategyRule::NoVertexProgram,
-            // The other strategies change how the reference runs a traversal, not its results.
             _ => return Ok(()),
         };
         strategies.remove(name);
@@ -241,7 +350,18 @@ impl Binder<'_> {
     fn criterion(&self, strategy: &Strategy, key: &str) -> Result<Option<Plan>, QueryError> {
         match setting(strategy, key) {
             None | Some(Argument::Null) => Ok(None),
-            Some(criterion) => self.child(criterion).map(Some),
+            Some(Argument::Traversal(criterion)) => self.plan(&criterion.steps).map(Some),
+            Some(_) => Err(bad_setting(strategy, key, "a traversal")),
+        }
+    }
+
+    /// The value of a setting that is true or false.
+    fn flag(&self, strategy: &Strategy, key: &str, otherwise: bool) -> Result<bool, QueryError> {
+        let value = setting(strategy, key).map(|value| self.value(value));
+        match value.transpose()? {
+            None | Some(Value::Null) => Ok(otherwise),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(_) => Err(bad_setting(strategy, key, "true or false")),
         }
     }
 
@@ -264,12 +384,14 @@ impl Binder<'_> {
             key: self.name(key)?,
             predicate: Predicate::within(read),
         }]);
-        let of_properties = flag(strategy, "includeMetaProperties", false);
+        let of_properties = self.flag(strategy, "includeMetaProperties", false)?;
         Ok(Subgraph {
             vertices: Some(within.clone()),
             edges: Some(within.clone()),
             vertex_properties: of_properties.then_some(within),
             check_ends: false,
+            // An element may be added to a partition that is not read.
+            check_additions: false,
         })
     }
 }
@@ -280,9 +402,9 @@ fn setting<'s>(strategy: &'s Strategy, key: &str) -> Option<&'s Argument> {
     found.map(|(_, value)| value)
 }
 
-fn flag(strategy: &Strategy, key: &str, otherwise: bool) -> bool {
-    match setting(strategy, key) {
-        Some(Argument::Bool(value)) => *value,
-        _ => otherwise,
-    }
+fn bad_setting(strategy: &Strategy, key: &str, wanted: &str) -> QueryError {
+    QueryError::invalid(format!(
+        "The setting '{key}' of {} takes {wanted}",
+        strategy.name
+    ))
 }

@@ -19,10 +19,12 @@ mod others;
 mod outcome;
 mod paths;
 mod random;
+mod reference;
 mod report;
 mod rules;
 mod scripts;
 mod steps;
+mod strategies;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

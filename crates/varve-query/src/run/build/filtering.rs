@@ -107,7 +107,7 @@ fn filtering_rows(
         Op::Dedup { .. } => map::values(input, false, |_, value| {
             Ok(Some(match value.items() {
                 Some(items) => Value::set(items),
-                None => value.clone(),
+                None => Value::set([value.clone()]),
             }))
         }),
         Op::Coin(probability) => coin(input, probability),
@@ -119,7 +119,7 @@ fn filtering_rows(
         } => {
             let mut readers = Reader::each(&by, builder)?;
             passing(input, false, move |cx, row| {
-                let path = map::between(row.whole_path(), from.as_ref(), to.as_ref());
+                let path = map::between(row.whole_path(), from.as_ref(), to.as_ref())?;
                 let path = map::read_path(cx, path, &mut readers)?;
                 Ok(path.is_some_and(|path| filter::is_simple(&path) == simple))
             })
@@ -161,6 +161,7 @@ pub(super) fn ordering(
             high,
             segments: Rc::clone(&builder.segments),
             seen: rustc_hash::FxHashMap::default(),
+            pulled: false,
         }),
         Op::Range { low, high, .. } => map::values(input, false, move |_, value| {
             Ok(Some(range::local(value, low, high)))
@@ -193,9 +194,13 @@ pub(super) fn ordering(
                 sorting.push((Reader::Identity, crate::plan::Ordering::Ascending));
             }
             match scope {
-                Scope::Global => {
-                    gather(input, move |cx, rows| group::sorted(cx, &mut sorting, rows))
-                }
+                Scope::Global => gather(input, move |cx, rows| {
+                    let rows = match cx.once {
+                        true => sack::met(cx, rows)?,
+                        false => rows,
+                    };
+                    group::sorted(cx, &mut sorting, rows)
+                }),
                 Scope::Local => map::values(input, false, move |cx, value| {
                     group::sorted_within(cx, &mut sorting, value).map(Some)
                 }),

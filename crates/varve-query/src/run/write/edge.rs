@@ -42,7 +42,7 @@ impl End {
     ) -> Result<Option<Value>, QueryError> {
         match end {
             None => Ok(Some(row.value.clone())),
-            Some(Self::Label(label)) => Ok(scoped(cx, row, label)),
+            Some(Self::Label(label)) => scoped(cx, row, label).map(Some),
             Some(Self::Part(part)) => part.of(cx, row),
         }
     }
@@ -59,7 +59,10 @@ pub(super) fn add(
     let said = Said::of(cx, properties, row)?;
     let label = match &said.label {
         Some(label) => label.clone(),
-        None => label.of(cx, row)?.unwrap_or_default(),
+        None => {
+            let label = label.of(cx, row)?;
+            label.ok_or_else(|| QueryError::unproductive(&row.value))?
+        }
     };
     let label = label_name(&label)?.clone();
     let source = End::of(ends.0, cx, row)?;
@@ -121,6 +124,7 @@ pub(super) fn merge(
     row: &Row,
 ) -> Result<Vec<Value>, QueryError> {
     let mut wanted = Wanted::edge(&parts.search(cx, row)?)?;
+    parts.check_options(&wanted)?;
     resolve(cx, parts, row, &mut wanted)?;
     let plan = search::edges(&wanted, search::nearer_end(cx, &wanted)?);
     let found = search::run(cx, &plan)?;
@@ -129,6 +133,7 @@ pub(super) fn merge(
         return Ok(found);
     }
     let mut whole = parts.addition(cx, row, &wanted, true)?;
+    parts.check_options(&whole)?;
     resolve(cx, parts, row, &mut whole)?;
     let (source, target) = (end_of(cx, &whole, true)?, end_of(cx, &whole, false)?);
     let label = whole.label.clone().unwrap_or_else(|| DEFAULT_LABEL.into());

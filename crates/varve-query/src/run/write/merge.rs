@@ -132,6 +132,9 @@ impl MergeParts {
             Some(Part::Value(map)) => Some(Whole::of(map, edge)?),
             _ => None,
         };
+        if let Some(search) = &search {
+            self.check_options(search)?;
+        }
         if let Some(Part::Value(map)) = &self.on_create {
             let more = Whole::of(map, edge)?;
             if let Some(search) = &search {
@@ -140,6 +143,23 @@ impl MergeParts {
         }
         if let Some(Part::Value(map)) = &self.on_match {
             check_match(map)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that each end given as `Merge.outV` or `Merge.inV` has its option.
+    pub(super) fn check_options(&self, whole: &Whole) -> Result<(), QueryError> {
+        for (end, name) in [(&whole.source, "OUT"), (&whole.target, "IN")] {
+            let (missing, option) = match end {
+                Some(Value::Token(Token::OutV)) => (self.source.is_none(), "outV"),
+                Some(Value::Token(Token::InV)) => (self.target.is_none(), "inV"),
+                _ => (false, ""),
+            };
+            if missing {
+                return Err(QueryError::invalid(format!(
+                    "option({option}) must be specified if it is used for {name}"
+                )));
+            }
         }
         Ok(())
     }
@@ -171,7 +191,11 @@ impl MergeParts {
         let Some(part) = &mut self.on_create else {
             return Ok(whole);
         };
-        let more = Whole::of(&part.of(cx, row)?.unwrap_or_default(), edge)?;
+        let mut more = Whole::of(&part.of(cx, row)?.unwrap_or_default(), edge)?;
+        // The properties that a strategy adds replace those of the option.
+        let is_also = |name: &Name| self.also.iter().any(|(own, _)| own == name);
+        more.values.retain(|(name, _)| !is_also(name));
+        more.properties.retain(|written| !is_also(&written.name));
         check_override(wanted, &more)?;
         whole.id = more.id.or(whole.id);
         whole.label = more.label.or(whole.label);
@@ -236,7 +260,13 @@ fn check_override(search: &Whole, more: &Whole) -> Result<(), QueryError> {
         _ => false,
     };
     let labels = matches!((&search.label, &more.label), (Some(own), Some(other)) if own != other);
-    let key = if differs(&search.id, &more.id) {
+    let property = more.values.iter().find(|(name, value)| {
+        let mut own = search.values.iter().filter(|(own, _)| own == name);
+        own.any(|(_, own)| own != value || own.type_name() != value.type_name())
+    });
+    let key = if let Some((name, _)) = property {
+        name.as_str()
+    } else if differs(&search.id, &more.id) {
         "T.id"
     } else if labels {
         "T.label"

@@ -86,10 +86,13 @@ impl PropertyPart {
         })
     }
 
-    /// Computes this property and adds it to `said`. Adds nothing if a child has no result.
+    /// Computes this property and adds it to `said`.
+    ///
+    /// # Errors
+    /// If a child has no result, or the property is no property.
     fn say(&mut self, cx: &mut Context<'_>, row: &Row, said: &mut Said) -> Result<(), QueryError> {
         let (Some(name), Some(value)) = (self.name(cx, row)?, self.value.of(cx, row)?) else {
-            return Ok(());
+            return Err(QueryError::unproductive(&row.value));
         };
         match name {
             Value::Token(Token::Id) => said.id = Some(value),
@@ -98,7 +101,8 @@ impl PropertyPart {
                 let mut written = Written::of(&name, value, self.cardinality)?;
                 for (name, part) in &mut self.meta {
                     let value = part.of(cx, row)?;
-                    if let Some(value) = value.filter(|value| !value.is_null()) {
+                    let value = value.ok_or_else(|| QueryError::unproductive(&row.value))?;
+                    if !value.is_null() {
                         written.meta.push((name.clone(), value.to_stored()?));
                     }
                 }

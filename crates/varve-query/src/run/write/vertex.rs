@@ -24,7 +24,10 @@ pub(super) fn add(
     let said = Said::of(cx, properties, row)?;
     let label = match (label, &said.label) {
         (_, Some(label)) => Some(label.clone()),
-        (Some(part), None) => part.of(cx, row)?,
+        (Some(part), None) => {
+            let label = part.of(cx, row)?;
+            Some(label.ok_or_else(|| QueryError::unproductive(&row.value))?)
+        }
         (None, None) => None,
     };
     let label = label.as_ref().map(label_name).transpose()?;
