@@ -98,5 +98,5 @@ test("two columns cannot be one property", () => {
 
 test("refused rows are no formulas for a spreadsheet", () => {
   const refused = [{ line: 2, values: ["=1+1", "-5", "@x"], why: "-" }];
-  assert.equal(refusedCsv(["a", "+b", "c"], refused), "a,'+b,c,~why\n'=1+1,-5,'@x,'-\n");
+  assert.equal(refusedCsv(["a", "+b", "c"], refused), `a,"'+b",c,~why\n"'=1+1",-5,"'@x","'-"\n`);
 });

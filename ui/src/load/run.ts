@@ -6,15 +6,13 @@ import { graphPath } from "../core/server";
 import { formatJson } from "../core/json";
 import type { Schema } from "../core/schema";
 import { maker, type Body, type Mapping } from "./mapping";
-import type { Row as Read } from "./csv";
+import { writeCsv, type Row as Read } from "./csv";
 import type { Block } from "./reading";
 import { textOf } from "./values";
 
 const BATCH_ROWS = 2000;
 const IN_FLIGHT = 4;
 const TRIES = 5;
-/** A number is no formula, though it may begin with a sign. */
-const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 export interface Refused {
   line: number;
@@ -158,10 +156,7 @@ export async function run(file: File, schema: Schema, mapping: Mapping, tell: (p
   }
 }
 
-/** Refused rows as a file to correct and load again. What a spreadsheet would take for a formula gets an apostrophe. */
+/** Refused rows as a file to correct and load again. */
 export function refusedCsv(columns: string[], refused: Refused[]): string {
-  const safe = (text: string) => (/^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text);
-  const cell = (text: string) => (/[",;|\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [[...columns, "~why"], ...refused.map((row) => [...row.values, row.why])];
-  return lines.map((line) => line.map((text) => cell(safe(text))).join(",")).join("\n") + "\n";
+  return writeCsv([[...columns, "~why"], ...refused.map((row) => [...row.values, row.why])]);
 }
