@@ -1,5 +1,6 @@
 """Runs graph algorithms as tasks of a server and compares their results with NetworkX."""
 
+import io
 import json
 import os
 import random
@@ -291,6 +292,16 @@ def pages():
     check("pages of a result", rows == list(whole.items()) and len(rows) == VERTICES, len(rows))
 
 
+def exports(edges):
+    """NetworkX opens the exports of a graph."""
+    for form, read in (("gexf", nx.read_gexf), ("graphml", nx.read_graphml)):
+        path = f"{base}/explore/export?format={form}"
+        with urllib.request.urlopen(path, timeout=TIMEOUT) as answer:
+            found = read(io.BytesIO(answer.read()))
+        counts = found.number_of_nodes(), found.number_of_edges()
+        check(f"{form} opens in NetworkX", counts == (VERTICES, edges), counts)
+
+
 def communities(multi):
     summed = nx.Graph()
     summed.add_nodes_from(multi)
@@ -332,6 +343,7 @@ def main():
     connected_pairs(connected)
     all_pairs(part)
     pages()
+    exports(wanted["*"])
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0)
 

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { formatJson, mayHoldLong } from "../src/core/json";
+import { emptyText, shorten } from "../src/core/text";
 import { millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
 import { parseRest } from "../src/query/rest";
+import { tableOf } from "../src/query/result";
 import type { Timeline } from "../src/explore/api";
 
 test("whole numbers keep their digits", () => {
   assert.equal(formatJson({ id: 459609792938234112n }, 0), '{"id":459609792938234112}');
+  assert.equal(formatJson([-0, 1.5], 0), "[-0.0,1.5]");
   assert.equal(formatJson(["1"], 0), '["1"]');
 });
 
@@ -76,4 +79,18 @@ test("a REST request is a line and a body", () => {
   assert.deepEqual(parseRest("GET /graphs"), { method: "GET", path: "/graphs" });
   assert.deepEqual(parseRest('POST /x?a=1\n\n{"b": 2}\n'), { method: "POST", path: "/x?a=1", body: '{"b": 2}' });
   assert.equal(parseRest("PATCH /x"), null);
+});
+
+test("null, an empty text, an empty list and an empty map do not look alike", () => {
+  const { columns, rows } = tableOf([null, "", [], {}]);
+  assert.deepEqual(columns, ["value"]);
+  assert.deepEqual(rows.map(({ cells }) => emptyText(cells.value) ?? JSON.stringify(cells.value)), ["null", "''", "[]", "{}"]);
+  assert.equal(emptyText(undefined), undefined);
+});
+
+test("a name is no longer than a line", () => {
+  assert.equal(shorten("a\nb"), "a b");
+  assert.equal([...shorten("😀".repeat(5000))].length, 60);
+  assert.equal(shorten("x".repeat(60)), "x".repeat(60));
+  assert.ok(shorten(" ".repeat(5000) + "x").length <= 60);
 });

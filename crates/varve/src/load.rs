@@ -10,12 +10,15 @@ mod batches;
 mod catalogue;
 mod checks;
 mod dates;
+mod delimiter;
 mod dumped;
 mod element;
 mod infer;
 mod journal;
+mod known;
 mod mapping;
 mod outgoing;
+mod records;
 mod restoring;
 mod rows;
 mod schema;
@@ -38,6 +41,7 @@ use catalogue::Catalogue;
 use dumped::Dump;
 use element::Element;
 use journal::{Done, Journal, Progress, Subject};
+use known::{Counts, Mark, Owners};
 use mapping::{Mapping, Source};
 use outgoing::Outgoing;
 use rows::{Row, Rows};
@@ -161,6 +165,13 @@ impl Plan {
         }
     }
 
+    /// The labels of its files of vertices, and no ids yet.
+    fn owners(&self, catalogue: &Catalogue) -> Owners {
+        let inputs = self.inputs.iter();
+        let vertices = inputs.filter(|input| input.kind == BatchKind::Vertices && !input.dumped);
+        Owners::new(vertices.map(|input| &*input.source.label), catalogue)
+    }
+
     fn subject(&self, arguments: &LoadArguments) -> Result<Subject, CommandError> {
         let mut inputs = Vec::new();
         for input in &self.inputs {
@@ -204,17 +215,18 @@ fn load(
 ) -> Result<ExitCode, CommandError> {
     let (sender, done) = prepare(arguments, client, plan, work.check_vertices)?;
     let started = Instant::now();
-    let before = sender.tally.lock().stored;
+    let mut owners = plan.owners(catalogue);
     let result = [BatchKind::Vertices, BatchKind::Edges]
         .into_iter()
         .try_for_each(|kind| {
             sender.run(kind, work.threads, |channels| {
                 let inputs = plan.inputs.iter().enumerate();
                 for (number, input) in inputs.filter(|(_, input)| input.kind == kind) {
-                    let reader = Reader {
+                    let mut reader = Reader {
                         number,
                         input,
                         catalogue,
+                        owners: &mut owners,
                         batch_max: arguments.batch,
                         sender: &sender,
                     };
@@ -225,7 +237,7 @@ fn load(
         });
     sender.bar.finish_and_clear();
     let tally = sender.tally.into_inner();
-    print_counts(arguments, &tally, tally.stored - before, started);
+    print_counts(arguments, &tally, started);
     if let Err(failure) = result {
         let more = match arguments.dry_run {
             true => "",
@@ -271,9 +283,9 @@ fn prepare<'a>(
     };
     // Refused rows are tried again, so the report lists those of this run only.
     let _ = std::fs::remove_file(&bad_path);
-    let stored: u64 = done.iter().map(|piece| piece.stored).sum();
     if !done.is_empty() {
-        println!("continuing an interrupted load ({stored} elements are stored)");
+        let stored: u64 = done.iter().map(|piece| piece.stored).sum();
+        println!("continuing an interrupted load ({stored} rows are stored)");
     }
     let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
     let names = plan.inputs.iter();
@@ -287,7 +299,8 @@ fn prepare<'a>(
         bar: progress_bar(bytes),
         names: names.collect(),
         tally: Mutex::new(Tally {
-            stored,
+            counts: Counts::default(),
+            sent: 0,
             refused: 0,
             journal,
             bad_path,
@@ -299,17 +312,30 @@ fn prepare<'a>(
     Ok((sender, done))
 }
 
-/// Prints the counts of stored and refused rows; `now` is the number stored by this run.
-fn print_counts(arguments: &LoadArguments, tally: &Tally, now: u64, started: Instant) {
-    let (stored, refused) = (tally.stored, tally.refused);
+/// Prints what became of the rows.
+fn print_counts(arguments: &LoadArguments, tally: &Tally, started: Instant) {
+    let (counts, refused) = (&tally.counts, tally.refused);
+    let stored = counts.elements;
     let seconds = started.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
-    let rate = now as f64 / seconds.max(0.001);
+    let rate = tally.sent as f64 / seconds.max(0.001);
     if arguments.dry_run {
         println!("{stored} elements would be sent, {refused} rows are wrong ({seconds:.1} s)");
     } else {
         println!(
-            "{stored} elements stored, {refused} rows refused ({seconds:.1} s, {rate:.0} elements/s)"
+            "{stored} elements stored, {refused} rows refused ({seconds:.1} s, {rate:.0} rows/s)"
+        );
+    }
+    if counts.states > 0 {
+        println!(
+            "{} rows are further states of these elements, with other valid times",
+            counts.states
+        );
+    }
+    if counts.replaced > 0 {
+        println!(
+            "{} rows replaced an earlier row of the same element and valid time",
+            counts.replaced
         );
     }
     if refused > 0 {
@@ -332,18 +358,19 @@ struct Reader<'a> {
     number: usize,
     input: &'a Input,
     catalogue: &'a Catalogue,
+    owners: &'a mut Owners,
     batch_max: usize,
     sender: &'a Sender<'a>,
 }
 
 impl Reader<'_> {
     /// Hands the rows over to the sending threads.
-    fn read(&self, progress: &Progress, channels: &[SyncSender<HandOver>]) -> Result<(), String> {
-        let mut rows = Rows::open(&self.input.source)?;
-        if let Some((offset, line)) = progress.resume_at(rows.start()) {
-            rows.seek(offset, line)?;
-            self.sender.bar.inc(offset);
-        }
+    fn read(
+        &mut self,
+        progress: &Progress,
+        channels: &[SyncSender<HandOver>],
+    ) -> Result<(), String> {
+        let rows = Rows::open(&self.input.source)?;
         let mut outgoing = Outgoing::new(self.sender, channels, self.number, self.batch_max);
         let read = self.read_rows(rows, progress, &mut outgoing);
         // Rows before an unreadable one are still sent.
@@ -352,7 +379,7 @@ impl Reader<'_> {
     }
 
     fn read_rows(
-        &self,
+        &mut self,
         rows: Rows,
         progress: &Progress,
         outgoing: &mut Outgoing<'_>,
@@ -363,12 +390,18 @@ impl Reader<'_> {
             if self.sender.is_stopped() {
                 return Ok(());
             }
-            if progress.covers(row.bytes.start) {
-                continue;
-            }
-            let (line, next_line, bytes) = (row.line, row.next_line, row.bytes.clone());
+            let (line, bytes) = (row.line, row.bytes.clone());
+            // A stored row is read again, too: later rows may be of the same element.
+            let is_stored = progress.covers(bytes.start);
             match self.element(row) {
-                Ok(Some(element)) => outgoing.add(element, (line, next_line), bytes),
+                Ok(Some(element)) => {
+                    let mark = Mark::of(&element).filter(|_| !self.input.dumped);
+                    if is_stored {
+                        self.sender.note_stored(mark, &bytes);
+                    } else {
+                        outgoing.add(element, mark, line, bytes);
+                    }
+                }
                 Ok(None) => {}
                 Err(reason) => outgoing.add_bad(BadRow { line, reason }),
             }
@@ -376,12 +409,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn element(&self, row: Row) -> Result<Option<Element>, String> {
+    fn element(&mut self, row: Row) -> Result<Option<Element>, String> {
         let columns = row.columns?;
         let source = &self.input.source;
         match self.input.kind {
             kind if self.input.dumped => dumped::element(columns, kind, self.catalogue),
-            BatchKind::Vertices => element::vertex(&columns, source, self.catalogue).map(Some),
+            BatchKind::Vertices => {
+                let vertex = element::vertex(&columns, source, self.catalogue)?;
+                self.owners.claim(&source.label, vertex.identity)?;
+                Ok(Some(vertex))
+            }
             BatchKind::Edges => element::edge(&columns, source, self.catalogue).map(Some),
         }
     }

@@ -22,6 +22,31 @@ missing() {
   return 1
 }
 
+# Runs the program that docs/applications.md has in a language, with a graph as the page makes it.
+#   program BLOCK FILE COMMAND...
+# The command gets FILE, which holds the program with the server's address.
+program() {
+  local block="$1" file="$2" printed
+  # The page has a server without authentication.
+  [[ -z ${VARVE_USER:-} ]] || return 0
+  shift 2
+  curl -sS --fail-with-body "$url/graphs/app" -X DELETE -G -d "confirm_message=I'm sure to drop the graph" >/dev/null 2>&1
+  block sh >"$file" && bash "$file" >/dev/null 2>&1 || { echo "the graph of docs/applications.md was not made"; return 1; }
+  block "$block" >"$file"
+  printed="$("$@" "$file" | tr -d "[]' " | paste -sd ' ')"
+  if [[ $printed == 'Bob 2 Eve' ]]; then echo 'docs/applications.md: 1 passed, 0 failed'; return 0; fi
+  echo "docs/applications.md printed: $printed"
+  echo 'docs/applications.md: 0 passed, 1 failed'
+  return 1
+}
+
+# The first block of docs/applications.md in a language, with the server's address.
+block() {
+  local host="${url#http://}"
+  awk -v start="\`\`\`$1" '$0 == start { on = 1; next } /^```$/ { on = 0 } on' "$here/../../../docs/applications.md" |
+    sed "s/localhost:8080/$host/; s/127.0.0.1:8080/$host/; s/\"localhost\"/\"${host%:*}\"/; s/port(8080)/port(${host#*:})/"
+}
+
 # Two generations, each with its own environment.
 run_python() {
   local version cache="$caches/gremlinpython" failed=0
@@ -32,6 +57,7 @@ run_python() {
     echo "gremlinpython $version"
     "$cache/$version/bin/python" "$here/python/check.py" "$socket" || failed=1
   done
+  program python "$cache/application.py" "$cache/$version/bin/python" || failed=1
   return $failed
 }
 
@@ -41,7 +67,8 @@ run_java() {
   mkdir -p "$cache"
   mvn -q -B -f "$here/java/pom.xml" -Dbuild.folder="$cache/target" \
     compile dependency:build-classpath -Dmdep.outputFile="$cache/classpath" >&2 || return 1
-  java -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.clients.Main "$socket"
+  java -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.clients.Main "$socket" || return 1
+  program java "$cache/Application.java" java -cp "$(cat "$cache/classpath")"
 }
 
 run_javascript() {
@@ -52,7 +79,8 @@ run_javascript() {
     cp "$here/javascript/package.json" "$cache/"
     npm --prefix "$cache" install --silent --no-audit --no-fund >&2 || { rm "$cache/package.json"; return 1; }
   fi
-  (cd "$cache" && node "$here/javascript/check.js" "$socket")
+  (cd "$cache" && node "$here/javascript/check.js" "$socket") || return 1
+  program js "$cache/application.js" node
 }
 
 run_go() {

@@ -4,13 +4,14 @@
 import { createEffect, createResource, createSignal, For, on, Show } from "solid-js";
 import { language, t, tIfKnown, number, type Key } from "../i18n";
 import { formatJson } from "../core/json";
+import { emptyText } from "../core/text";
 import { messageOf } from "../core/http";
 import { point, shortTime } from "../core/times";
 import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
-import { chosenColor, colorOf, idText, nameOf, nameOfRef, valueText } from "./look";
+import { chosenColor, colorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
 import { setExpandDialog } from "./expand";
@@ -44,7 +45,7 @@ function Properties(props: { element: Element }) {
             {([key, value]) => (
               <tr>
                 <th scope="row">{key}</th>
-                <td>{valueText(value)}</td>
+                <td classList={{ quiet: emptyText(value) !== undefined }}>{shownValue(value)}</td>
               </tr>
             )}
           </For>

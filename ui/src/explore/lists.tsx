@@ -5,7 +5,7 @@ import { t, number } from "../i18n";
 import type { Changed, Edge, Element, Vertex } from "./api";
 import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
-import { nameOf, nameOfRef, valueText } from "./look";
+import { nameOf, nameOfRef, shownValue } from "./look";
 import {
   difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, shown, toggleLabel, togglePicked, view, unpick,
 } from "./state";
@@ -211,8 +211,8 @@ function ChangeRow(props: { change: Changed }) {
             {(key) => (
               <tr>
                 <th scope="row">{key}</th>
-                <td class="before">{valueText(props.change.before.properties[key]) || "–"}</td>
-                <td class="after">{valueText(props.change.after.properties[key]) || "–"}</td>
+                <td class="before">{changedText(props.change.before.properties[key])}</td>
+                <td class="after">{changedText(props.change.after.properties[key])}</td>
               </tr>
             )}
           </For>
@@ -220,6 +220,11 @@ function ChangeRow(props: { change: Changed }) {
       </table>
     </li>
   );
+}
+
+/** A property of a state, or that the state lacks it. */
+function changedText(value: unknown): string {
+  return value === undefined ? "–" : shownValue(value);
 }
 
 function textOf(element: Element): string {

@@ -1,6 +1,7 @@
 // How elements look: names, colours of labels, colours of differences.
 
 import { isDark } from "../core/prefs";
+import { emptyText, shorten } from "../core/text";
 import type { Edge, Element } from "./api";
 import { PALETTE, PALETTE_DARK } from "./palette";
 import { lastSeen } from "./state";
@@ -79,10 +80,15 @@ function captionOf(element: Element): string | null {
 
 /** What an edge is called beside its line. */
 export function edgeName(edge: Edge): string {
-  return captionOf(edge) ?? edge.label;
+  return shorten(captionOf(edge) ?? edge.label);
 }
 
+/** What an element is called: at most a line. */
 export function nameOf(element: Element): string {
+  return shorten(fullNameOf(element));
+}
+
+function fullNameOf(element: Element): string {
   const chosen = captionOf(element);
   if (chosen !== null) return chosen;
   for (const key of NAME_KEYS) {
@@ -94,7 +100,12 @@ export function nameOf(element: Element): string {
 
 export function nameOfRef(ref: string): string {
   const element = lastSeen.get(ref);
-  return element ? nameOf(element) : idText(ref);
+  return element ? nameOf(element) : shorten(idText(ref));
+}
+
+/** A value in a table, where no two values look alike. */
+export function shownValue(value: unknown): string {
+  return emptyText(value) ?? (Array.isArray(value) ? value.map(shownValue).join(", ") : valueText(value));
 }
 
 export function valueText(value: unknown): string {

@@ -111,7 +111,7 @@ export const en = {
   loadHint: "The file is read in this browser and sent in batches of 2,000 rows.", pickFile: "Drop a CSV, TSV or JSON Lines file here, or choose one",
   picked: "{name}, {size} bytes", columnsOf: "Columns of the file", column: "Column", means: "Is", firstValues: "First values",
   ignoreColumn: "(ignored)", columnId: "(id of the vertex)", columnSource: "(source vertex)", columnTarget: "(target vertex)",
-  columnValidFrom: "(valid from)", columnValidTo: "(valid to)", rowsAre: "Each row is a", lacking: "No column yet for: {what}",
+  columnValidFrom: "(valid from)", columnValidTo: "(valid to)", rowsAre: "Each row is a", lacking: "No column yet for: {what}", doubled: "More than one column for: {what}. Ignore all but one.",
   dryRun: "Dry run of 1,000 rows", loadNow: "Load", dryResult: "{good} rows fit, {bad} would be refused. Nothing was sent.",
   loadResult: "{good} loaded, {bad} refused", line: "Line {line}:", saveRefused: "Save the refused rows",
   sameForTool: "The same for varve load", noLabelsYet: "This graph has no labels yet. Create them first:",

@@ -113,7 +113,7 @@ export const zh: Dictionary = {
   loadHint: "文件在本浏览器中读取，每批发送 2,000 行。", pickFile: "将 CSV、TSV 或 JSON Lines 文件拖到此处，或选择一个",
   picked: "{name}，{size} 字节", columnsOf: "文件的列", column: "列", means: "含义", firstValues: "前几个值",
   ignoreColumn: "（忽略）", columnId: "（顶点 ID）", columnSource: "（起点）", columnTarget: "（终点）",
-  columnValidFrom: "（有效期起）", columnValidTo: "（有效期止）", rowsAre: "每一行是一个", lacking: "尚无对应的列：{what}",
+  columnValidFrom: "（有效期起）", columnValidTo: "（有效期止）", rowsAre: "每一行是一个", lacking: "尚无对应的列：{what}", doubled: "多个列对应同一项：{what}。请只保留一列，忽略其余。",
   dryRun: "试运行 1,000 行", loadNow: "导入", dryResult: "{good} 行可用，{bad} 行会被拒绝。没有发送任何数据。",
   loadResult: "已导入 {good} 行，拒绝 {bad} 行", line: "第 {line} 行：", saveRefused: "保存被拒绝的行",
   sameForTool: "用于 varve load 的相同映射", noLabelsYet: "此图还没有类型。请先创建：",

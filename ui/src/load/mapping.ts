@@ -1,7 +1,8 @@
 // What the columns of a file mean, and rows as the server takes them.
 
-import { formatJson, parseJson } from "../core/json";
-import type { EdgeLabel, PropertyKey, Schema, VertexLabel } from "../core/schema";
+import type { EdgeLabel, Schema, VertexLabel } from "../core/schema";
+import type { Row } from "./csv";
+import { endOf, idOf, propertyOf, RowError, textOf } from "./values";
 
 /** A property's name, or what a column is besides. */
 export type Target = string;
@@ -16,8 +17,6 @@ export interface Mapping {
 }
 
 export type Body = Record<string, unknown>;
-
-export class RowError extends Error {}
 
 const FROM = ["from", "source", "src", "outv", "start"];
 const TO = ["to", "target", "dst", "inv", "end"];
@@ -61,95 +60,53 @@ export function lacking(schema: Schema, mapping: Mapping): string[] {
   return ["~source", "~target", ...label.sort_keys].filter((target) => !has(target));
 }
 
-function whole(text: string): number | bigint {
-  if (!/^[+-]?\d+$/.test(text)) throw new RowError(`'${text}' is no whole number`);
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : BigInt(text);
-}
-
-function valueOf(text: string, key: PropertyKey): unknown {
-  switch (key.data_type) {
-    case "BYTE":
-    case "INT":
-    case "LONG":
-      return whole(text.trim());
-    case "FLOAT":
-    case "DOUBLE": {
-      const value = Number(text);
-      if (text.trim() === "" || Number.isNaN(value)) throw new RowError(`'${text}' is no number`);
-      return value;
-    }
-    case "BOOLEAN":
-      if (!/^(true|false)$/i.test(text.trim())) throw new RowError(`'${text}' is neither true nor false`);
-      return text.trim().toLowerCase() === "true";
-    default:
-      return text;
-  }
-}
-
-function idOf(text: string, label: VertexLabel | undefined): unknown {
-  if (!label) throw new RowError("the label of an end is not known");
-  switch (label.id_strategy) {
-    case "PRIMARY_KEY":
-      return text.startsWith(`${label.id}:`) ? text : `${label.id}:${text}`;
-    case "AUTOMATIC":
-    case "CUSTOMIZE_NUMBER":
-      return whole(text.trim());
-    default:
-      return text;
-  }
+/** What several columns are mapped to, of which only one value would be stored. */
+export function doubled(mapping: Mapping): Target[] {
+  return [...new Set(mapping.targets.filter((target, at) => target !== IGNORE && mapping.targets.indexOf(target) !== at))];
 }
 
 /** Makes bodies of rows, by a mapping. */
-export function maker(schema: Schema, mapping: Mapping): (values: string[]) => Body {
+export function maker(schema: Schema, mapping: Mapping, columns: string[]): (row: Row) => Body {
   const label = labelOf(schema, mapping);
   if (!label) throw new RowError("no such label");
   const keys = new Map(schema.propertykeys.map((key) => [key.name, key]));
-  const end = (name: string) => schema.vertexlabels.find((other) => other.name === name);
-  return (values) => {
+  const end = (name: string) => {
+    const found = schema.vertexlabels.find((other) => other.name === name);
+    if (!found) throw new RowError("the label of an end is not known");
+    return found;
+  };
+  const put = (body: Body, properties: Body, target: Target, value: unknown) => {
+    if (target === "~id") body.id = idOf(value, label as VertexLabel);
+    else if (target === "~valid_from" || target === "~valid_to") body[target.slice(1)] = textOf(value);
+    else if (target === "~source" && "source_label" in label) {
+      body.outV = endOf(value, end(label.source_label), keys);
+      body.outVLabel = label.source_label;
+    } else if (target === "~target" && "target_label" in label) {
+      body.inV = endOf(value, end(label.target_label), keys);
+      body.inVLabel = label.target_label;
+    } else properties[target] = propertyOf(value, keys.get(target));
+  };
+  return ({ cells, more, fault }) => {
+    if (fault !== undefined) throw new RowError(fault);
     const properties: Body = {};
     const body: Body = { label: label.name, properties };
-    if (values.length !== mapping.targets.length) throw new RowError(`${values.length} columns, expected ${mapping.targets.length}`);
+    const named = (column: string, target: Target, value: unknown) => {
+      try {
+        put(body, properties, target, value);
+      } catch (error) {
+        throw new RowError(`column '${column}': ${error instanceof Error ? error.message : String(error)}`);
+      }
+    };
     mapping.targets.forEach((target, index) => {
-      const text = values[index] ?? "";
-      if (target === IGNORE || text === "") return;
-      if (target === "~id") body.id = idOf(text, label as VertexLabel);
-      else if (target === "~valid_from" || target === "~valid_to") body[target.slice(1)] = text;
-      else if (target === "~source" && "source_label" in label) {
-        body.outV = idOf(text, end(label.source_label));
-        body.outVLabel = label.source_label;
-      } else if (target === "~target" && "target_label" in label) {
-        body.inV = idOf(text, end(label.target_label));
-        body.inVLabel = label.target_label;
-      } else properties[target] = propertyOf(text, keys.get(target));
+      const value = cells[index];
+      if (target !== IGNORE && value !== undefined) named(columns[index] ?? "", target, value);
     });
+    for (const [column, value] of Object.entries(more ?? {})) {
+      if (!label.properties.includes(column) || Object.hasOwn(properties, column)) throw new RowError(`column '${column}' is not in the first rows, and no further property of label '${label.name}'`);
+      named(column, column, value);
+    }
     return body;
   };
-}
-
-function propertyOf(text: string, key: PropertyKey | undefined): unknown {
-  if (!key) throw new RowError("no such property");
-  if (key.cardinality === "SINGLE") {
-    try {
-      return valueOf(text, key);
-    } catch (error) {
-      throw new RowError(`${key.name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  return partsOf(text).map((part) => valueOf(part, key));
-}
-
-/** The values of a list: JSON Lines have arrays, other files a text with semicolons. */
-function partsOf(text: string): string[] {
-  if (text.startsWith("[")) {
-    try {
-      const parts = parseJson(text);
-      if (Array.isArray(parts)) return parts.map((part) => (typeof part === "string" ? part : formatJson(part, 0)));
-    } catch {
-      // A text that begins with a bracket.
-    }
-  }
-  return text.split(";");
 }
 
 /** The same mapping for `varve load`. */

@@ -6,9 +6,10 @@ import { isAbort, messageOf } from "../core/http";
 import { hrefOf } from "../core/route";
 import { readSchema, schema } from "../core/schema";
 import { Icon } from "../parts/icon";
-import { guess, IGNORE, labelOf, lacking, SPECIAL, toml, type Mapping } from "./mapping";
+import { doubled, guess, IGNORE, labelOf, lacking, SPECIAL, toml, type Mapping } from "./mapping";
 import { dryRun, refusedCsv, run, Source, type Progress } from "./run";
-import type { Block } from "./rows.worker";
+import type { Block } from "./reading";
+import { textOf } from "./values";
 
 const [file, setFile] = createSignal<File | null>(null);
 const [block, setBlock] = createSignal<Block | null>(null);
@@ -25,6 +26,7 @@ async function take(picked: File): Promise<void> {
   setProgress(null);
   setDone(false);
   setProblem("");
+  setBlock(null);
   const source = new Source(picked);
   try {
     const first = await source.next();
@@ -112,7 +114,7 @@ function Picker() {
       <input
         class="visually-hidden"
         type="file"
-        accept=".csv,.tsv,.jsonl,.ndjson,.json,.txt"
+        accept=".csv,.tsv,.jsonl,.ndjson,.json,.txt,.gz"
         onChange={(event) => {
           const picked = event.currentTarget.files?.[0];
           if (picked) void take(picked);
@@ -175,7 +177,7 @@ function Columns(props: { mapping: Mapping; block: Block }) {
                     <For each={options()}>{(target) => <option value={target} selected={target === props.mapping.targets[index()]}>{targetText(target)}</option>}</For>
                   </select>
                 </td>
-                <td class="quiet">{props.block.rows.slice(0, 3).map((row) => row.values[index()]).join(" · ")}</td>
+                <td class="quiet">{props.block.rows.slice(0, 3).map((row) => textOf(row.cells[index()])).join(" · ")}</td>
               </tr>
             )}
           </For>
@@ -243,6 +245,7 @@ function Steps(props: { mapping: Mapping; block: Block }) {
     const known = schema();
     return known ? lacking(known, props.mapping) : [];
   };
+  const unready = () => missing().length > 0 || doubled(props.mapping).length > 0;
   return (
     <>
       <LabelChoice mapping={props.mapping} columns={props.block.columns} />
@@ -250,9 +253,12 @@ function Steps(props: { mapping: Mapping; block: Block }) {
       <Show when={missing().length}>
         <p class="notice">{t("lacking", { what: missing().map(targetText).join(", ") })}</p>
       </Show>
+      <Show when={doubled(props.mapping).length}>
+        <p class="notice">{t("doubled", { what: doubled(props.mapping).map(targetText).join(", ") })}</p>
+      </Show>
       <div class="load-actions">
-        <button class="button" data-action="dry" disabled={missing().length > 0 || abort() !== null} onClick={() => void tryIt()}>{t("dryRun")}</button>
-        <button class="button primary" data-action="load" disabled={missing().length > 0 || abort() !== null} onClick={() => void loadIt()}>{t("loadNow")}</button>
+        <button class="button" data-action="dry" disabled={unready() || abort() !== null} onClick={() => void tryIt()}>{t("dryRun")}</button>
+        <button class="button primary" data-action="load" disabled={unready() || abort() !== null} onClick={() => void loadIt()}>{t("loadNow")}</button>
         <Show when={abort()}>
           <button class="button danger" onClick={() => abort()?.abort()}>{t("stop")}</button>
         </Show>

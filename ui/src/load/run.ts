@@ -6,7 +6,9 @@ import { graphPath } from "../core/server";
 import { formatJson } from "../core/json";
 import type { Schema } from "../core/schema";
 import { maker, type Body, type Mapping } from "./mapping";
-import type { Block } from "./rows.worker";
+import { writeCsv, type Row as Read } from "./csv";
+import type { Block } from "./reading";
+import { textOf } from "./values";
 
 const BATCH_ROWS = 2000;
 const IN_FLIGHT = 4;
@@ -91,11 +93,13 @@ async function load(kind: Mapping["kind"], rows: Row[], progress: Progress, sign
   }
 }
 
-function rowsOf(block: Block, make: (values: string[]) => Body, progress: Progress): Row[] {
+function rowsOf(block: Block, make: (row: Read) => Body, progress: Progress): Row[] {
   const rows: Row[] = [];
-  for (const { line, values } of block.rows) {
+  for (const row of block.rows) {
+    const { line } = row;
+    const values = row.cells.map(textOf);
     try {
-      rows.push({ line, values, body: make(values) });
+      rows.push({ line, values, body: make(row) });
     } catch (error) {
       progress.refused.push({ line, values, why: error instanceof Error ? error.message : String(error) });
     }
@@ -109,7 +113,7 @@ export async function dryRun(file: File, schema: Schema, mapping: Mapping): Prom
   const progress: Progress = { read: 0, size: file.size, loaded: 0, refused: [] };
   try {
     const block = await source.next();
-    const rows = rowsOf({ ...block, rows: block.rows.slice(0, 1000) }, maker(schema, mapping), progress);
+    const rows = rowsOf({ ...block, rows: block.rows.slice(0, 1000) }, maker(schema, mapping, block.columns), progress);
     return { ...progress, loaded: rows.length };
   } finally {
     source.close();
@@ -119,14 +123,13 @@ export async function dryRun(file: File, schema: Schema, mapping: Mapping): Prom
 /** Loads the file; tells how far it is after each batch. */
 export async function run(file: File, schema: Schema, mapping: Mapping, tell: (progress: Progress) => void, signal: AbortSignal): Promise<Progress> {
   const source = new Source(file);
-  const make = maker(schema, mapping);
   const progress: Progress = { read: 0, size: file.size, loaded: 0, refused: [] };
   const working = new Set<Promise<void>>();
   let failure: unknown;
   try {
     for (;;) {
       const block = await source.next();
-      const rows = rowsOf(block, make, progress);
+      const rows = rowsOf(block, maker(schema, mapping, block.columns), progress);
       progress.read = block.read;
       for (let start = 0; start < rows.length; start += BATCH_ROWS) {
         while (working.size >= IN_FLIGHT) await Promise.race(working);
@@ -155,7 +158,5 @@ export async function run(file: File, schema: Schema, mapping: Mapping, tell: (p
 
 /** Refused rows as a file to correct and load again. */
 export function refusedCsv(columns: string[], refused: Refused[]): string {
-  const cell = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [[...columns, "~why"], ...refused.map((row) => [...row.values, row.why])];
-  return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  return writeCsv([[...columns, "~why"], ...refused.map((row) => [...row.values, row.why])]);
 }

@@ -1,6 +1,7 @@
 // Rows in columns: sorted, filtered, copied; only what is in view is in the document.
 
 import { createMemo, createSignal, For, Show } from "solid-js";
+import { emptyText } from "../core/text";
 import { number, t } from "../i18n";
 import { Icon } from "./icon";
 
@@ -17,6 +18,11 @@ function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "object") return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
   return String(value);
+}
+
+/** The text of a cell, where no two values look alike. A cell without a value is empty. */
+function shownText(value: unknown): string {
+  return emptyText(value) ?? textOf(value);
 }
 
 function compareValues(a: unknown, b: unknown): number {
@@ -95,10 +101,10 @@ export function Table(props: { columns: string[]; rows: Row[]; label: string; pi
                 <tr>
                   <For each={props.columns}>
                     {(column, index) => (
-                      <td title={textOf(row.cells[column])}>
-                        <Show when={index() === 0 && props.pick} fallback={textOf(row.cells[column])}>
+                      <td title={shownText(row.cells[column])} classList={{ quiet: emptyText(row.cells[column]) !== undefined }}>
+                        <Show when={index() === 0 && props.pick} fallback={shownText(row.cells[column])}>
                           {(pick) => (
-                            <button class="link" onClick={() => pick()(row)}>{textOf(row.cells[column])}</button>
+                            <button class="link" onClick={() => pick()(row)}>{shownText(row.cells[column])}</button>
                           )}
                         </Show>
                       </td>

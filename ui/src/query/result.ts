@@ -43,7 +43,7 @@ function cellsOf(item: unknown): Record<string, unknown> {
     const ends = item.type === "edge" ? { from: item.outV, to: item.inV } : {};
     return { id: item.id, label: item.label, ...ends, ...plain(item.properties ?? {}) };
   }
-  if (typeof item === "object" && item !== null && !Array.isArray(item)) return { ...(item as Properties) };
+  if (typeof item === "object" && item !== null && !Array.isArray(item) && Object.keys(item).length > 0) return { ...(item as Properties) };
   return { value: item };
 }
 

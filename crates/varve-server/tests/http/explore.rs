@@ -480,6 +480,8 @@ fn exports_have_every_element_and_no_formulas() {
         (7, 0)
     );
     assert!(gexf.ends_with("</gexf>\n"));
+    // NetworkX refuses `dateTime` (tests/algorithms reads an export with it).
+    assert!(gexf.contains("timeformat=\"date\""));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::element::{Action, Element, Period};
+use super::known::Mark;
 use super::sender::{BadRow, Batch, Sending};
 
 /// The batches that are being filled, in the order in which they must be sent.
@@ -34,11 +35,12 @@ impl Batches {
         }
     }
 
-    /// Adds a row that became an element, with its line, the line after it and its byte range.
+    /// Adds a row that became an element, with its mark, its line and its byte range.
     pub(super) fn add(
         &mut self,
         element: Element,
-        (line, next_line): (u64, u64),
+        mark: Option<Mark>,
+        line: u64,
         bytes: Range<u64>,
     ) {
         let seen = element.identity.and_then(|known| self.places.get(&known));
@@ -54,9 +56,9 @@ impl Batches {
         }
         self.open[place].elements.push(Sending {
             line,
-            next_line,
             bytes,
             json: element.json,
+            mark,
             stored: false,
         });
         self.rows += 1;
@@ -114,7 +116,7 @@ mod tests {
             identity,
             period: Period { from, to: None },
         };
-        batches.add(element, (1, 2), 0..1);
+        batches.add(element, None, 1, 0..1);
     }
 
     fn taken(batches: &mut Batches) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Checks a mapping against its files and the graph's schema before any row is sent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalogue::{Catalogue, nearest};
 use super::mapping::{Source, When};
@@ -58,8 +58,17 @@ pub(super) fn schema(
             &label.properties
         }
     };
+    let mut columns_of = BTreeMap::new();
     for column in columns.iter().filter(|name| !source.ignore.contains(name)) {
         let name = source.rename.get(column).unwrap_or(column);
+        if properties.contains(name)
+            && let Some(other) = columns_of.insert(name, column)
+        {
+            return Err(format!(
+                "columns '{other}' and '{column}' of {file} are both property '{name}'; name one \
+                 of them in `ignore`"
+            ));
+        }
         if !properties.contains(name) && !source.is_structure(column) {
             return Err(format!(
                 "column '{column}' of {file}: '{name}' is not a property of label '{}'{}; \

@@ -1,5 +1,6 @@
 //! Dates and instants of input files, all parsed by the server's parser, which uses `jiff`.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value as Json;
@@ -35,6 +36,25 @@ pub(crate) fn millis_of(value: &Json, format: DateFormat) -> Result<i64, String>
         DateFormat::DayMonthYear => civil("%d/%m/%Y", &text).ok_or_else(|| wrong("dd/MM/yyyy")),
         DateFormat::MonthDayYear => civil("%m/%d/%Y", &text).ok_or_else(|| wrong("MM/dd/yyyy")),
     }
+}
+
+/// A start or end of valid time, as a text for the server.
+///
+/// # Errors
+/// As [`millis_of`].
+pub(crate) fn instant_of(value: &Json, format: DateFormat) -> Result<String, String> {
+    if let (Json::String(text), DateFormat::Auto) = (value, format) {
+        return match parse_instant(text) {
+            // The text may have microseconds.
+            Some(_) => Ok(text.clone()),
+            None => Err(format!("{value} is not a date or an instant")),
+        };
+    }
+    let millis = millis_of(value, format)?;
+    let instant = Timestamp::from_millisecond(millis);
+    instant
+        .map(|instant| instant.to_string())
+        .map_err(|_| format!("{value} is out of range"))
 }
 
 fn instant_millis(text: &str) -> Option<i64> {
@@ -80,6 +100,29 @@ mod tests {
         }
         let seconds = millis_of(&Json::from(86_400), DateFormat::EpochSeconds);
         assert_eq!(seconds, Ok(DAY));
+    }
+
+    #[test]
+    fn valid_times_have_the_format_of_dates() {
+        for (text, format, expected) in [
+            ("02/01/1970", DateFormat::Auto, Err(())),
+            ("1970-01-02", DateFormat::Auto, Ok("1970-01-02")),
+            (
+                "02/01/1970",
+                DateFormat::DayMonthYear,
+                Ok("1970-01-02T00:00:00Z"),
+            ),
+            // Seconds, not the second of January.
+            (
+                "19700102",
+                DateFormat::EpochSeconds,
+                Ok("1970-08-17T00:15:02Z"),
+            ),
+            ("1970-01-02", DateFormat::EpochMillis, Err(())),
+        ] {
+            let read = instant_of(&Json::from(text), format).map_err(|_| ());
+            assert_eq!(read, expected.map(str::to_owned), "{text}");
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) fn source(path: &Path) -> Source {
         id: None,
         source: Columns::None,
         target: Columns::None,
-        delimiter: ',',
+        delimiter: None,
         header: None,
         list_separator: String::new(),
         null: Vec::new(),

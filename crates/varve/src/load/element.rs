@@ -1,15 +1,17 @@
 //! Converts a row to the JSON of a vertex or an edge, in the form of the batch resources.
 
+use std::hash::{Hash, Hasher as _};
+
 use serde_json::{Map, Value as Json};
 use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
 use varve_model::value::{Uuid, Value};
 use varve_model::{Cardinality, DataType};
 use varve_server::parse_instant;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::catalogue::{Catalogue, Key, VertexLabel};
-use super::dates::millis_of;
+use super::dates::{instant_of, millis_of};
 use super::mapping::{Source, When};
 
 /// The valid time of an element, as texts for the server; `None` = from now, or for ever.
@@ -39,7 +41,8 @@ pub(crate) struct Element {
     pub(crate) action: Action,
     /// The JSON with the valid time; for a deletion, the part of the path after the resource.
     pub(crate) json: String,
-    /// A hash of the element's identity; `None` for vertices that get an id when they are stored.
+    /// A hash of the element's identity; `None` for an element that is new in any case: a vertex
+    /// that gets its id when it is stored, or an edge with a hidden sort value.
     pub(crate) identity: Option<u64>,
     /// The valid time.
     pub(crate) period: Period,
@@ -53,6 +56,13 @@ pub(super) fn identity(parts: &[&Json]) -> u64 {
         text.push('\n');
     }
     xxh3_64(text.as_bytes())
+}
+
+/// A hash of a value.
+pub(super) fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = Xxh3Default::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The action for an element.
@@ -88,7 +98,11 @@ pub(crate) fn vertex(
     let identity = match (vertex.get("id"), label.primary_keys.is_empty()) {
         (Some(id), _) => Some(identity(&[id])),
         (None, true) => None,
-        (None, false) => Some(identity(&of_keys(&properties, &label.primary_keys))),
+        (None, false) => {
+            let mut known_by = of_keys(&properties, &label.primary_keys);
+            known_by.push(&vertex["label"]);
+            Some(identity(&known_by))
+        }
     };
     vertex.insert("properties".to_owned(), properties);
     let period = period(columns, source)?;
@@ -136,8 +150,8 @@ pub(crate) fn edge(
     }
     let properties = properties(columns, source, catalogue, &label.properties)?;
     let mut known_by = of_keys(&properties, &label.sort_keys);
-    known_by.extend([&edge["outV"], &edge["inV"]]);
-    let identity = Some(identity(&known_by));
+    known_by.extend([&edge["label"], &edge["outV"], &edge["inV"]]);
+    let identity = (!label.has_hidden_sort()).then(|| identity(&known_by));
     edge.insert("properties".to_owned(), properties);
     let period = period(columns, source)?;
     period.write_to(&mut edge);
@@ -184,7 +198,12 @@ fn properties(
         let key = catalogue.key(name)?;
         let value =
             property(value, key, source).map_err(|why| format!("column '{column}': {why}"))?;
-        properties.insert(name.clone(), value);
+        if properties.insert(name.clone(), value).is_some() {
+            return Err(format!(
+                "column '{column}' is property '{name}', and so is another column; name one of \
+                 them in `ignore`"
+            ));
+        }
     }
     Ok(Json::Object(properties))
 }
@@ -226,21 +245,7 @@ fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, St
             .parse::<i64>()
             .map(Json::from)
             .map_err(|_| wrong("a whole number")),
-        DataType::Float | DataType::Double => {
-            let number: f64 = text.trim().parse().map_err(|_| wrong("a number"))?;
-            Ok(serde_json::Number::from_f64(number).map_or_else(
-                || {
-                    Json::from(if number.is_nan() {
-                        "NaN"
-                    } else if number > 0.0 {
-                        "Infinity"
-                    } else {
-                        "-Infinity"
-                    })
-                },
-                Json::Number,
-            ))
-        }
+        DataType::Float | DataType::Double => real(text).ok_or_else(|| wrong("a number")),
         DataType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" => Ok(Json::Bool(true)),
             "false" => Ok(Json::Bool(false)),
@@ -249,6 +254,22 @@ fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, St
         DataType::Object => serde_json::from_str(text).map_err(|_| wrong("JSON")),
         DataType::Text | DataType::Blob | DataType::Date | DataType::Uuid => Ok(value.clone()),
     }
+}
+
+/// A number, or the name of a value that JSON has no number for. A text like `1e400` is neither.
+fn real(text: &str) -> Option<Json> {
+    let text = text.trim();
+    let number: f64 = text.parse().ok()?;
+    if number.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let name = match number {
+        _ if number.is_nan() => "NaN",
+        _ if number > 0.0 => "Infinity",
+        _ => "-Infinity",
+    };
+    let finite = serde_json::Number::from_f64(number);
+    Some(finite.map_or_else(|| Json::from(name), Json::Number))
 }
 
 /// The id of a vertex of a label with custom ids.
@@ -336,22 +357,28 @@ fn period(columns: &Map<String, Json>, source: &Source) -> Result<Period, String
         Some(When::Constant(at)) => Ok(Some(at.to_string())),
         Some(When::Column(name)) => match columns.get(name) {
             None | Some(Json::Null) => Ok(None),
-            Some(Json::String(text)) if parse_instant(text).is_some() => Ok(Some(text.clone())),
-            Some(other) => Err(format!(
-                "column '{name}': {other} is not a date or an instant"
-            )),
+            Some(value) => instant_of(value, source.date_format)
+                .map(Some)
+                .map_err(|why| format!("column '{name}': {why}")),
         },
     };
-    Ok(Period {
-        from: instant(&source.valid_from)?,
-        to: instant(&source.valid_to)?,
-    })
+    let (from, to) = (instant(&source.valid_from)?, instant(&source.valid_to)?);
+    let at = |text: &Option<String>| text.as_deref().and_then(parse_instant);
+    if let (Some(start), Some(end)) = (at(&from), at(&to))
+        && end <= start
+    {
+        return Err("the valid time ends before it begins, or at its beginning".to_owned());
+    }
+    Ok(Period { from, to })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
+    const READING: &str = include_str!("../../../../ui/test/reading.json");
     const SCHEMA: &str = r#"{
         "propertykeys": [
             {"name": "name", "data_type": "TEXT", "cardinality": "SINGLE"},
@@ -387,6 +414,69 @@ mod tests {
             row(r#"{"name": "ann", "age": 5, "score": 1.5, "born": 86400000, "tags": ["a", "b"]}"#);
         assert_eq!(json["properties"], Json::Object(properties));
         assert!(json.get("id").is_none());
+    }
+
+    /// A schema with one property key `k`, which is also a primary key.
+    fn of_type(case: &Json) -> Catalogue {
+        let list = case["list"].as_bool().unwrap_or(false);
+        let cardinality = if list { "LIST" } else { "SINGLE" };
+        let schema = json!({
+            "propertykeys": [{"name": "k", "data_type": case["type"], "cardinality": cardinality}],
+            "vertexlabels": [
+                {"name": "v", "id": 7, "primary_keys": ["k"], "properties": ["k"]},
+                {"name": "plain", "properties": ["k"]}],
+            "edgelabels": [{"name": "e", "source_label": "v", "target_label": "v"}]
+        });
+        Catalogue::from_text(&schema.to_string())
+    }
+
+    #[test]
+    fn the_table_of_values_holds() {
+        let table: Json = serde_json::from_str(READING).expect("a table");
+        for case in table["values"].as_array().expect("values") {
+            let columns = Map::from_iter([("k".to_owned(), case["of"].clone())]);
+            let read = vertex(&columns, &source("label = \"plain\""), &of_type(case));
+            let read = read.map(|vertex| {
+                let vertex: Json = serde_json::from_str(&vertex.json).expect("JSON");
+                vertex["properties"]["k"].to_string()
+            });
+            let expected = case["json"].as_str().map(str::to_owned);
+            assert_eq!(read.as_ref().ok(), expected.as_ref(), "{case} {read:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_ends_holds() {
+        let table: Json = serde_json::from_str(READING).expect("a table");
+        for case in table["ends"].as_array().expect("ends") {
+            let columns = Map::from_iter([("a".to_owned(), case["of"].clone())]);
+            let source = source("label = \"e\"\nsource = \"a\"\ntarget = \"a\"");
+            let edge = edge(&columns, &source, &of_type(case)).expect("an edge");
+            let edge: Json = serde_json::from_str(&edge.json).expect("JSON");
+            assert_eq!(edge["outV"], case["id"], "{case}");
+        }
+    }
+
+    #[test]
+    fn a_valid_time_begins_before_it_ends() {
+        let source = source("label = \"plain\"\nvalid_from = \"a\"\nvalid_to = \"b\"");
+        let catalogue = of_type(&json!({"type": "TEXT"}));
+        let of = |text: &str| vertex(&row(text), &source, &catalogue).map(|it| it.period);
+        assert!(of(r#"{"a": "2020-01-01", "b": "2020-01-02"}"#).is_ok());
+        for text in [
+            r#"{"a": "2020-01-02", "b": "2020-01-01"}"#,
+            r#"{"a": "2020-01-02", "b": "2020-01-02"}"#,
+        ] {
+            assert!(of(text).unwrap_err().contains("ends before it begins"));
+        }
+    }
+
+    #[test]
+    fn two_columns_are_not_one_property() {
+        let source = source("label = \"person\"\nrename = { a = \"name\" }");
+        let columns = row(r#"{"a": "ann", "name": "bob", "age": "5"}"#);
+        let refused = vertex(&columns, &source, &Catalogue::from_text(SCHEMA)).unwrap_err();
+        assert!(refused.contains("so is another column"), "{refused}");
     }
 
     #[test]

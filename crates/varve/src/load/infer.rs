@@ -1,18 +1,22 @@
 //! `varve load --infer`: drafts a mapping and a schema from the first rows of the files.
 //!
 //! A file with two columns that are named like the ends of an edge is a file of edges; any other is
-//! a file of vertices. The id of a vertex file is a column without repeated values. Each end of an
-//! edge file has the label of the vertex file that shares most ids with the end's column.
+//! a file of vertices. The id of a vertex file is a column without repeated values. It is a primary
+//! key if another file may have the same ids, since ids of the writer's choice are unique in the
+//! graph. Each end of an edge file has the label of the vertex file that shares most ids with the
+//! end's column.
 
-use std::collections::{BTreeMap, HashSet};
+mod column;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use varve_server::parse_instant;
 
+use self::column::{Column, ColumnKind};
 use super::mapping::{Mapping, Source};
 use super::rows::Rows;
 
@@ -22,6 +26,8 @@ const ROWS_MAX: usize = 10_000;
 const MAPPING: &str = "mapping.toml";
 /// The name of the schema file in the current folder.
 const SCHEMA: &str = "schema.json";
+/// Texts that mean "no value" in many CSV files.
+const NULLS: [&str; 4] = ["NULL", "null", "N/A", "\\N"];
 /// Names of the columns for the ends of an edge, in lower case, without `_`, `-`, `:` and a final
 /// `id`.
 const ENDS: [(&str, &str); 6] = [
@@ -35,115 +41,18 @@ const ENDS: [(&str, &str); 6] = [
 /// Names of the columns for the start and the end of the valid time.
 const TIMES: [(&str, &str); 2] = [("valid_from", "valid_to"), ("since", "until")];
 
-/// The type of a column's values, from the narrowest to the widest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ColumnKind {
-    Boolean,
-    Date,
-    Int,
-    Long,
-    Double,
-    Text,
-    /// A JSON object, which no property can hold.
-    Nested,
-}
-
-impl ColumnKind {
-    /// The kind of a text. A number or a truth value is recognized only if `numbers` is set, as for
-    /// CSV.
-    fn of_text(text: &str, numbers: bool) -> Self {
-        if numbers
-            && let Ok(number) = text.parse::<i64>()
-            && number.to_string() == text
-        {
-            return Self::of_integer(number);
-        }
-        let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-        if numbers && is_number && text.contains('.') {
-            return Self::Double;
-        }
-        match text {
-            "true" | "false" if numbers => Self::Boolean,
-            _ if text.contains('-') && parse_instant(text).is_some() => Self::Date,
-            _ => Self::Text,
-        }
-    }
-
-    fn of_integer(number: i64) -> Self {
-        match i32::try_from(number) {
-            Ok(_) => Self::Int,
-            Err(_) => Self::Long,
-        }
-    }
-
-    /// The narrowest kind that can hold the values of both.
-    fn with(self, other: Self) -> Self {
-        let is_number = |kind| matches!(kind, Self::Int | Self::Long | Self::Double);
-        match self == other || (is_number(self) && is_number(other)) {
-            true => self.max(other),
-            false => self.max(other).max(Self::Text),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Boolean => "BOOLEAN",
-            Self::Date => "DATE",
-            Self::Int => "INT",
-            Self::Long => "LONG",
-            Self::Double => "DOUBLE",
-            Self::Text | Self::Nested => "TEXT",
-        }
-    }
-}
-
-/// The values and the type of a column in the rows read so far.
-#[derive(Debug, Default)]
-struct Column {
-    kind: Option<ColumnKind>,
-    is_list: bool,
-    values: HashSet<String>,
-    count: usize,
-}
-
-impl Column {
-    fn add(&mut self, value: &Json, of_csv: bool) {
-        let kind = match value {
-            Json::Null => return,
-            Json::Array(members) => {
-                self.is_list = true;
-                members.iter().for_each(|member| self.add(member, of_csv));
-                return;
-            }
-            Json::Object(_) => ColumnKind::Nested,
-            Json::Bool(_) => ColumnKind::Boolean,
-            Json::Number(number) => number
-                .as_i64()
-                .map_or(ColumnKind::Double, ColumnKind::of_integer),
-            Json::String(text) => ColumnKind::of_text(text, of_csv),
-        };
-        self.kind = Some(self.kind.map_or(kind, |known| known.with(kind)));
-        self.count += 1;
-        self.values.insert(text_of(value));
-    }
-
-    fn kind(&self) -> ColumnKind {
-        self.kind.unwrap_or(ColumnKind::Text)
-    }
-}
-
-fn text_of(value: &Json) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// A file and its inferred columns.
 struct Table {
     file: PathBuf,
     label: String,
     rows: usize,
+    /// Whether the file has more rows than were read.
+    is_cut: bool,
     columns: Vec<(String, Column)>,
+    /// The delimiter of a CSV file, if it is not the usual one.
+    delimiter: Option<char>,
+    /// Texts of the file that mean "no value".
+    nulls: BTreeSet<&'static str>,
 }
 
 /// The columns of the source and of the target of an edge.
@@ -151,30 +60,51 @@ type Ends = (String, String);
 
 impl Table {
     fn read(source: &Source) -> Result<Self, String> {
-        let rows = Rows::open(source)?;
+        let mut rows = Rows::open(source)?;
         let header = rows.header().map(<[String]>::to_vec);
+        let failed = |error: String| format!("{}: {error}", source.file.display());
+        if let Some(header) = &header {
+            check_header(header).map_err(failed)?;
+        }
+        let usual = char::from(source.usual_delimiter());
         let mut table = Self {
             file: source.file.clone(),
             label: source.label.clone(),
             rows: 0,
+            is_cut: false,
             columns: Vec::new(),
+            delimiter: rows.delimiter().filter(|delimiter| *delimiter != usual),
+            nulls: BTreeSet::new(),
         };
         for name in header.iter().flatten() {
             table.columns.push((name.clone(), Column::default()));
         }
-        for row in rows.take(ROWS_MAX) {
-            let row = row.map_err(|error| format!("{}: {error}", source.file.display()))?;
+        for row in rows.by_ref().take(ROWS_MAX) {
             // A row that cannot be read is reported when it is loaded.
-            let Ok(columns) = row.columns else { continue };
+            let Ok(columns) = row.map_err(failed)?.columns else {
+                continue;
+            };
             table.rows += 1;
             for (name, value) in columns {
-                table.column(&name).add(&value, header.is_some());
+                table.add(&name, &value, header.is_some());
             }
+        }
+        table.is_cut = rows.next().is_some();
+        if let Some([only]) = header.as_deref() {
+            check_single(only, &table).map_err(failed)?;
         }
         if table.columns.is_empty() {
             return Err(format!("{}: no rows", source.file.display()));
         }
         Ok(table)
+    }
+
+    fn add(&mut self, column: &str, value: &Json, of_csv: bool) {
+        let mut nulls = NULLS.into_iter();
+        match nulls.find(|null| of_csv && *value == **null) {
+            Some(null) => _ = self.nulls.insert(null),
+            None => self.column(column).add(value, of_csv),
+        }
     }
 
     fn column(&mut self, name: &str) -> &mut Column {
@@ -232,6 +162,27 @@ impl Table {
         called.or(names.first()).copied()
     }
 
+    /// The column that identifies the rows, and its values.
+    fn ids(&self) -> Option<(&str, &Column)> {
+        let id = self.id()?;
+        Some((id, self.find(id)?))
+    }
+
+    /// Whether a vertex of another of these files may have the same id as one of this file.
+    fn may_share_ids(&self, tables: &[&Self]) -> bool {
+        let Some((_, own)) = self.ids() else {
+            return false;
+        };
+        let mut others = tables.iter().filter(|other| other.label != self.label);
+        others.any(|other| {
+            other.ids().is_some_and(|(_, ids)| {
+                let is_unknown = self.is_cut || other.is_cut;
+                id_strategy(own.kind()) == id_strategy(ids.kind())
+                    && (is_unknown || !own.values.is_disjoint(&ids.values))
+            })
+        })
+    }
+
     /// The columns of the valid time.
     fn times(&self) -> (Option<&str>, Option<&str>) {
         let is_time = |name: &str| {
@@ -248,6 +199,48 @@ impl Table {
             .into_iter()
             .find(|(from, to)| from.is_some() || to.is_some())
             .unwrap_or_default()
+    }
+}
+
+/// Refuses a header that is a row of values.
+fn check_header(header: &[String]) -> Result<(), String> {
+    let is_value = |name: &&String| !matches!(ColumnKind::of_text(name, true), ColumnKind::Text);
+    match header.iter().find(is_value) {
+        None => Ok(()),
+        Some(value) => Err(format!(
+            "its first row should name the columns, but has the value '{value}'; add a row of \
+             names, or write a mapping with `header`"
+        )),
+    }
+}
+
+/// Refuses a file with one column if all its rows can be split in the same way: then the delimiter
+/// is not one that is recognized.
+fn check_single(name: &str, table: &Table) -> Result<(), String> {
+    let values = table.columns.iter().flat_map(|(_, column)| &column.values);
+    let values: Vec<&String> = values.collect();
+    let count = |text: &str, mark: char| text.matches(mark).count();
+    let mut marks = name
+        .chars()
+        .filter(|it| !it.is_alphanumeric() && !matches!(it, '_' | '-'));
+    let splits = |mark: &char| {
+        let all = count(name, *mark);
+        !values.is_empty() && values.iter().all(|value| count(value, *mark) == all)
+    };
+    match marks.find(splits) {
+        None => Ok(()),
+        Some(mark) => Err(format!(
+            "it has one column, '{name}', unless {mark:?} separates the columns; then write a \
+             mapping with `delimiter = {mark:?}`"
+        )),
+    }
+}
+
+/// The strategy of a label whose ids are values of this kind.
+fn id_strategy(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Int | ColumnKind::Long => "CUSTOMIZE_NUMBER",
+        _ => "CUSTOMIZE_STRING",
     }
 }
 
@@ -301,18 +294,7 @@ fn guess(tables: &[Table]) -> Result<(String, String), String> {
     let mut keys: BTreeMap<String, (ColumnKind, bool)> = BTreeMap::new();
     let (mut vertex_labels, mut edge_labels) = (Vec::new(), Vec::new());
     for table in &vertices {
-        let id = table.id();
-        source(&mut mapping, "vertex", table);
-        id.iter().for_each(|id| setting(&mut mapping, "id", id));
-        let properties = properties(&mut mapping, table, id.as_slice(), &mut keys);
-        let strategy = match id.and_then(|id| table.find(id)).map(Column::kind) {
-            None => "AUTOMATIC",
-            Some(ColumnKind::Int | ColumnKind::Long) => "CUSTOMIZE_NUMBER",
-            Some(_) => "CUSTOMIZE_STRING",
-        };
-        vertex_labels.push(json!({
-            "name": table.label, "id_strategy": strategy, "properties": properties, "nullable_keys": properties,
-        }));
+        vertex_labels.push(vertex_label(&mut mapping, table, &vertices, &mut keys));
     }
     for table in tables {
         let Some((from, to)) = table.ends() else {
@@ -321,6 +303,9 @@ fn guess(tables: &[Table]) -> Result<(String, String), String> {
         source(&mut mapping, "edge", table);
         setting(&mut mapping, "source", &from);
         setting(&mut mapping, "target", &to);
+        for column in [&from, &to] {
+            warn_of_ends(&mut mapping, &vertices, table, column);
+        }
         let properties = properties(&mut mapping, table, &[&from, &to], &mut keys);
         edge_labels.push(json!({
             "name": table.label, "source_label": owner(&vertices, table, &from)?,
@@ -340,10 +325,48 @@ fn guess(tables: &[Table]) -> Result<(String, String), String> {
     Ok((mapping, schema + "\n"))
 }
 
+/// Adds a file of vertices to the mapping; returns its label for the schema.
+fn vertex_label(
+    mapping: &mut String,
+    table: &Table,
+    vertices: &[&Table],
+    keys: &mut BTreeMap<String, (ColumnKind, bool)>,
+) -> Json {
+    source(mapping, "vertex", table);
+    let id = table.id();
+    if let (Some(id), true) = (id, table.may_share_ids(vertices)) {
+        let properties = properties(mapping, table, &[], keys);
+        let nullable: Vec<&String> = properties.iter().filter(|name| *name != id).collect();
+        return json!({
+            "name": table.label, "id_strategy": "PRIMARY_KEY", "primary_keys": [id],
+            "properties": properties, "nullable_keys": nullable,
+        });
+    }
+    id.iter().for_each(|id| setting(mapping, "id", id));
+    let properties = properties(mapping, table, id.as_slice(), keys);
+    let strategy = match table.ids() {
+        None => "AUTOMATIC",
+        Some((_, ids)) => id_strategy(ids.kind()),
+    };
+    json!({
+        "name": table.label, "id_strategy": strategy, "properties": properties, "nullable_keys": properties,
+    })
+}
+
 fn source(mapping: &mut String, kind: &str, table: &Table) {
     let _ = write!(mapping, "\n[[{kind}]]\n");
     setting(mapping, "file", &table.file.to_string_lossy());
     setting(mapping, "label", &table.label);
+    if let Some(delimiter) = table.delimiter {
+        setting(mapping, "delimiter", &delimiter.to_string());
+    }
+    if !table.nulls.is_empty() {
+        let nulls: Vec<&str> = [""]
+            .into_iter()
+            .chain(table.nulls.iter().copied())
+            .collect();
+        let _ = writeln!(mapping, "null = {}", toml::Value::from(nulls));
+    }
 }
 
 fn setting(mapping: &mut String, name: &str, value: &str) {
@@ -390,19 +413,23 @@ fn properties(
     names
 }
 
+/// The number of values that this column of an edge file shares with the ids of a vertex file.
+fn shared(vertices: &Table, edges: &Table, column: &str) -> usize {
+    let ends = edges.find(column).map(|column| &column.values);
+    let (Some((_, ids)), Some(ends)) = (vertices.ids(), ends) else {
+        return 0;
+    };
+    ends.intersection(&ids.values).count()
+}
+
 /// The label of the vertex file that shares most ids with this column of an edge file.
 fn owner<'a>(vertices: &[&'a Table], edges: &Table, column: &str) -> Result<&'a str, String> {
-    let ends = edges.find(column).map(|column| &column.values);
-    let shared = |table: &Table| {
-        let ids = table.id().and_then(|id| table.find(id));
-        let (Some(ids), Some(ends)) = (ids, ends) else {
-            return 0;
-        };
-        ends.intersection(&ids.values).count()
-    };
     // `max_by_key` returns the last maximum. So the files are reversed, and the first one wins a
     // tie.
-    let found = vertices.iter().rev().max_by_key(|table| shared(table));
+    let found = vertices
+        .iter()
+        .rev()
+        .max_by_key(|table| shared(table, edges, column));
     found.map(|table| table.label.as_str()).ok_or_else(|| {
         format!(
             "{}: a file of edges; name the files of their vertices, too",
@@ -411,42 +438,88 @@ fn owner<'a>(vertices: &[&'a Table], edges: &Table, column: &str) -> Result<&'a 
     })
 }
 
+/// Notes in the mapping that an end of an edge may have the label of several files.
+fn warn_of_ends(mapping: &mut String, vertices: &[&Table], edges: &Table, column: &str) {
+    let counts = vertices.iter().map(|table| shared(table, edges, column));
+    let most = counts.max().unwrap_or_default();
+    let equal = vertices
+        .iter()
+        .filter(|table| shared(table, edges, column) == most);
+    let labels: Vec<&str> = equal.map(|table| table.label.as_str()).collect();
+    if labels.len() > 1 {
+        let _ = writeln!(
+            mapping,
+            "# column '{column}' may have ids of any of {labels:?}: correct the label in {SCHEMA}"
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn kinds_are_guessed_from_texts() {
-        for (text, kind) in [
-            ("5", ColumnKind::Int),
-            ("-5", ColumnKind::Int),
-            ("5000000000", ColumnKind::Long),
-            ("007", ColumnKind::Text),
-            ("1.5", ColumnKind::Double),
-            ("1e5", ColumnKind::Text),
-            ("inf", ColumnKind::Text),
-            ("true", ColumnKind::Boolean),
-            ("2020-05-01", ColumnKind::Date),
-            ("20200501", ColumnKind::Int),
-            ("a-b", ColumnKind::Text),
-        ] {
-            assert_eq!(ColumnKind::of_text(text, true), kind, "{text}");
+    /// The guessed schema and the mapping of these files.
+    fn guessed(files: &[(&str, &str)]) -> Result<(Json, String), String> {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let mut tables = Vec::new();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            tables.push(Table::read(&source_of(&path)?)?);
         }
-        assert_eq!(
-            ColumnKind::of_text("5", false),
-            ColumnKind::Text,
-            "a text of JSON is one"
-        );
+        let (mapping, schema) = guess(&tables)?;
+        Ok((serde_json::from_str(&schema).expect("JSON"), mapping))
+    }
+
+    fn strategies(files: &[(&str, &str)]) -> Vec<String> {
+        let (schema, _) = guessed(files).expect("guessed");
+        let labels = schema["vertexlabels"].as_array().expect("labels");
+        let strategy = |label: &Json| label["id_strategy"].as_str().unwrap_or_default().to_owned();
+        labels.iter().map(strategy).collect()
     }
 
     #[test]
-    fn a_column_is_as_wide_as_its_values() {
-        assert_eq!(ColumnKind::Int.with(ColumnKind::Double), ColumnKind::Double);
-        assert_eq!(ColumnKind::Int.with(ColumnKind::Boolean), ColumnKind::Text);
-        assert_eq!(ColumnKind::Date.with(ColumnKind::Date), ColumnKind::Date);
-        assert_eq!(
-            ColumnKind::Date.with(ColumnKind::Nested),
-            ColumnKind::Nested
-        );
+    fn labels_whose_ids_meet_have_primary_keys() {
+        let a = ("a.csv", "id,x\n1,p\n2,r\n");
+        let meeting = strategies(&[a, ("b.csv", "id,y\n1,q\n"), ("c.csv", "id,z\n7,q\n")]);
+        assert_eq!(meeting, ["PRIMARY_KEY", "PRIMARY_KEY", "CUSTOMIZE_NUMBER"]);
+        let apart = strategies(&[a, ("b.csv", "code,y\nk1,q\n")]);
+        assert_eq!(apart, ["CUSTOMIZE_NUMBER", "CUSTOMIZE_STRING"]);
+        // The rows that are not read may have the same ids.
+        let many: String = (10..20_000).map(|id| format!("{id},q\n")).collect();
+        let unknown = strategies(&[a, ("b.csv", &format!("id,y\n{many}"))]);
+        assert_eq!(unknown, ["PRIMARY_KEY", "PRIMARY_KEY"]);
+        let (schema, mapping) = guessed(&[a, ("b.csv", "id,y\n1,q\n")]).unwrap();
+        let label = &schema["vertexlabels"][0];
+        assert_eq!(label["primary_keys"], json!(["id"]));
+        assert_eq!(label["properties"], json!(["id", "x"]));
+        assert_eq!(label["nullable_keys"], json!(["x"]));
+        assert!(!mapping.contains("\nid ="), "{mapping}");
+    }
+
+    #[test]
+    fn a_delimiter_is_recognized_or_refused() {
+        let (_, mapping) = guessed(&[("a.csv", "id;x\n1;p,q\n2;r\n")]).unwrap();
+        assert!(mapping.contains("delimiter = \";\""), "{mapping}");
+        for text in ["id^x\n1^p\n2^q\n", "id x\n1 p\n", "a:b:c\n1:2:3\n"] {
+            let refused = guessed(&[("a.csv", text)]).unwrap_err();
+            assert!(refused.contains("separates the columns"), "{refused}");
+        }
+        assert!(guessed(&[("a.csv", "first name\nann\n")]).is_ok());
+    }
+
+    #[test]
+    fn a_row_of_values_is_no_header() {
+        for text in ["1,Ann\n2,Bob\n", "Ann,1970-01-02\nBob,1970-01-03\n"] {
+            let refused = guessed(&[("a.csv", text)]).unwrap_err();
+            assert!(refused.contains("should name the columns"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn texts_for_no_value_are_proposed() {
+        let (schema, mapping) = guessed(&[("a.csv", "id,age\nx,NULL\ny,5\n")]).unwrap();
+        assert!(mapping.contains("null = [\"\", \"NULL\"]"), "{mapping}");
+        assert_eq!(schema["propertykeys"][0]["data_type"], "INT");
     }
 }

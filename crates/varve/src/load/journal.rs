@@ -21,8 +21,6 @@ pub(crate) struct Done {
     pub(crate) from: u64,
     /// The byte after the last.
     pub(crate) to: u64,
-    /// The number of the line that starts at `to`.
-    pub(crate) next_line: u64,
     /// The number of elements stored.
     pub(crate) stored: u64,
 }
@@ -138,22 +136,6 @@ impl Progress {
         Self { pieces }
     }
 
-    /// Returns the end of the stored ranges that follow `start` without a gap, and the number of
-    /// the line there; `None` if the row at `start` is not stored.
-    pub(crate) fn resume_at(&self, start: u64) -> Option<(u64, u64)> {
-        let mut end = None;
-        for piece in &self.pieces {
-            let expected = end.map_or(start, |(at, _)| at);
-            if piece.from > expected {
-                break;
-            }
-            if piece.to > expected {
-                end = Some((piece.to, piece.next_line));
-            }
-        }
-        end
-    }
-
     /// Whether the row that starts at `byte` is stored.
     pub(crate) fn covers(&self, byte: u64) -> bool {
         let after = self.pieces.partition_point(|piece| piece.from <= byte);
@@ -174,7 +156,6 @@ mod tests {
             input: 0,
             from,
             to,
-            next_line: to / 10 + 1,
             stored: 1,
         }
     }
@@ -227,14 +208,12 @@ mod tests {
     #[test]
     fn progress_knows_gaps() {
         let progress = Progress::of(0, &[piece(60, 80), piece(5, 20), piece(20, 40)]);
-        assert_eq!(progress.resume_at(5), Some((40, 5)));
-        assert_eq!(progress.resume_at(0), None);
         assert!(
             progress.covers(39)
                 && !progress.covers(40)
                 && progress.covers(60)
                 && !progress.covers(80)
         );
-        assert_eq!(Progress::of(1, &[piece(5, 20)]).resume_at(5), None);
+        assert!(!Progress::of(1, &[piece(5, 20)]).covers(5));
     }
 }

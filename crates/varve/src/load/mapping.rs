@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -58,9 +59,8 @@ pub(crate) struct Source {
     /// The same for the target vertex.
     #[serde(default)]
     pub(crate) target: Columns,
-    /// The separator of the columns of a CSV file.
-    #[serde(default = "comma")]
-    pub(crate) delimiter: char,
+    /// The separator of the columns of a CSV file; by default recognized from its first records.
+    pub(crate) delimiter: Option<char>,
     /// The names of the columns, if the file has no header line.
     pub(crate) header: Option<Vec<String>>,
     /// The separator of the members of a list or set within a CSV column.
@@ -133,10 +133,6 @@ pub(crate) enum DateFormat {
     DayMonthYear,
     /// Month first: `MM/dd/yyyy`.
     MonthDayYear,
-}
-
-fn comma() -> char {
-    ','
 }
 
 fn semicolon() -> String {
@@ -212,6 +208,34 @@ impl Mapping {
     }
 }
 
+/// The first bytes of a file in gzip.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+/// The bytes of a file that show whether it is a text.
+const HEAD_BYTES: usize = 1024;
+
+fn head_of(file: &File) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; HEAD_BYTES];
+    let length = file.read_at(&mut head, 0)?;
+    head.truncate(length);
+    Ok(head)
+}
+
+/// What a file is that begins with these bytes and is no text in UTF-8. The explorer has the same
+/// rule in `ui/src/load/bytes.ts`.
+fn no_text(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+        return Some("it is UTF-16; save it as UTF-8");
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        return Some("it is a ZIP archive or a workbook; unpack it, or save the sheet as CSV");
+    }
+    if head.starts_with(b"PAR1") {
+        return Some("it is a Parquet file; export it as CSV or JSON Lines");
+    }
+    head.contains(&0)
+        .then_some("it is binary or in UTF-16, not a text in UTF-8")
+}
+
 /// The files of a path: the path itself, or all files that match it as a pattern, sorted by name.
 fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
     let shown = path.display().to_string();
@@ -231,24 +255,42 @@ impl Source {
     /// Opens the file at its start. A gzip file is unpacked to a temporary file, once.
     ///
     /// # Errors
-    /// When the file cannot be read, or the disk has no room for the unpacked file.
+    /// When the file cannot be read or is no text, or the disk has no room for the unpacked file.
     pub(super) fn open(&self) -> io::Result<File> {
         let mut file = File::open(&self.file)?;
-        if self.file.extension().is_none_or(|ending| ending != "gz") {
-            return Ok(file);
+        let mut head = head_of(&file)?;
+        if head.starts_with(GZIP) {
+            file = self.unpacked(file)?;
+            head = head_of(&file)?;
         }
-        let unpacked = match self.unpacked.get() {
+        match no_text(&head) {
+            Some(fault) => Err(io::Error::new(io::ErrorKind::InvalidData, fault)),
+            None => Ok(file),
+        }
+    }
+
+    fn unpacked(&self, packed: File) -> io::Result<File> {
+        let mut file = match self.unpacked.get() {
             Some(unpacked) => unpacked.try_clone()?,
             None => {
                 let mut unpacked = tempfile::tempfile()?;
-                io::copy(&mut MultiGzDecoder::new(&mut file), &mut unpacked)?;
+                io::copy(&mut MultiGzDecoder::new(packed), &mut unpacked)?;
                 let kept = unpacked.try_clone()?;
                 self.unpacked.get_or_init(|| kept);
                 unpacked
             }
         };
-        (&unpacked).rewind()?;
-        Ok(unpacked)
+        file.rewind()?;
+        Ok(file)
+    }
+
+    /// The delimiter of a CSV file where its records allow several.
+    pub(super) fn usual_delimiter(&self) -> u8 {
+        let name = self.plain_name();
+        match name.extension().is_some_and(|ending| ending == "tsv") {
+            true => b'\t',
+            false => b',',
+        }
     }
 
     /// The path without a final `.gz`.
@@ -268,11 +310,8 @@ impl Source {
                 Some("jsonl" | "ndjson") => Format::Jsonl,
                 _ => return Err("say `format = \"csv\"` or `format = \"jsonl\"`".to_owned()),
             });
-            if ending == Some("tsv") && self.delimiter == ',' {
-                self.delimiter = '\t';
-            }
         }
-        if !self.delimiter.is_ascii() {
+        if self.delimiter.is_some_and(|it| !it.is_ascii()) {
             return Err("`delimiter` must be an ASCII character".to_owned());
         }
         for (name, when) in [
@@ -328,7 +367,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(mapping.vertices[0].format, Some(Format::Csv));
-        assert_eq!(mapping.vertices[0].delimiter, '\t');
+        assert_eq!(mapping.vertices[0].usual_delimiter(), b'\t');
         assert_eq!(mapping.edges[0].format, Some(Format::Jsonl));
         assert_eq!(mapping.edges[0].target.names(), ["to", "x"]);
     }

@@ -7,6 +7,7 @@ use std::sync::mpsc::SyncSender;
 
 use super::batches::Batches;
 use super::element::Element;
+use super::known::Mark;
 use super::sender::{BadRow, Block, HandOver, Sender};
 
 /// The rows that are buffered for the sending threads.
@@ -42,8 +43,14 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Adds a row that became an element, with its line, the line after it and its byte range.
-    pub(super) fn add(&mut self, element: Element, lines: (u64, u64), bytes: Range<u64>) {
+    /// Adds a row that became an element, with its mark, its line and its byte range.
+    pub(super) fn add(
+        &mut self,
+        element: Element,
+        mark: Option<Mark>,
+        line: u64,
+        bytes: Range<u64>,
+    ) {
         let channel = match element.identity {
             Some(known) => usize::try_from(known % self.open.len() as u64).unwrap_or(0),
             None => {
@@ -51,7 +58,7 @@ impl<'a> Outgoing<'a> {
                 self.next
             }
         };
-        self.open[channel].add(element, lines, bytes);
+        self.open[channel].add(element, mark, line, bytes);
         self.added(channel);
     }
 

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::element::Action;
 use super::journal::{Done, Journal};
+use super::known::{Counts, Mark};
 use crate::rest::{GraphClient, RestError};
 
 /// Hand-overs that may wait in the channel of a sending thread.
@@ -43,12 +44,12 @@ pub(crate) struct BadRow {
 pub(crate) struct Sending {
     /// The row's line.
     pub(crate) line: u64,
-    /// The line after the row.
-    pub(crate) next_line: u64,
     /// The byte range of the row in its file.
     pub(crate) bytes: Range<u64>,
     /// The JSON of the element; for a deletion, the path of the element.
     pub(crate) json: String,
+    /// What it has in common with other rows.
+    pub(crate) mark: Option<Mark>,
     /// Whether the server has acknowledged it.
     pub(crate) stored: bool,
 }
@@ -99,8 +100,10 @@ pub(crate) struct Sender<'a> {
 
 /// The state of a load.
 pub(crate) struct Tally {
-    /// Elements stored, earlier runs included.
-    pub(crate) stored: u64,
+    /// The stored rows, earlier runs included.
+    pub(crate) counts: Counts,
+    /// Rows stored by this run.
+    pub(crate) sent: u64,
     /// Rows refused, earlier runs included.
     pub(crate) refused: u64,
     /// The journal; `None` in a dry run.
@@ -268,11 +271,20 @@ impl Sender<'_> {
         self.client.of_graph(&format!("{of_kind}{rest}"))
     }
 
+    /// Counts a row that an earlier run has stored.
+    pub(super) fn note_stored(&self, mark: Option<Mark>, bytes: &Range<u64>) {
+        self.tally.lock().counts.add(mark);
+        self.bar.inc(bytes.end - bytes.start);
+    }
+
     /// Counts the stored and the refused rows, and writes the refused ones to the file of bad rows.
     fn note(&self, batch: &Batch, bad: &[BadRow], block: &Block) {
         let pieces = batch.stored();
         let mut tally = self.tally.lock();
-        tally.stored += pieces.iter().map(|piece| piece.stored).sum::<u64>();
+        for element in batch.elements.iter().filter(|element| element.stored) {
+            tally.counts.add(element.mark);
+            tally.sent += 1;
+        }
         tally.refused += bad.len() as u64;
         let noted = tally.write_bad(&self.names[batch.input], bad);
         let over = tally.refused > self.max_errors;
@@ -318,7 +330,6 @@ impl Batch {
             input: self.input,
             from: element.bytes.start,
             to: element.bytes.end,
-            next_line: element.next_line,
             stored: 1,
         };
         joined(stored.map(piece).collect())
@@ -333,7 +344,6 @@ fn joined(mut pieces: Vec<Done>) -> Vec<Done> {
         match joined.last_mut() {
             Some(last) if last.to == piece.from => {
                 last.to = piece.to;
-                last.next_line = piece.next_line;
                 last.stored += piece.stored;
             }
             _ => joined.push(piece),
@@ -378,7 +388,6 @@ mod tests {
             input: 0,
             from,
             to,
-            next_line: to,
             stored: 1,
         };
         let joined = joined(vec![
@@ -389,8 +398,8 @@ mod tests {
         ]);
         let shown: Vec<_> = joined
             .iter()
-            .map(|it| (it.from, it.to, it.next_line, it.stored))
+            .map(|it| (it.from, it.to, it.stored))
             .collect();
-        assert_eq!(shown, [(0, 30, 30, 3), (40, 50, 50, 1)]);
+        assert_eq!(shown, [(0, 30, 3), (40, 50, 1)]);
     }
 }

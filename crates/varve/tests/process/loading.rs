@@ -88,6 +88,10 @@ fn a_mapping_is_checked_before_a_row_is_sent() {
         ),
         (KNOWS.replace("knows.csv", "twice.csv"), "column 'a' of "),
         (
+            format!("{KNOWS}rename = {{ a = \"since\" }}\n"),
+            "columns 'a' and 'since' of ",
+        ),
+        (
             KNOWS.replace("knows.csv", "empty.csv"),
             "empty.csv: it is empty, without a header",
         ),
@@ -270,6 +274,68 @@ fn a_mapping_and_a_schema_are_inferred_that_load_the_files() {
     assert!(code == 1 && text.contains("mapping.toml"), "{text}");
 }
 
+/// Two labels with the same ids of the writer's choice.
+const TWO_LABELS: &str = r#"{
+    "vertexlabels": [
+        {"name": "a", "id_strategy": "CUSTOMIZE_NUMBER"},
+        {"name": "b", "id_strategy": "CUSTOMIZE_NUMBER"}]
+}"#;
+
+#[test]
+fn a_row_with_the_id_of_another_label_is_refused_each_time() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let schema = write(dir.path(), "schema.json", TWO_LABELS);
+    write(dir.path(), "a.csv", "id\n1\n2\n");
+    write(dir.path(), "b.csv", "id\n1\n3\n");
+    let mapping = "[[vertex]]\nfile = \"a.csv\"\nlabel = \"a\"\nid = \"id\"\n\
+                   [[vertex]]\nfile = \"b.csv\"\nlabel = \"b\"\nid = \"id\"\n";
+    let server = Server::in_memory();
+    // The second run sends the refused rows again, unless it knows the rows of the first.
+    for _ in 0..2 {
+        let more = ["--schema", shown(&schema)];
+        let (code, text) = load(&server, dir.path(), mapping, &more);
+        assert!(
+            code == 3 && text.contains("3 elements stored, 1 rows refused"),
+            "{code} {text}"
+        );
+        let bad = std::fs::read_to_string(dir.path().join("map.toml.bad")).expect("a report");
+        assert!(
+            bad.contains("b.csv:2: a row of label 'a' has the same id"),
+            "{bad}"
+        );
+        let one = server.must("GET", "/graphs/hugegraph/graph/vertices/1", "");
+        assert_eq!(one["label"], "a");
+    }
+}
+
+#[test]
+fn inferred_labels_with_the_same_ids_keep_all_their_rows() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(dir.path(), "a.csv", "id;x\n1;p\n2;q\n");
+    write(dir.path(), "b.csv", "id,y\r1,q\r");
+    write(dir.path(), "c.csv", "from_id,to_id\n2,1\n");
+    let files = ["load", "--infer", "a.csv", "b.csv", "c.csv"];
+    let (code, text) = run_in(dir.path(), &files);
+    assert_eq!(code, 0, "{text}");
+    let server = Server::in_memory();
+    let arguments = [
+        "load",
+        "mapping.toml",
+        "--schema",
+        "schema.json",
+        "--server",
+        &server.url,
+    ];
+    let (code, text) = run_in(dir.path(), &arguments);
+    assert!(
+        code == 0 && text.contains("4 elements stored, 0 rows refused"),
+        "{text}"
+    );
+    let vertices = server.must("GET", "/graphs/hugegraph/graph/vertices", "");
+    assert_eq!(vertices["vertices"].as_array().map(Vec::len), Some(3));
+    assert_eq!(edge_count(&server), Some(1));
+}
+
 #[test]
 fn a_dry_run_tells_what_is_wrong_and_sends_nothing() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -353,9 +419,10 @@ fn rows_of_different_periods_go_in_one_request() {
     ];
     let (code, text) = load(&server, dir.path(), &mapping, &more);
     assert!(
-        code == 0 && text.contains("300 elements stored, 0 rows refused"),
+        code == 0 && text.contains("150 elements stored, 0 rows refused"),
         "{text}"
     );
+    assert!(text.contains("150 rows are further states"), "{text}");
     // Three hundred rows of 56 periods, each person with two states: three times two batches.
     let counters = server.must("GET", "/metrics/counters", "");
     let requests = &counters["graphs/graph/graph/vertices/batch/POST/TOTAL_COUNTER"]["count"];
@@ -383,7 +450,8 @@ fn many_threads_store_the_states_of_an_element_in_the_order_of_their_rows() {
     let schema = dir.path().join("schema.json");
     let more = ["--schema", shown(&schema), "--batch", "3", "--threads", "8"];
     let (code, text) = load(&server, dir.path(), PEOPLE, &more);
-    assert!(code == 0 && text.contains("2400 elements stored"), "{text}");
+    assert!(code == 0 && text.contains("40 elements stored"), "{text}");
+    assert!(text.contains("2360 rows replaced an earlier row"), "{text}");
     for person in 0..PEOPLE_MAX {
         let path = format!("/graphs/hugegraph/graph/vertices/%22p{person}%22");
         let name = &server.must("GET", &path, "")["properties"]["name"];

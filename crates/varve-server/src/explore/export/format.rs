@@ -309,8 +309,9 @@ impl Writer {
              <gexf xmlns=\"http://gexf.net/1.3\" version=\"1.3\">\n<meta><description>",
         );
         self.text.push_str(&xml(&self.times));
+        // Of the formats for dates, NetworkX knows this one alone; Gephi reads instants in it, too.
         self.text.push_str(
-            "</description></meta>\n<graph mode=\"dynamic\" timeformat=\"dateTime\" \
+            "</description></meta>\n<graph mode=\"dynamic\" timeformat=\"date\" \
              defaultedgetype=\"directed\">\n",
         );
         for class in ["node", "edge"] {

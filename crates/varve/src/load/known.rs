@@ -1,0 +1,144 @@
+//! The identities of the rows of a load: how many elements the rows are, and which ids two labels
+//! share.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::catalogue::Catalogue;
+use super::element::{Element, hash_of};
+
+/// The most hashes that are kept, seven eighths of a table of 300 MB. Rows after that count as
+/// elements.
+const HASHES_MAX: usize = (1 << 25) / 8 * 7;
+
+/// What a row has in common with others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// A hash of the element's identity.
+    element: u64,
+    /// A hash of identity and valid time.
+    state: u64,
+}
+
+impl Mark {
+    /// The mark of an element; `None` if no other row can be of the same element.
+    pub(super) fn of(element: &Element) -> Option<Self> {
+        let known = element.identity?;
+        Some(Self {
+            element: known,
+            state: hash_of(&(known, &element.period)),
+        })
+    }
+}
+
+/// The number of stored rows, by what they did.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Elements: rows that were the first of theirs.
+    pub(crate) elements: u64,
+    /// Rows with a further state of an element, of another valid time.
+    pub(crate) states: u64,
+    /// Rows that replaced an earlier row: the same element and the same valid time.
+    pub(crate) replaced: u64,
+    known: HashSet<u64>,
+}
+
+impl Counts {
+    /// Counts a stored row.
+    pub(super) fn add(&mut self, mark: Option<Mark>) {
+        let Some(mark) = mark.filter(|_| self.known.len() < HASHES_MAX) else {
+            self.elements += 1;
+            return;
+        };
+        let is_new = self.known.insert(mark.element);
+        let is_new_state = self.known.insert(mark.state);
+        match (is_new, is_new_state) {
+            (true, _) => self.elements += 1,
+            (false, true) => self.states += 1,
+            (false, false) => self.replaced += 1,
+        }
+    }
+}
+
+/// The labels whose ids the writer chooses, and which of them has which id. Such ids are unique in
+/// the graph: a vertex of one label would replace that of another.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    labels: Vec<String>,
+    known: HashSet<u64>,
+}
+
+impl Owners {
+    /// No ids, for a load of vertices of these labels.
+    pub(super) fn new<'a>(labels: impl Iterator<Item = &'a str>, catalogue: &Catalogue) -> Self {
+        let own = |label: &&str| {
+            let label = catalogue.vertex_label(label);
+            label.is_ok_and(|label| label.id_strategy.starts_with("CUSTOMIZE"))
+        };
+        let labels: BTreeSet<&str> = labels.filter(own).collect();
+        Self {
+            labels: labels.into_iter().map(str::to_owned).collect(),
+            known: HashSet::new(),
+        }
+    }
+
+    /// Notes that a vertex of `label` has an id, which `identity` stands for.
+    ///
+    /// # Errors
+    /// When a vertex of another label has it.
+    pub(super) fn claim(&mut self, label: &str, identity: Option<u64>) -> Result<(), String> {
+        let Some(known) = identity.filter(|_| self.labels.len() > 1) else {
+            return Ok(());
+        };
+        let mut others = self.labels.iter().filter(|other| *other != label);
+        if let Some(other) = others.find(|other| self.known.contains(&hash_of(&(known, *other)))) {
+            return Err(format!(
+                "a row of label '{other}' has the same id; ids are unique in a graph, so give the \
+                 labels primary keys"
+            ));
+        }
+        if self.known.len() < HASHES_MAX && self.labels.iter().any(|own| own == label) {
+            self.known.insert(hash_of(&(known, label)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::element::{Action, Period};
+    use super::*;
+
+    #[test]
+    fn a_row_is_an_element_a_state_or_a_replacement() {
+        let mut counts = Counts::default();
+        for (identity, from) in [(1, ""), (2, ""), (1, "2020"), (1, ""), (1, "2020")] {
+            let from = Some(from.to_owned()).filter(|text| !text.is_empty());
+            let element = Element {
+                action: Action::Put,
+                json: String::new(),
+                identity: Some(identity),
+                period: Period { from, to: None },
+            };
+            counts.add(Mark::of(&element));
+        }
+        counts.add(None);
+        let counted = (counts.elements, counts.states, counts.replaced);
+        assert_eq!(counted, (3, 1, 2));
+    }
+
+    #[test]
+    fn an_id_belongs_to_one_label() {
+        let schema = r#"{"vertexlabels": [
+            {"name": "a", "id_strategy": "CUSTOMIZE_NUMBER"},
+            {"name": "b", "id_strategy": "CUSTOMIZE_NUMBER"},
+            {"name": "c", "id_strategy": "PRIMARY_KEY", "primary_keys": ["k"]}]}"#;
+        let catalogue = Catalogue::from_text(schema);
+        let mut owners = Owners::new(["a", "b", "c", "a"].into_iter(), &catalogue);
+        assert_eq!(owners.claim("a", Some(1)), Ok(()));
+        assert_eq!(owners.claim("a", Some(1)), Ok(()));
+        let refused = owners.claim("b", Some(1)).unwrap_err();
+        assert!(refused.contains("label 'a'"), "{refused}");
+        assert_eq!(owners.claim("b", Some(2)), Ok(()));
+        assert!(owners.claim("a", Some(2)).is_err());
+    }
+}

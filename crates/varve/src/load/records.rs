@@ -1,0 +1,250 @@
+//! Splits a file into the records of CSV (RFC 4180), with the lines and the byte range of each.
+//!
+//! A record ends with a line feed, a carriage return or both. The explorer has the same reader in
+//! `ui/src/load/csv.ts`; both are tested with `ui/test/reading.json`.
+
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+/// The longest record that is read, in bytes.
+pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
+/// The bytes that may begin a text in UTF-8.
+pub(super) const BOM: &[u8] = "\u{feff}".as_bytes();
+const BEHIND: &str =
+    "text follows the closing quotation mark of a cell; double the marks within a cell";
+
+/// One record.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// Its first line, from 1.
+    pub(super) line: u64,
+    /// Its byte range, with its line end and empty lines before it.
+    pub(super) bytes: Range<u64>,
+    /// The cells, or why they cannot be read.
+    pub(super) cells: Result<Vec<String>, String>,
+}
+
+/// The position within a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum At {
+    /// At the start of a cell.
+    Start,
+    /// In a cell without quotation marks.
+    Plain,
+    /// Within quotation marks.
+    Quoted,
+    /// After the closing quotation mark of a cell.
+    Closed,
+}
+
+/// The records of an input.
+pub(super) struct Records<R> {
+    input: R,
+    delimiter: u8,
+    offset: u64,
+    line: u64,
+}
+
+/// A record that is being read.
+struct Draft {
+    at: At,
+    /// The content of the cells.
+    text: Vec<u8>,
+    /// The end of each cell in `text`.
+    ends: Vec<usize>,
+    bytes: usize,
+    fault: Option<String>,
+    line: u64,
+    /// The line that the last text is on.
+    text_line: u64,
+    /// Whether the last byte within quotation marks was a carriage return.
+    after_return: bool,
+    is_ended: bool,
+}
+
+impl<R: BufRead> Records<R> {
+    /// The records of `input` from its start; a byte order mark there is skipped.
+    pub(super) fn new(input: R, delimiter: u8) -> Self {
+        Self {
+            input,
+            delimiter,
+            offset: 0,
+            line: 1,
+        }
+    }
+
+    /// The delimiter of the cells.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// The next record; `None` at the end. Empty lines are no records.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub(super) fn next(&mut self) -> io::Result<Option<Record>> {
+        let start = self.offset;
+        if start == 0 {
+            self.offset += skip(&mut self.input, BOM)?;
+        }
+        self.skip_empty_lines()?;
+        let line = self.line;
+        let mut draft = Draft::new(line);
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                break;
+            }
+            let used = draft.take(buffer, self.delimiter);
+            self.input.consume(used);
+            self.offset += used as u64;
+            if draft.is_ended {
+                break;
+            }
+        }
+        if draft.bytes == 0 {
+            return Ok(None);
+        }
+        if draft.is_ended {
+            self.offset += end_of_line(&mut self.input)?;
+            draft.line += 1;
+        }
+        self.line = draft.line;
+        Ok(Some(Record {
+            line,
+            bytes: start..self.offset,
+            cells: draft.cells(line),
+        }))
+    }
+
+    fn skip_empty_lines(&mut self) -> io::Result<()> {
+        while matches!(self.input.fill_buf()?.first(), Some(b'\r' | b'\n')) {
+            self.offset += end_of_line(&mut self.input)?;
+            self.line += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Skips these bytes, if the input goes on with them; returns their number or 0.
+pub(super) fn skip(input: &mut impl BufRead, bytes: &[u8]) -> io::Result<u64> {
+    match input.fill_buf()?.starts_with(bytes) {
+        true => {
+            input.consume(bytes.len());
+            Ok(bytes.len() as u64)
+        }
+        false => Ok(0),
+    }
+}
+
+/// Skips one line end: a line feed, a carriage return or both. Returns its length.
+pub(super) fn end_of_line(input: &mut impl BufRead) -> io::Result<u64> {
+    let returned = skip(input, b"\r")?;
+    Ok(returned + skip(input, b"\n")?)
+}
+
+impl Draft {
+    fn new(line: u64) -> Self {
+        Self {
+            at: At::Start,
+            text: Vec::new(),
+            ends: Vec::new(),
+            bytes: 0,
+            fault: None,
+            line,
+            text_line: line,
+            after_return: false,
+            is_ended: false,
+        }
+    }
+
+    /// Takes bytes up to the end of the record, without its line end; returns their number.
+    fn take(&mut self, buffer: &[u8], delimiter: u8) -> usize {
+        let is_special = |byte: &u8| matches!(byte, b'"' | b'\r' | b'\n') || *byte == delimiter;
+        let mut used = 0;
+        while let Some(byte) = buffer.get(used) {
+            let ends = self.at != At::Quoted && matches!(byte, b'\r' | b'\n');
+            if ends {
+                self.is_ended = true;
+                break;
+            }
+            self.step(*byte, delimiter);
+            used += 1;
+            if matches!(self.at, At::Plain | At::Quoted) {
+                let rest = &buffer[used..];
+                let run = rest.iter().position(is_special).unwrap_or(rest.len());
+                self.push(&rest[..run]);
+                used += run;
+            }
+        }
+        self.bytes += used;
+        used
+    }
+
+    fn step(&mut self, byte: u8, delimiter: u8) {
+        self.at = match (self.at, byte) {
+            (At::Start, b'"') => At::Quoted,
+            (At::Quoted, b'"') => At::Closed,
+            (At::Closed, b'"') => {
+                self.push(&[byte]);
+                At::Quoted
+            }
+            (At::Quoted, _) => {
+                self.count_line(byte);
+                self.push(&[byte]);
+                At::Quoted
+            }
+            (_, byte) if byte == delimiter => {
+                self.ends.push(self.text.len());
+                At::Start
+            }
+            (before, _) => {
+                if before == At::Closed {
+                    self.fault.get_or_insert_with(|| BEHIND.to_owned());
+                }
+                self.push(&[byte]);
+                At::Plain
+            }
+        };
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if self.text.len() + bytes.len() <= RECORD_BYTES_MAX {
+            self.text.extend_from_slice(bytes);
+        } else {
+            self.fault
+                .get_or_insert_with(|| format!("a row of more than {RECORD_BYTES_MAX} bytes"));
+        }
+    }
+
+    /// Counts a byte within quotation marks.
+    fn count_line(&mut self, byte: u8) {
+        match byte {
+            b'\n' if self.after_return => {}
+            b'\n' | b'\r' => self.line += 1,
+            _ => self.text_line = self.line,
+        }
+        self.after_return = byte == b'\r';
+    }
+
+    fn cells(mut self, first: u64) -> Result<Vec<String>, String> {
+        if self.at == At::Quoted {
+            return Err(format!(
+                "a quotation mark is not closed: the rest of the file, {} more lines, is in one \
+                 cell",
+                self.text_line - first
+            ));
+        }
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        self.ends.push(self.text.len());
+        let mut start = 0;
+        let cells = self.ends.iter().enumerate().map(|(at, end)| {
+            let cell = &self.text[std::mem::replace(&mut start, *end)..*end];
+            let cell = std::str::from_utf8(cell).map(str::to_owned);
+            cell.map_err(|_| format!("column {} is not UTF-8", at + 1))
+        });
+        cells.collect()
+    }
+}

@@ -1,0 +1,19 @@
+// Values and names as texts for people.
+
+/** The most characters of a name that is drawn or listed. */
+const NAME_MAX = 60;
+
+/** A name in one line and no longer than a line. */
+export function shorten(name: string): string {
+  const letters = [...name.slice(0, NAME_MAX * 4).replace(/\s+/g, " ")];
+  const isWhole = name.length <= NAME_MAX * 4 && letters.length <= NAME_MAX;
+  return isWhole ? letters.join("") : `${letters.slice(0, NAME_MAX - 1).join("")}…`;
+}
+
+/** What stands for a value that has no text of its own; undefined for all others. */
+export function emptyText(value: unknown): string | undefined {
+  if (value === null) return "null";
+  if (value === "") return "''";
+  if (Array.isArray(value) && value.length === 0) return "[]";
+  return undefined;
+}
