@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs TinkerPop's own scenarios: all texts are parsed and printed, those that only read run on the
-# engine, and all run against a server over WebSockets and HTTP.
+# engine, and all run against a server over WebSockets and HTTP. Then random traversals run on
+# TinkerGraph and on the built server.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for tool in java mvn; do
@@ -8,4 +9,7 @@ for tool in java mvn; do
 done
 VARVE_GREMLIN_FEATURES="$(./features.sh)"
 export VARVE_GREMLIN_FEATURES
-exec ../../scripts/cargo.sh test --release --locked --workspace --test scenarios --test mutations --test engine -- --include-ignored
+../../scripts/cargo.sh test --release --locked --workspace --test scenarios --test mutations --test engine -- --include-ignored
+VARVE_ENGINE="${VARVE_ENGINE:-memory}"
+source ../start-server.sh
+./tinkergraph.sh "$url"
