@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { CsvReader } from "../src/load/csv";
+import { CsvReader, writeCsv } from "../src/load/csv";
 
 function read(text: string, piece: number): CsvReader {
   const reader = new CsvReader();
@@ -23,4 +23,11 @@ test("quotes, line ends and lines are read the same in pieces of any size", () =
 
 test("the separator is that of the first line", () => {
   assert.deepEqual(read("a;b\n1;2,5\n", 100).rows[0]?.values, ["1", "2,5"]);
+});
+
+test("formulas get an apostrophe, numbers do not", () => {
+  const rows = [["=1+2", "+a", "-cmd", "@x", "\t=1"], ["-5", "+1.5e3", ".5", "a,b", 'say "x"']];
+  const lines = writeCsv(rows).split("\n");
+  assert.equal(lines[0], `"'=1+2","'+a","'-cmd","'@x","'\t=1"`);
+  assert.equal(lines[1], `-5,+1.5e3,.5,"a,b","say ""x"""`);
 });

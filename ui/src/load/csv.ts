@@ -64,3 +64,17 @@ export class CsvReader {
     this.recordLine = this.line;
   }
 }
+
+/**
+ * Rows as CSV. A text that a spreadsheet would take for a formula gets an apostrophe; a number does
+ * not.
+ */
+export function writeCsv(rows: string[][]): string {
+  const isNumber = (text: string) => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  const cell = (text: string) => {
+    const isFormula = /^[=+\-@\t\r]/.test(text) && !isNumber(text);
+    const safe = isFormula ? `'${text}` : text;
+    return isFormula || /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}

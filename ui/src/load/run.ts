@@ -5,6 +5,7 @@ import { Failure, send } from "../core/http";
 import { graphPath } from "../core/server";
 import { formatJson } from "../core/json";
 import type { Schema } from "../core/schema";
+import { writeCsv } from "./csv";
 import { maker, type Body, type Mapping } from "./mapping";
 import type { Block } from "./rows.worker";
 
@@ -155,7 +156,5 @@ export async function run(file: File, schema: Schema, mapping: Mapping, tell: (p
 
 /** Refused rows as a file to correct and load again. */
 export function refusedCsv(columns: string[], refused: Refused[]): string {
-  const cell = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [[...columns, "~why"], ...refused.map((row) => [...row.values, row.why])];
-  return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  return writeCsv([[...columns, "~why"], ...refused.map((row) => [...row.values, row.why])]);
 }

@@ -1,5 +1,6 @@
 //! Which requests each user may send, where authentication is on.
 
+mod answers;
 mod grants;
 mod session;
 mod sockets;
