@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::authenticator::{Auth, AuthError, random};
-use crate::changes::{DirectoryError, Made, NAME_BYTES_MAX};
+use crate::changes::{DirectoryError, Made, check_name};
 use crate::directory::{ADMIN, Change, Directory, Entry};
 use crate::record::Id;
 use crate::resource::{Permission, Resource, ResourceType};
@@ -201,10 +201,11 @@ impl Directory {
         let Some(user) = self.user(&token.user) else {
             return invalid(format!("Invalid user id: {}", token.user));
         };
-        if token.name.is_empty() || token.name.len() > NAME_BYTES_MAX {
-            return invalid(format!(
-                "The name of token must have 1 to {NAME_BYTES_MAX} bytes"
-            ));
+        if token.name.is_empty() {
+            return invalid("The name of token must not be empty".to_owned());
+        }
+        if let Err(rule) = check_name(&token.name) {
+            return invalid(format!("The name of token {rule}"));
         }
         if token.is_over(now) {
             return invalid("The token would have ended already".to_owned());

@@ -377,16 +377,11 @@ impl Auth {
     /// # Errors
     /// As [`Auth::prove`].
     pub fn enter(&self, user: &str, password: &str, address: IpAddr) -> Result<Proved, AuthError> {
-        if !password.starts_with(API_TOKEN_PREFIX) {
-            return Ok(Proved::Pending(self.login(user, password, address)?));
-        }
-        self.check_wait(user, address)?;
+        let login = self.login(user, password, address)?;
+        // A password may begin like a token.
         match self.check_api_token(password) {
             Some(principal) if principal.name == user => Ok(Proved::Known(principal)),
-            _ => {
-                self.throttle.failed(user, address, Instant::now());
-                Err(AuthError::Failed)
-            }
+            _ => Ok(Proved::Pending(login)),
         }
     }
 

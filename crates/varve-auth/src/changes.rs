@@ -103,13 +103,23 @@ pub const NAME_BYTES_MAX: usize = 256;
 
 /// The id of a new record with this name.
 fn named(kind: RecordKind, name: &str) -> Result<Id, DirectoryError> {
-    match name.len() {
-        0 => invalid("The value of primary key can't be empty"),
-        1..=NAME_BYTES_MAX => Ok(kind.id_of(name)),
-        _ => invalid(format!(
-            "The name of {} must have at most {NAME_BYTES_MAX} bytes",
-            kind.name()
-        )),
+    if name.is_empty() {
+        return invalid("The value of primary key can't be empty");
+    }
+    if let Err(rule) = check_name(name) {
+        return invalid(format!("The name of {} {rule}", kind.name()));
+    }
+    Ok(kind.id_of(name))
+}
+
+/// Checks a new name: people read it in logs and lists.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if name.len() > NAME_BYTES_MAX {
+        return Err(format!("must have at most {NAME_BYTES_MAX} bytes"));
+    }
+    match name.chars().any(char::is_control) {
+        true => Err("must not have control characters".to_owned()),
+        false => Ok(()),
     }
 }
 

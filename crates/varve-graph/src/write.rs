@@ -324,7 +324,8 @@ fn edge_content(edge: &Edge) -> Vec<u8> {
     content
 }
 
-fn content_of(element: &Element) -> Vec<u8> {
+/// Encodes an element's label and properties, as its rows have them.
+pub(crate) fn content_of(element: &Element) -> Vec<u8> {
     match element {
         Element::Vertex(vertex) => vertex_content(vertex),
         Element::Edge(edge) => edge_content(edge),

@@ -22,11 +22,16 @@ use crate::route::Class;
 /// Bodies up to this size are not charged: the number of connections bounds them.
 pub(crate) const SMALL_BODY_BYTES: usize = 16 * 1024;
 
+/// Bytes that all unauthenticated clients of WebSockets may have sent and not got answered, beyond
+/// [`SMALL_BODY_BYTES`] of each.
+const STRANGERS_BYTES: usize = 16 << 20;
+
 /// The budgets of one server.
 #[derive(Debug)]
 pub struct Admission {
     reads: Gate,
     writes: Gate,
+    strangers: Arc<Semaphore>,
 }
 
 impl Admission {
@@ -42,7 +47,18 @@ impl Admission {
                 config.max_write_request_bytes,
                 config,
             ),
+            strangers: Arc::new(Semaphore::new(STRANGERS_BYTES)),
         }
+    }
+
+    /// The budget of unauthenticated clients of WebSockets, in bytes.
+    pub(crate) fn strangers(&self) -> &Arc<Semaphore> {
+        &self.strangers
+    }
+
+    /// Bytes of that budget that are taken.
+    pub fn strangers_bytes(&self) -> usize {
+        STRANGERS_BYTES - self.strangers.available_permits()
     }
 
     /// The gate of a class; control requests have none.

@@ -237,8 +237,15 @@ fn health(context: &RequestContext) -> HandlerResult {
         json.begin_object().key("code").string(reason.code);
         json.key("message").string(&reason.message).end_object();
     }
+    // The names of graphs are for clients that may know them.
+    if !unopened.is_empty() && context.state().auth().is_some() {
+        json.begin_object().key("code").string("unopened");
+        json.key("message")
+            .string("graphs cannot be opened: see the server's log");
+        json.end_object();
+    }
     json.end_array();
-    if !unopened.is_empty() {
+    if !unopened.is_empty() && context.state().auth().is_none() {
         json.key("graphs").begin_object();
         for (graph, _) in unopened {
             json.key(&graph).string("cannot be opened");

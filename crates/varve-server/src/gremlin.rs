@@ -28,8 +28,8 @@ use crate::errors::HandlerResult;
 use crate::request::RequestContext;
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
-use crate::state::AppState;
 use evaluate::Program;
+use host::Names;
 use request::GremlinRequest;
 use varve_gremlin::execute::Environment;
 
@@ -78,12 +78,12 @@ fn post(context: &RequestContext) -> HandlerResult {
 }
 
 /// The graph that a request's aliases name; another server may lead it.
-pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<String> {
+pub(crate) fn graph_of(context: &RequestContext) -> Option<String> {
     let request = match context.body().is_empty() {
         true => GremlinRequest::of_query(context.query().ok()?).ok()?,
         false => GremlinRequest::of_body(context.body()).ok()?,
     };
-    host::graph_named(state, &request.aliases, "g").ok()
+    Names::of(context).graph_named(&request.aliases, "g").ok()
 }
 
 /// A random UUID of version 4.

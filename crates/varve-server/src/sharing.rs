@@ -71,7 +71,7 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
         Scope::Metadata => state.metadata().map(|metadata| metadata.graph.clone()),
         Scope::Graph => match context.graph_in_path() {
             Some(name) => Some(name.to_owned()),
-            None => crate::gremlin::graph_of(state, context),
+            None => crate::gremlin::graph_of(context),
         },
         Scope::Server | Scope::Administration => None,
     }

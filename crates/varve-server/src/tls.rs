@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use http::HeaderValue;
 use parking_lot::Mutex;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
@@ -64,6 +65,10 @@ section! {
         /// Handshakes in progress at once. One address may have a quarter of them. Further
         /// connections are closed.
         max_handshakes: usize = 1_024,
+        /// Seconds for which browsers must use TLS for the server's host name
+        /// (`Strict-Transport-Security`). It applies to all ports of the host, also to those of
+        /// other programs. 0: answers do not have the header.
+        hsts_seconds: u32 = 0,
     }
 }
 
@@ -247,6 +252,12 @@ impl Tls {
             handshakes: Semaphore::new(config.max_handshakes),
             config: config.clone(),
         }))
+    }
+
+    /// The header `Strict-Transport-Security`, if the options ask for it.
+    pub(crate) fn hsts(&self) -> Option<HeaderValue> {
+        let seconds = Some(self.config.hsts_seconds).filter(|seconds| *seconds > 0)?;
+        HeaderValue::try_from(format!("max-age={seconds}")).ok()
     }
 
     /// The acceptor for new connections.

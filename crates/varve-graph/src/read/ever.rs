@@ -109,20 +109,21 @@ impl View {
         self.ever(ListedKind::Edges, after, limit, looked)
     }
 
-    /// Visits the edges that ever left a vertex and were not purged, each at least once, until
-    /// `visit` breaks. `looked` is called for each row, and a break ends the visits, too.
+    /// Visits the visible edges that ever left a vertex and were not purged, each at least once,
+    /// until `visit` breaks. `looked` is called for each row, with whether its edge is visible, and
+    /// a break ends the visits, too.
     ///
     /// # Errors
     /// When the store fails or is damaged.
     pub fn ever_edges_of(
         &self,
         source: &VertexId,
-        looked: &mut dyn FnMut() -> Flow,
+        looked: &mut dyn FnMut(bool) -> Flow,
         visit: &mut dyn FnMut(EdgeId) -> Flow,
     ) -> Result<(), GraphError> {
         let partition = key::vertex_id(source);
         let range = ClusteringRange::prefix(&key::direction_prefix(Direction::Out));
-        let mut last = Vec::new();
+        let (mut last, mut is_shown) = (Vec::new(), false);
         for table in [EDGE, EVENT] {
             let request = ScanRequest {
                 table,
@@ -131,30 +132,28 @@ impl View {
                 reverse: false,
             };
             let (mut outcome, mut flow) = (Ok(()), Flow::Continue(()));
-            self.reader().scan(request, &mut |clustering, _| {
-                flow = looked();
-                if flow.is_break() {
-                    return flow;
-                }
-                let shown = match table {
-                    EVENT => key::split_event(clustering).map(|(current, _)| current),
-                    _ => Ok(clustering),
+            let mut see = |clustering: &[u8]| {
+                let current = match table {
+                    EVENT => key::split_event(clustering)?.0,
+                    _ => clustering,
                 };
-                let id = shown.and_then(|shown| {
-                    if last == shown {
-                        return Ok(None);
-                    }
-                    last = shown.to_vec();
-                    Ok(Some(key::decode_edge(&partition, shown)?.0))
-                });
-                match id {
-                    Ok(Some(id)) => flow = visit(id),
-                    Ok(None) => {}
-                    Err(error) => {
-                        outcome = Err(error);
-                        flow = Flow::Break(());
-                    }
+                let mut new = None;
+                if last != current {
+                    last = current.to_vec();
+                    let id = ElementId::Edge(key::decode_edge(&partition, current)?.0);
+                    is_shown = self.guard.is_none() || self.shows_some_state(&id)?;
+                    new = Some(id);
                 }
+                Ok::<_, GraphError>(match (looked(is_shown), new) {
+                    (Flow::Continue(()), Some(ElementId::Edge(id))) if is_shown => visit(id),
+                    (flow, _) => flow,
+                })
+            };
+            self.reader().scan(request, &mut |clustering, _| {
+                flow = see(clustering).unwrap_or_else(|error| {
+                    outcome = Err(error);
+                    Flow::Break(())
+                });
                 flow
             })?;
             outcome?;

@@ -1,32 +1,23 @@
 //! The view of a client with an access policy: the graph without the elements that the policy does
-//! not cover.
-//!
-//! A vertex is visible if its label is covered and its properties satisfy the conditions. An edge
-//! is visible if the policy covers it and both its ends are visible. The label of an end decides
-//! without a read, unless the policy has conditions on vertices of that label. At another point
-//! than now, conditions must hold in the state at that point and in the present state, if there is
-//! one.
+//! not cover ([`Sight`] has the rule).
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use varve_encoding::row::{edge_parts, vertex_parts};
+use varve_encoding::row::edge_parts;
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_encoding::{DecodeError, key};
 use varve_kv::{ClusteringRange, Flow, TableId};
-use varve_model::{
-    Direction, EdgeLabelId, Element, ElementId, Instant, Properties, TemporalScope, VertexId,
-    VertexLabelId,
-};
-use varve_view::{AccessPolicy, Coverage, ElementPolicy};
+use varve_model::{Direction, Element, ElementId, Instant, TemporalScope, VertexLabelId};
+use varve_view::AccessPolicy;
 
 use super::adjacency::Adjacent;
 use super::many::RowPlace;
-use super::view::{Point, View, read_element};
+use super::sight::Sight;
+use super::view::{View, read_element};
 use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
-use crate::index::tokenizer;
-use crate::query::pick;
+use crate::write::content_of;
 
 /// The most ends of edges whose visibility is cached.
 const KNOWN_MAX: usize = 1 << 16;
@@ -79,42 +70,6 @@ impl GraphError {
     }
 }
 
-/// Whether a policy covers an element of its label with these properties.
-pub(crate) fn is_covered(coverage: &Coverage, properties: &Properties) -> bool {
-    match coverage {
-        Coverage::Nothing => false,
-        Coverage::All => true,
-        Coverage::Where(any_of) => any_of.holds(properties, &tokenizer::contains_words),
-    }
-}
-
-/// Whether a policy covers a vertex with this content.
-pub(crate) fn covers_vertex(policy: &ElementPolicy, content: &[u8]) -> Result<bool, DecodeError> {
-    let (label, reader) = vertex_parts(content)?;
-    Ok(match policy.vertex(label) {
-        Coverage::Where(any_of) => {
-            let properties = pick(reader, any_of.keys())?;
-            any_of.holds(&properties, &tokenizer::contains_words)
-        }
-        coverage => *coverage == Coverage::All,
-    })
-}
-
-/// Whether a policy covers an edge with this label and content, regardless of its ends.
-pub(crate) fn covers_edge(
-    policy: &ElementPolicy,
-    label: EdgeLabelId,
-    content: &[u8],
-) -> Result<bool, DecodeError> {
-    Ok(match policy.edge(label) {
-        Coverage::Where(any_of) => {
-            let properties = pick(edge_parts(content)?.2, any_of.keys())?;
-            any_of.holds(&properties, &tokenizer::contains_words)
-        }
-        coverage => *coverage == Coverage::All,
-    })
-}
-
 impl View {
     /// Restricts the view to the elements that a policy permits to read; `None` = all elements.
     #[must_use]
@@ -142,56 +97,34 @@ impl View {
         }
     }
 
+    fn sight<'a>(&'a self, guard: &'a Guard) -> Sight<'a> {
+        Sight {
+            reader: self.reader(),
+            policy: &guard.policy.read,
+            is_now: self.scope().is_now(),
+            now: self.point().now,
+        }
+    }
+
     fn shows_vertex(
         &self,
         guard: &Guard,
         partition: &[u8],
         content: &[u8],
     ) -> Result<bool, GraphError> {
-        let policy = &guard.policy.read;
-        if !covers_vertex(policy, content)? {
-            return Ok(false);
-        }
-        let (label, _) = vertex_parts(content)?;
-        match policy.vertex(label) {
-            Coverage::Where(_) => {
-                let place = (VERTEX, partition, key::VERTEX_CLUSTERING);
-                self.holds_now(place, &mut |content| covers_vertex(policy, content))
-            }
-            _ => Ok(true),
-        }
+        self.sight(guard).vertex(partition, content)
     }
 
     fn shows_edge(
         &self,
         guard: &Guard,
-        (partition, clustering): (&[u8], &[u8]),
+        keys: (&[u8], &[u8]),
         content: &[u8],
     ) -> Result<bool, GraphError> {
-        let policy = &guard.policy.read;
-        let damaged = || DecodeError::new("an edge key", clustering, 0);
-        let (direction, label, other) = key::edge_parts(clustering).ok_or_else(damaged)?;
-        let (source_label, target_label, _) = edge_parts(content)?;
-        let (own_label, other_label) = match direction {
-            Direction::Out => (source_label, target_label),
-            Direction::In => (target_label, source_label),
-        };
-        let is_nothing = |label| *policy.vertex(label) == Coverage::Nothing;
-        if is_nothing(own_label) || is_nothing(other_label) {
-            return Ok(false);
-        }
-        if !covers_edge(policy, label, content)? {
-            return Ok(false);
-        }
-        if matches!(policy.edge(label), Coverage::Where(_)) {
-            let place = (EDGE, partition, clustering);
-            let covers = &mut |content: &[u8]| covers_edge(policy, label, content);
-            if !self.holds_now(place, covers)? {
-                return Ok(false);
-            }
-        }
-        Ok(self.shows_end(guard, partition, own_label)?
-            && self.shows_end(guard, other, other_label)?)
+        let sight = self.sight(guard);
+        sight.edge(keys, content, &mut |end, label| {
+            self.shows_end(guard, end, label)
+        })
     }
 
     /// Whether an end of an edge is visible; `label` is the end's label as stored in the edge.
@@ -201,10 +134,8 @@ impl View {
         vertex: &[u8],
         label: VertexLabelId,
     ) -> Result<bool, GraphError> {
-        match guard.policy.read.vertex(label) {
-            Coverage::Nothing => return Ok(false),
-            Coverage::All => return Ok(true),
-            Coverage::Where(_) => {}
+        if let Some(shown) = self.sight(guard).end_by_label(label) {
+            return Ok(shown);
         }
         if let Some(known) = guard.known.lock().get(vertex) {
             return Ok(*known);
@@ -229,40 +160,14 @@ impl View {
         known.insert(vertex.to_vec(), shown);
     }
 
-    /// Whether the policy covers the present state of an element, if there is one. In a view of the
-    /// present the caller has already checked that state.
-    fn holds_now(
-        &self,
-        (table, partition, clustering): (TableId, &[u8], &[u8]),
-        covers: &mut dyn FnMut(&[u8]) -> Result<bool, DecodeError>,
-    ) -> Result<bool, GraphError> {
-        if self.scope().is_now() {
-            return Ok(true);
-        }
-        let point = Point {
-            scope: TemporalScope::NOW,
-            now: self.point().now,
-        };
-        let mut covered = Ok(true);
-        read_element(
-            self.reader(),
-            table,
-            partition,
-            clustering,
-            point,
-            &mut |content| covered = covers(content),
-        )?;
-        Ok(covered?)
-    }
-
     /// Checks the ends of edges in one batch, if the policy has conditions on vertices.
     pub(super) fn look_at_ends<'e>(
         &self,
         guard: &Guard,
         edges: impl Iterator<Item = (&'e [u8], &'e [u8], &'e [u8])>,
     ) -> Result<(), GraphError> {
-        let policy = &guard.policy.read;
-        if !policy.has_vertex_conditions() {
+        let sight = self.sight(guard);
+        if !sight.policy.has_vertex_conditions() {
             return Ok(());
         }
         let mut ends: Vec<&[u8]> = Vec::new();
@@ -275,7 +180,7 @@ impl View {
                 Direction::In => (other, partition),
             };
             for (end, label) in [(source, source_label), (target, target_label)] {
-                if matches!(policy.vertex(label), Coverage::Where(_)) {
+                if sight.end_by_label(label).is_none() {
                     ends.push(end);
                 }
             }
@@ -402,58 +307,31 @@ impl View {
     /// this view's point, at that point: when an edge began, its ends may have been hidden.
     pub(super) fn shows_state_at(
         &self,
-        guard: &Guard,
         element: &Element,
         begins: TemporalScope,
         decides: bool,
     ) -> Result<bool, GraphError> {
-        Ok(self.shows_state(guard, element, begins)?
-            || (decides && self.shows_state(guard, element, TemporalScope::NOW)?))
+        Ok(self.shows_state(element, begins)?
+            || (decides && self.shows_state(element, TemporalScope::NOW)?))
     }
 
     /// Whether a state of an element at a point of both times is visible.
-    fn shows_state(
-        &self,
-        guard: &Guard,
-        element: &Element,
-        at: TemporalScope,
-    ) -> Result<bool, GraphError> {
-        let policy = &guard.policy.read;
-        let coverage = match element {
-            Element::Vertex(vertex) => policy.vertex(vertex.label),
-            Element::Edge(edge) => policy.edge(edge.id.label),
-        };
-        let properties = match element {
-            Element::Vertex(vertex) => &vertex.properties,
-            Element::Edge(edge) => &edge.properties,
-        };
-        if !is_covered(coverage, properties) {
-            return Ok(false);
-        }
+    fn shows_state(&self, element: &Element, at: TemporalScope) -> Result<bool, GraphError> {
         let then = self.moved_to(at);
-        if matches!(coverage, Coverage::Where(_)) {
-            let id = match element {
-                Element::Vertex(vertex) => ElementId::Vertex(vertex.id.clone()),
-                Element::Edge(edge) => ElementId::Edge(edge.id.clone()),
-            };
-            let (partition, clustering) = key::current(&id);
-            let table = match &id {
-                ElementId::Vertex(_) => VERTEX,
-                ElementId::Edge(_) => EDGE,
-            };
-            let covers = &mut |content: &[u8]| match &id {
-                ElementId::Vertex(_) => covers_vertex(policy, content),
-                ElementId::Edge(id) => covers_edge(policy, id.label, content),
-            };
-            if !then.holds_now((table, &partition, &clustering), covers)? {
-                return Ok(false);
-            }
-        }
-        let (Element::Edge(edge), Some(guard)) = (element, &then.guard) else {
+        let Some(guard) = &then.guard else {
             return Ok(true);
         };
-        let end = |id: &VertexId, label| then.shows_end(guard, &key::vertex_id(id), label);
-        Ok(end(&edge.id.source, edge.source_label)? && end(&edge.id.target, edge.target_label)?)
+        let (table, id) = match element {
+            Element::Vertex(vertex) => (VERTEX, ElementId::Vertex(vertex.id.clone())),
+            Element::Edge(edge) => (EDGE, ElementId::Edge(edge.id.clone())),
+        };
+        let (partition, clustering) = key::current(&id);
+        then.shows(
+            guard,
+            table,
+            (&partition, &clustering),
+            &content_of(element),
+        )
     }
 
     /// Returns the instant at which the ends of an edge are checked for a version with this period:

@@ -6,7 +6,6 @@ use varve_encoding::row::{Header, RowKind};
 use varve_kv::{Flow, ReaderExt};
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
-use super::guard::Guard;
 use super::{View, scan_events};
 use crate::error::GraphError;
 use crate::write::{decode_element, sides};
@@ -77,22 +76,31 @@ impl View {
         before: Option<CommitVersion>,
         visit: &mut dyn FnMut(Version) -> Flow,
     ) -> Result<(), GraphError> {
-        match &self.guard {
+        match self.guard {
             None => self.visit_stored_history(id, before, visit),
-            Some(guard) => self.visit_shown_history(guard, (id, before), visit),
+            Some(_) => self.visit_shown_history(id, before, visit),
         }
     }
 
-    /// A delete is visible if the next older state is.
+    /// A delete is visible if the next older state is. A visible event names only visible ones as
+    /// newer, so those of earlier pages are looked at, too.
     fn visit_shown_history(
         &self,
-        guard: &Guard,
-        (id, before): (&ElementId, Option<CommitVersion>),
+        id: &ElementId,
+        before: Option<CommitVersion>,
         visit: &mut dyn FnMut(Version) -> Flow,
     ) -> Result<(), GraphError> {
         let mut deletions: Vec<Version> = Vec::new();
+        let mut newer = Newer::default();
+        let mut show = |mut version: Version| {
+            version.superseded = newer.add(version.version, version.period);
+            match before.is_none_or(|before| version.version < before) {
+                true => visit(version),
+                false => Flow::Continue(()),
+            }
+        };
         let mut failed = None;
-        self.visit_stored_history(id, before, &mut |version| {
+        self.visit_stored_history(id, None, &mut |version| {
             let Some(element) = &version.element else {
                 deletions.push(version);
                 return Flow::Continue(());
@@ -103,7 +111,7 @@ impl View {
                 transaction: Some(version.version),
             };
             let decides = version.superseded.is_none() && version.period.covers(self.valid());
-            match self.shows_state_at(guard, element, begins, decides) {
+            match self.shows_state_at(element, begins, decides) {
                 Ok(true) => {}
                 Ok(false) => return Flow::Continue(()),
                 Err(error) => {
@@ -111,8 +119,8 @@ impl View {
                     return Flow::Break(());
                 }
             }
-            deletions.drain(..).try_for_each(&mut *visit)?;
-            visit(version)
+            deletions.drain(..).try_for_each(&mut show)?;
+            show(version)
         })?;
         failed.map_or(Ok(()), Err)
     }

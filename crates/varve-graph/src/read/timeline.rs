@@ -44,9 +44,9 @@ impl View {
         limit: usize,
         looked: &mut dyn FnMut() -> Flow,
     ) -> Result<Timeline, GraphError> {
-        let Some(guard) = &self.guard else {
+        if self.guard.is_none() {
             return self.stored_timeline(id, within, limit, looked);
-        };
+        }
         let mut shown = Timeline {
             spells: Vec::new(),
             next: Some(within.from),
@@ -60,7 +60,7 @@ impl View {
                     transaction: None,
                 };
                 let decides = spell.period.covers(self.valid());
-                if !self.shows_state_at(guard, &spell.element, begins, decides)? {
+                if !self.shows_state_at(&spell.element, begins, decides)? {
                     continue;
                 }
                 if shown.spells.len() == limit {

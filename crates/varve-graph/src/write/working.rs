@@ -6,6 +6,7 @@ mod emission;
 mod ends;
 mod expected;
 mod policy;
+mod relabel;
 mod sequenced;
 mod submission;
 
@@ -88,6 +89,7 @@ pub(crate) fn prepare(
         let touched = working.run(&request.mutations);
         let touched = touched.map_err(|error| request.expected.of(error))?;
         working.check_access()?;
+        working.check_labels()?;
         working.check_expected(&touched)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,
@@ -423,7 +425,7 @@ impl<'a> WorkingSet<'a> {
                 && current.header.kind == RowKind::Put
                 && current.header.until > self.now;
             if plain {
-                return match self.is_hidden(id, &current.content)? {
+                return match self.is_hidden(id, &current.content, self.valid)? {
                     true => Ok(None),
                     false => decode_element(id, &current.content).map(Some),
                 };
@@ -432,7 +434,7 @@ impl<'a> WorkingSet<'a> {
             return Ok(None);
         }
         match self.resolve(id)? {
-            Some(resolved) if !self.is_hidden(id, &resolved.content)? => {
+            Some(resolved) if !self.is_hidden(id, &resolved.content, self.valid)? => {
                 decode_element(id, &resolved.content).map(Some)
             }
             _ => Ok(None),

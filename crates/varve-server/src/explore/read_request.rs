@@ -121,7 +121,7 @@ impl Snapshot {
     pub(super) fn ever_edges_of(
         &self,
         source: &VertexId,
-        looked: &mut dyn FnMut() -> Flow,
+        looked: &mut dyn FnMut(bool) -> Flow,
         visit: &mut dyn FnMut(EdgeId) -> Flow,
     ) -> Result<(), ApiError> {
         Ok(self.shown.ever_edges_of(source, looked, visit)?)

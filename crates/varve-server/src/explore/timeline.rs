@@ -144,12 +144,14 @@ fn edges_ever_among(
     let (mut left, mut truncated) = (limits.between_rows_max, false);
     for source in vertices {
         request.context.check_deadline()?;
-        let mut own = limits.count_max;
-        let mut looked = || {
-            own = own.saturating_sub(1);
-            left = left.saturating_sub(1);
+        let (mut own, mut late) = (limits.count_max, Ok(()));
+        // Hidden edges count only as time.
+        let mut looked = |is_shown: bool| {
+            late = request.context.check_deadline();
+            own = own.saturating_sub(usize::from(is_shown));
+            left = left.saturating_sub(usize::from(is_shown));
             truncated |= own == 0 || left == 0;
-            match own == 0 || left == 0 {
+            match late.is_err() || own == 0 || left == 0 {
                 true => Flow::Break(()),
                 false => Flow::Continue(()),
             }
@@ -170,6 +172,7 @@ fn edges_ever_among(
                     false => Flow::Continue(()),
                 }
             })?;
+        late?;
         truncated |= more;
     }
     let mut edges: Vec<EdgeId> = edges.into_iter().collect();

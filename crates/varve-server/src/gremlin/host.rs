@@ -19,6 +19,7 @@ use super::transaction::{COMMIT_EVERY, Work};
 use crate::blocking::aside;
 use crate::errors::ApiError;
 use crate::hugegraph::graph_scope;
+use crate::identity::Identity;
 use crate::query_memory;
 use crate::request::RequestContext;
 use crate::rights;
@@ -116,7 +117,7 @@ impl<'c> GraphHost<'c> {
             refused: None,
             aliases,
         };
-        if let Some((name, wanted)) = unknown_alias(context.state(), &host.aliases) {
+        if let Some((name, wanted)) = Names::of(context).unknown_alias(&host.aliases) {
             return Err(ApiError::illegal_argument(format!(
                 "Could not rebind [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
                  TraversalSource global bindings"
@@ -128,7 +129,7 @@ impl<'c> GraphHost<'c> {
     /// Finds the graph of a traversal.
     fn work(&mut self, source: &Source, bound: &Bound) -> Result<(), ApiError> {
         let (Source::Traversal(name) | Source::Graph(name)) = source;
-        let name = graph_named(self.context.state(), &self.aliases, name)?;
+        let name = Names::of(self.context).graph_named(&self.aliases, name)?;
         let action = match bound.plan.writes() {
             true => Action::Write,
             false => Action::Read,
@@ -231,7 +232,7 @@ impl GraphHost<'_> {
 
     /// Carries out a script's request on the schema.
     fn apply(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, ApiError> {
-        let name = graph_named(self.context.state(), &self.aliases, graph)?;
+        let name = Names::of(self.context).graph_named(&self.aliases, graph)?;
         let action = match scripting::changes(request.action) {
             true => Action::Schema,
             false => Action::Read,
@@ -255,58 +256,78 @@ impl GraphHost<'_> {
     }
 }
 
-/// An alias that names no graph: the alias, and the name that it should stand for.
-pub(super) fn unknown_alias<'a>(
-    state: &AppState,
-    aliases: &'a HashMap<String, String>,
-) -> Option<(&'a str, &'a str)> {
-    let mut each = aliases.iter();
-    let unknown = each.find(|(_, wanted)| meant(state, wanted).is_none());
-    unknown.map(|(name, wanted)| (name.as_str(), wanted.as_str()))
+/// The graphs by the names that a client uses for them. A graph that the client may not know of
+/// has no name.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    state: &'a AppState,
+    identity: &'a Identity,
 }
 
-/// The graph that a global name means: `X`, `__g_X`, `DEFAULT-X` or `__g_DEFAULT-X`.
-fn global(state: &AppState, name: &str) -> Option<String> {
-    let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
-    let inner = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
-    let mut meant = [name, plain, inner].into_iter();
-    let found = meant.find(|name| state.graphs().has(name));
-    found.or_else(|| source(state, name)).map(str::to_owned)
-}
-
-/// The graph of a traversal source in the configuration, if the graph exists.
-fn source<'s>(state: &'s AppState, name: &str) -> Option<&'s str> {
-    let mut sources = state.config().gremlin_sources();
-    let (_, graph) = sources.find(|(source, _)| *source == name)?;
-    Some(graph).filter(|graph| state.graphs().has(graph))
-}
-
-/// The graph that a name in a script means: an alias or a global name.
-pub(super) fn graph_named(
-    state: &AppState,
-    aliases: &HashMap<String, String>,
-    name: &str,
-) -> Result<String, ApiError> {
-    let wanted = aliases.get(name).map_or(name, String::as_str);
-    meant(state, wanted).ok_or_else(|| missing(wanted))
-}
-
-/// The graph of a global name. If no graph has the name, `g` and `graph` mean the default graph, or
-/// the only one.
-fn meant(state: &AppState, name: &str) -> Option<String> {
-    if let Some(graph) = global(state, name) {
-        return Some(graph);
+impl<'a> Names<'a> {
+    pub(super) fn of(context: &'a RequestContext) -> Self {
+        let (state, identity) = context.client();
+        Self { state, identity }
     }
-    if !matches!(name, "g" | "graph") {
-        return None;
+
+    /// An alias that names no graph: the alias, and the name that it should stand for.
+    pub(super) fn unknown_alias<'n>(
+        self,
+        aliases: &'n HashMap<String, String>,
+    ) -> Option<(&'n str, &'n str)> {
+        let mut each = aliases.iter();
+        let unknown = each.find(|(_, wanted)| self.meant(wanted).is_none());
+        unknown.map(|(name, wanted)| (name.as_str(), wanted.as_str()))
     }
-    let graphs = state.graphs();
-    if graphs.has(DEFAULT_GRAPH) {
-        return Some(DEFAULT_GRAPH.to_owned());
+
+    /// The graph that a name in a script means: an alias or a global name.
+    pub(super) fn graph_named(
+        self,
+        aliases: &HashMap<String, String>,
+        name: &str,
+    ) -> Result<String, ApiError> {
+        let wanted = aliases.get(name).map_or(name, String::as_str);
+        self.meant(wanted).ok_or_else(|| missing(wanted))
     }
-    match graphs.names().as_slice() {
-        [only] => Some(only.clone()),
-        _ => None,
+
+    fn has(self, graph: &str) -> bool {
+        self.state.graphs().has(graph) && self.identity.sees(graph)
+    }
+
+    /// The graph that a global name means: `X`, `__g_X`, `DEFAULT-X` or `__g_DEFAULT-X`.
+    fn global(self, name: &str) -> Option<String> {
+        let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
+        let inner = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
+        let mut meant = [name, plain, inner].into_iter();
+        let found = meant.find(|name| self.has(name));
+        found.or_else(|| self.source(name)).map(str::to_owned)
+    }
+
+    /// The graph of a traversal source in the configuration, if the graph exists.
+    fn source(self, name: &str) -> Option<&'a str> {
+        let mut sources = self.state.config().gremlin_sources();
+        let (_, graph) = sources.find(|(source, _)| *source == name)?;
+        Some(graph).filter(|graph| self.has(graph))
+    }
+
+    /// The graph of a global name. If no graph has the name, `g` and `graph` mean the default
+    /// graph, or the only one.
+    fn meant(self, name: &str) -> Option<String> {
+        if let Some(graph) = self.global(name) {
+            return Some(graph);
+        }
+        if !matches!(name, "g" | "graph") {
+            return None;
+        }
+        if self.has(DEFAULT_GRAPH) {
+            return Some(DEFAULT_GRAPH.to_owned());
+        }
+        let mut seen = self.state.graphs().names();
+        seen.retain(|name| self.identity.sees(name));
+        match seen.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        }
     }
 }
 
@@ -339,8 +360,9 @@ impl Host for GraphHost<'_> {
 
     fn named(&self, name: &str) -> Option<Named> {
         let wanted = self.aliases.get(name).map_or(name, String::as_str);
-        graph_named(self.context.state(), &self.aliases, name).ok()?;
-        let is_source = source(self.context.state(), wanted).is_some();
+        let names = Names::of(self.context);
+        names.graph_named(&self.aliases, name).ok()?;
+        let is_source = names.source(wanted).is_some();
         match name == "g" || is_source || wanted.starts_with(SOURCE_PREFIX) {
             true => Some(Named::Source),
             false => Some(Named::Graph),

@@ -8,7 +8,7 @@ use varve_graphson::{Format, Request, VALUES_MAX, Value as WireValue, graphson, 
 use varve_gremlin::execute::Environment;
 
 use super::evaluate::evaluate;
-use super::host;
+use super::host::Names;
 use super::message::{self, Ask, Job};
 use super::parts::{Answer, too_large};
 use super::status::{Asked, Refusal};
@@ -91,7 +91,7 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
         }
         Err(refusal) => return Ok(refused(&refusal)),
     };
-    if let Some((name, wanted)) = host::unknown_alias(state, &job.aliases) {
+    if let Some((name, wanted)) = Names::of(context).unknown_alias(&job.aliases) {
         return Ok(refused(&Refusal::unknown_alias(name, wanted)));
     }
     let asked = asked(&job);

@@ -24,7 +24,6 @@ use tokio::io::AsyncWrite as _;
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard, OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use varve_graphson::{
@@ -33,12 +32,12 @@ use varve_graphson::{
 };
 use varve_gremlin::execute::Item;
 
-use self::closing::{close, reason};
-use self::entrance::{Entrance, HELD_MAX, UNKNOWN_BYTES_MAX};
+use self::closing::{STOPS, close, reason};
+use self::entrance::Entrance;
 use self::metered::Metered;
 use super::driver;
 use super::evaluate::{Failure, Ran, evaluate};
-use super::host;
+use super::host::Names;
 use super::message::{self, Ask, Job};
 use super::parts::{Answer, Form, Part, Unwritten};
 use super::session::{Session, Sessions};
@@ -122,11 +121,20 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
         reading: Mutex::default(),
         uncharged: Cell::new(0),
     });
+    let mut waiting = match desk.admit(&mut socket).await {
+        Ok(waiting) => waiting,
+        Err(Some(farewell)) => return close(&mut socket, farewell).await,
+        Err(None) => return,
+    };
     let mut tasks = JoinSet::new();
     let mut reads = true;
     while reads || !tasks.is_empty() || !parts.is_empty() {
-        let in_work = tasks.len();
-        socket.get_mut().bytes_max = desk.message_bytes_max();
+        while desk.has_room(tasks.len())
+            && let Some(incoming) = waiting.pop_front()
+        {
+            tasks.spawn_local(Rc::clone(&desk).answer(incoming));
+        }
+        let may_read = waiting.is_empty() && desk.has_room(tasks.len());
         tokio::select! {
             biased;
             Some(outgoing) = parts.recv() => {
@@ -137,7 +145,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
             Some(_) = tasks.join_next() => {}
             () = desk.sessions.end_idle(), if !desk.sessions.is_empty() => {}
             () = stop(&desk.connection), if reads => reads = false,
-            message = next_message(&mut socket, &desk, in_work), if reads => {
+            message = next_message(&mut socket, &desk, may_read), if reads => {
                 match message {
                     Some(Ok(message)) => {
                         let (bytes, is_text) = match message {
@@ -158,7 +166,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
             }
         }
     }
-    close(&mut socket, (CloseCode::Away, "The server stops")).await;
+    close(&mut socket, STOPS).await;
 }
 
 /// Waits until the server stops. The connection's task is woken then.
@@ -174,9 +182,9 @@ async fn stop(connection: &ConnectionState) {
 async fn next_message(
     socket: &mut WebSocketStream<Metered>,
     desk: &Desk,
-    in_work: usize,
+    may_read: bool,
 ) -> Option<Result<Message, Error>> {
-    if desk.has_room(in_work) {
+    if may_read {
         return socket.next().await;
     }
     desk.connection.reads_no_more();
@@ -237,11 +245,8 @@ struct Counted<'d> {
 
 impl<'d> Counted<'d> {
     fn new(desk: &'d Desk, incoming: &Incoming) -> Self {
-        // A message that waits for a login keeps its share of the budget for long. So its bytes
-        // count here even if they are charged.
         let uncharged = match incoming.share.bytes() {
             0 => incoming.bytes.len(),
-            _ if !desk.entrance.is_open() => incoming.bytes.len(),
             _ => 0,
         };
         desk.uncharged.set(desk.uncharged.get() + uncharged);
@@ -261,9 +266,6 @@ impl Drop for Counted<'_> {
 /// Why a request has no further parts.
 enum Ended {
     Refused(Refusal),
-    /// The request was a login. It gets no answer of its own: the requests that waited for it are
-    /// answered instead.
-    Silent,
     /// The connection is gone.
     Gone,
 }
@@ -271,19 +273,7 @@ enum Ended {
 impl Desk {
     /// Whether a further message is read while `in_work` requests are in work.
     fn has_room(&self, in_work: usize) -> bool {
-        match self.entrance.is_open() {
-            true => in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES,
-            // Held requests wait for the login, which is a further message.
-            false => in_work < HELD_MAX && self.uncharged.get() < UNKNOWN_BYTES_MAX,
-        }
-    }
-
-    /// The longest message, in bytes.
-    fn message_bytes_max(&self) -> usize {
-        match self.entrance.is_open() {
-            true => usize::MAX,
-            false => UNKNOWN_BYTES_MAX,
-        }
+        in_work < IN_WORK_MAX && self.uncharged.get() < SMALL_BODY_BYTES
     }
 
     /// Answers one message to its last part.
@@ -303,7 +293,7 @@ impl Desk {
             }
         };
         let status = match result {
-            Ok(()) | Err(Ended::Silent) => StatusCode::OK,
+            Ok(()) => StatusCode::OK,
             Err(Ended::Gone) => return,
             Err(Ended::Refused(refusal)) => {
                 let status = refusal.status();
@@ -325,32 +315,21 @@ impl Desk {
     ) -> Result<(), Ended> {
         let state = self.context.state();
         let is_text = incoming.is_text;
-        let mut order = self.reading.lock().await;
-        let mut read = self.read(format, message.clone()).await?;
-        if !self.entrance.is_open() && !matches!(read.0, Ask::Authenticate(_)) {
-            drop((order, read));
-            self.hold(format, id, is_text).await?;
-            order = self.reading.lock().await;
-            read = self.read(format, message).await?;
-        }
+        let order = self.reading.lock().await;
+        let read = self.read(format, message).await;
         // The parsed message has a share of its own.
         drop(incoming);
-        let (ask, work_share) = read;
+        let (ask, work_share) = read.map_err(Ended::Refused)?;
         let mut job = match ask {
             Ask::Run(job) => *job,
             Ask::Close(session) => {
                 self.sessions.close(&session);
                 return self.nothing(format, id, is_text).await;
             }
-            Ask::Authenticate(proof) => {
-                self.log_in(proof).await?;
-                return self.nothing(format, id, is_text).await;
-            }
+            // The client is authenticated already, or need not be.
+            Ask::Authenticate(_) => return self.nothing(format, id, is_text).await,
         };
         job.form.plain_dates = self.plain_dates;
-        if let Some((name, wanted)) = host::unknown_alias(state, &job.aliases) {
-            return Err(Ended::Refused(Refusal::unknown_alias(name, wanted)));
-        }
         let limit = state.time_limit(self.context.route());
         let limit = job.limit.map_or(limit, |own| own.min(limit));
         let deadline = Instant::now() + limit;
@@ -377,6 +356,9 @@ impl Desk {
         context
             .renew_identity()
             .map_err(|error| self.refused(&error))?;
+        if let Some((name, wanted)) = Names::of(&context).unknown_alias(&job.aliases) {
+            return Err(Ended::Refused(Refusal::unknown_alias(name, wanted)));
+        }
         let turn = state.user_limits.enter(context.identity());
         let _turn = turn.map_err(|error| self.refused(&error))?;
         let result = self.run(job, session, (context, asked), is_text).await;
@@ -392,7 +374,7 @@ impl Desk {
         &self,
         format: Format,
         message: Bytes,
-    ) -> Result<(Ask, OwnedSemaphorePermit), Ended> {
+    ) -> Result<(Ask, OwnedSemaphorePermit), Refusal> {
         let state = self.context.state();
         let gate = state.admission().reads();
         let room = gate.work_max().saturating_sub(message.len()) / VALUE_BYTES;
@@ -401,7 +383,7 @@ impl Desk {
         loop {
             let bytes = message.len() + values_max * VALUE_BYTES;
             let share = gate.reserve_work(bytes).await;
-            let mut share = share.map_err(|error| self.refused(&error))?;
+            let mut share = share.map_err(|error| self.refusal(&error))?;
             let again = message.clone();
             let read = move || {
                 let (request, values) = count_request(format, &again, values_max)?;
@@ -411,22 +393,22 @@ impl Desk {
                 true => read(),
                 false => {
                     let read = state.run_blocking(read).await;
-                    read.map_err(|error| self.refused(&error))?
+                    read.map_err(|error| self.refusal(&error))?
                 }
             };
             match ask {
                 Ok((ask, values)) => {
                     drop(share.split((values_max - values) * VALUE_BYTES));
-                    return Ok((ask.map_err(Ended::Refused)?, share));
+                    return Ok((ask?, share));
                 }
                 Err(WireError::TooMany) if values_max < most => {
                     values_max = values_max.saturating_mul(GROWTH).min(most);
                 }
                 Err(WireError::TooMany) if most == room => {
                     let error = ApiError::body_too_costly(gate.work_max());
-                    return Err(self.refused(&error));
+                    return Err(self.refusal(&error));
                 }
-                Err(error) => return Err(Ended::Refused(Refusal::malformed(error.to_string()))),
+                Err(error) => return Err(Refusal::malformed(error.to_string())),
             }
         }
     }
@@ -485,13 +467,8 @@ impl Desk {
         response: &Response,
         is_text: bool,
     ) -> Result<(), Ended> {
-        let mut bytes = Vec::new();
-        write_response(format, response, &mut bytes);
-        let part = Part {
-            bytes: bytes.into(),
-            share: None,
-        };
-        self.send(part, is_text).await
+        let outgoing = response_part(format, response, is_text);
+        self.parts.send(outgoing).await.map_err(|_| Ended::Gone)
     }
 
     async fn send(&self, part: Part, is_text: bool) -> Result<(), Ended> {
@@ -501,13 +478,17 @@ impl Desk {
 
     /// The refusal of a request by the server itself.
     fn refused(&self, error: &ApiError) -> Ended {
+        Ended::Refused(self.refusal(error))
+    }
+
+    fn refusal(&self, error: &ApiError) -> Refusal {
         self.context.state().note_error(error, self.context.uri());
         let asked = Asked {
             is_script: false,
             id: 0,
             limit_ms: 0,
         };
-        Ended::Refused(Refusal::of_server(error, asked, false))
+        Refusal::of_server(error, asked, false)
     }
 
     fn record(&self, status: StatusCode, elapsed: Duration) {
@@ -567,6 +548,17 @@ fn in_session(
 fn written(mut answer: Answer) -> Result<(Answer, Vec<Part>), Unwritten> {
     let parts = answer.write()?;
     Ok((answer, parts))
+}
+
+/// A response that is one part.
+fn response_part(format: Format, response: &Response, is_text: bool) -> Outgoing {
+    let mut bytes = Vec::new();
+    write_response(format, response, &mut bytes);
+    let part = Part {
+        bytes: bytes.into(),
+        share: None,
+    };
+    Outgoing { part, is_text }
 }
 
 /// The format and the message in a frame. A text is GraphSON without a mime type.

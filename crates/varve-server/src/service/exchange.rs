@@ -29,7 +29,7 @@ use crate::route::{Route, Scope};
 use crate::router::{Captures, PathForm, RouteMatch};
 use crate::runtime::ConnectionState;
 use crate::state::{AppState, WorkerHandle};
-use crate::tls::ClientCertificate;
+use crate::tls::{ClientCertificate, Tls};
 use crate::upgrade;
 use crate::user_limits::UserTurn;
 
@@ -327,8 +327,14 @@ impl Exchange {
             state.note_error(&error, uri);
             let refusal = state.router().routes().get(self.route);
             match refusal.and_then(|route| route.refusal) {
-                // A 401 is always reported by HTTP, whatever the API of the resource.
-                Some(refusal) if error.status() != StatusCode::UNAUTHORIZED => {
+                // These are always reported by HTTP, whatever the API of the resource: they are
+                // about the client, not about its request.
+                Some(refusal)
+                    if !matches!(
+                        error.status(),
+                        StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS
+                    ) =>
+                {
                     if let Some(who) = &self.who {
                         let _ = who.refused.set(error.status());
                     }
@@ -429,6 +435,7 @@ impl Exchange {
             });
         }
         let mut response = response.into_http(headers);
+        protect(state, response.headers_mut());
         if self.version == Version::HTTP_2 {
             response.headers_mut().remove(header::CONNECTION);
         } else if state.is_stopping() || state.is_waiting() {
@@ -437,6 +444,24 @@ impl Exchange {
             response.headers_mut().insert(header::CONNECTION, close);
         }
         response
+    }
+}
+
+/// Where clients must authenticate, no cache may keep an answer that does not allow it, and no
+/// browser may guess its type.
+fn protect(state: &AppState, headers: &mut HeaderMap) {
+    if state.auth().is_some() {
+        for (name, value) in [
+            (header::CACHE_CONTROL, "no-store"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ] {
+            headers
+                .entry(name)
+                .or_insert(HeaderValue::from_static(value));
+        }
+    }
+    if let Some(hsts) = state.tls().and_then(Tls::hsts) {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts);
     }
 }
 

@@ -2,14 +2,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use varve_graphson::{Format, Response, Value};
+use varve_server::ServerConfig;
 
-use crate::authentication::{PASSWORD, send_as, server, token, with_open_graph};
+use crate::authentication::{PASSWORD, send_as, server, server_of, token, with_open_graph};
 use crate::driver::{Driver, FORMATS, text};
 use crate::harness::TestServer;
+use crate::memory::await_that;
 
 fn open_graph() -> TestServer {
     with_open_graph(server())
@@ -180,6 +183,63 @@ fn failed_logins_of_a_connection_are_slowed_down_as_others() {
     let id = say(&mut driver, "writer", PASSWORD);
     let response = expect(&mut driver, id, 401);
     assert!(response.message.contains("try again in"), "{response:?}");
+}
+
+/// The code with which the server closes the connection, after answers with the code 407.
+fn close_code(driver: &mut Driver) -> CloseCode {
+    loop {
+        match driver.socket.read() {
+            Ok(Message::Close(Some(frame))) => return frame.code,
+            Ok(answer) => assert!(answer.is_binary(), "{answer:?}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_a_login_is_bounded_with_all_that_it_takes() {
+    let server = open_graph();
+    let mut driver = connect(&server, Format::GraphBinary);
+    let frame = {
+        let mut frame = vec![Format::GraphSon.mime().len() as u8];
+        frame.extend_from_slice(Format::GraphSon.mime().as_bytes());
+        frame.extend_from_slice(br#"{"requestId":"41d2e28a-20a4-4ab0-b379-d810dede3786","#);
+        frame.extend_from_slice(br#""op":"eval","args":{"gremlin":"1"}}"#);
+        Bytes::from(frame)
+    };
+    // Fewer bytes than a client may send, in more messages than the server holds.
+    assert!(frame.len() * 500 < 64 << 10);
+    for _ in 0..500 {
+        // The server may have closed the connection already.
+        let _ = driver.socket.send(Message::Binary(frame.clone()));
+    }
+    assert_eq!(close_code(&mut driver), CloseCode::Policy);
+    drop(driver);
+    let admission = server.state.admission();
+    await_that("the share is given back", || {
+        admission.strangers_bytes() == 0
+    });
+}
+
+#[test]
+fn a_websocket_without_login_ends_when_the_time_of_a_request_is_over() {
+    let server = with_open_graph(server_of(ServerConfig {
+        request_timeout_ms: 1_500,
+        ..ServerConfig::default()
+    }));
+    let mut silent = connect(&server, Format::GraphSon);
+    let mut waiting = connect(&server, Format::GraphSon);
+    let id = ask(&mut waiting, "g.V()");
+    expect(&mut waiting, id, 407);
+    for driver in [&mut silent, &mut waiting] {
+        assert_eq!(close_code(driver), CloseCode::Policy);
+    }
+    let mut known = connect(&server, Format::GraphSon);
+    let said = say(&mut known, "reader", PASSWORD);
+    expect(&mut known, said, 204);
+    std::thread::sleep(std::time::Duration::from_millis(2_000));
+    let id = ask(&mut known, "g.V().count()");
+    expect(&mut known, id, 200);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod answers;
 mod elements;
+mod periods;
 mod writes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,13 +101,12 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let server = TestServer::start(ServerConfig {
-            auth: varve_server::AuthConfig {
-                enabled: true,
-                ..Default::default()
-            },
-            ..ServerConfig::default()
-        });
+        Self::with(ServerConfig::default())
+    }
+
+    fn with(mut config: ServerConfig) -> Self {
+        config.auth.enabled = true;
+        let server = TestServer::start(config);
         let mut clients = users(&server, &USERS);
         let admin = clients.remove(0);
         Self {

@@ -8,6 +8,7 @@ use varve_model::{
     VertexId, VertexLabelId,
 };
 
+mod labels;
 mod unique;
 
 use super::combine::{Strategy, append, combine_all};
@@ -73,6 +74,8 @@ pub enum Refusal {
     EmptyPeriod,
     /// An edge's end does not exist or has another label.
     Ends,
+    /// A vertex that has edges gets another label.
+    Label,
     /// The element to update or delete does not exist.
     Missing,
     /// Another element has the same values of a unique index.
@@ -130,6 +133,7 @@ impl Model {
         for change in &request.changes {
             work.apply(change)?;
         }
+        work.check_labels()?;
         if to > now {
             work.check_unique(Period {
                 from: start.max(now),

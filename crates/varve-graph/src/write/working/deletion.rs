@@ -7,7 +7,7 @@ use varve_encoding::tables::EDGE;
 use varve_kv::{ClusteringRange, ReaderExt};
 use varve_model::{EdgeId, ElementId, VertexId};
 
-use super::{Outcome, WorkingSet};
+use super::{Outcome, Working, WorkingSet};
 use crate::commit::{LatchKey, LatchSet};
 use crate::element::not_there;
 use crate::error::GraphError;
@@ -27,7 +27,7 @@ impl<'a> WorkingSet<'a> {
     ) -> Result<usize, GraphError> {
         let at = self.place(Cow::Borrowed(id), keys, false)?;
         self.check_there(at, missing)?;
-        if self.access().is_some() && self.state(at)?.is_none() {
+        if self.access().is_some() && !self.shows_a_state(at)? {
             // Treat the element as absent, so its edges stay, too.
             if let ElementId::Vertex(vertex) = id {
                 self.swept.retain(|(swept, _)| swept != vertex);
@@ -39,6 +39,23 @@ impl<'a> WorkingSet<'a> {
             self.delete_incident(vertex)?;
         }
         Ok(at)
+    }
+
+    /// Whether the element at `at` has a state in the period that the writer may read.
+    fn shows_a_state(&self, at: usize) -> Result<bool, GraphError> {
+        let Working {
+            id,
+            outcome,
+            period,
+            ..
+        } = &self.elements[at];
+        match outcome {
+            Outcome::Untouched => {
+                let parts = self.shown_parts(id, self.span(*period))?;
+                Ok(parts.iter().any(|part| part.content.is_some()))
+            }
+            _ => Ok(self.state(at)?.is_some()),
+        }
     }
 
     /// Refuses to delete an element that does not exist, if `missing` says so.

@@ -111,7 +111,7 @@ impl WorkingSet<'_> {
         known: Option<VertexLabelId>,
     ) -> Result<VertexLabelId, GraphError> {
         let label = self.stored_end_label(id, partition, known)?;
-        match self.may_join(id, label)? {
+        match self.may_join(partition, label)? {
             true => Ok(label),
             false => Err(self.missing_end(id)),
         }
@@ -188,16 +188,24 @@ impl WorkingSet<'_> {
         named: (VertexLabelId, VertexLabelId),
         stored: (VertexLabelId, VertexLabelId),
     ) -> GraphError {
+        match stored.0 == named.0 {
+            true => self.unmatched_end(&edge.target, named.1, stored.1),
+            false => self.unmatched_end(&edge.source, named.0, stored.0),
+        }
+    }
+
+    /// The error for an edge that names another label for an end than it has.
+    pub(super) fn unmatched_end(
+        &self,
+        end: &VertexId,
+        named: VertexLabelId,
+        stored: VertexLabelId,
+    ) -> GraphError {
         let name = |label| self.schema.vertex_label_name(label);
-        let (id, expected, actual) = if stored.0 == named.0 {
-            (&edge.target, named.1, stored.1)
-        } else {
-            (&edge.source, named.0, stored.0)
-        };
         GraphError::invalid(format!(
-            "The label of vertex '{id}' is unmatched, users expect label '{}', actual label stored is '{}'",
-            name(expected),
-            name(actual)
+            "The label of vertex '{end}' is unmatched, users expect label '{}', actual label stored is '{}'",
+            name(named),
+            name(stored)
         ))
     }
 }

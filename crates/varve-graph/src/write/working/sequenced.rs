@@ -14,7 +14,6 @@ use varve_kv::{Flow, Reader, ReaderExt};
 use varve_model::{CommitVersion, ElementId, Instant, Period};
 
 use super::{Outcome, WorkingSet, content_of, decode_element};
-use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::STATES_PER_UPDATE_MAX;
 use crate::read::{Events, Span};
@@ -104,14 +103,23 @@ impl WorkingSet<'_> {
         })
     }
 
-    /// Refuses to update an element if the writer may not read one of its states.
-    fn check_shown(&self, id: &ElementId, parts: &[Part]) -> Result<(), GraphError> {
-        for content in parts.iter().filter_map(|part| part.content.as_ref()) {
-            if self.is_hidden(id, content)? {
-                return Err(not_there(id));
+    /// Returns the stored states and gaps of an element within a period. A state that the writer
+    /// may not read is a gap.
+    pub(super) fn shown_parts(
+        &self,
+        id: &ElementId,
+        within: Period,
+    ) -> Result<Vec<Part>, GraphError> {
+        let mut parts = stored_parts(self.reader, id, within)?;
+        for part in &mut parts {
+            let at = part.period.from.unwrap_or(within.from);
+            if let Some(content) = &part.content
+                && self.is_hidden(id, content, at)?
+            {
+                part.content = None;
             }
         }
-        Ok(())
+        Ok(parts)
     }
 
     /// Returns the states and gaps of the element at `at` within its period, after the earlier
@@ -130,8 +138,7 @@ impl WorkingSet<'_> {
             match std::mem::replace(&mut self.elements[at].outcome, Outcome::Untouched) {
                 Outcome::Untouched => {
                     let id = &self.elements[at].id;
-                    let stored = stored_parts(self.reader, id, self.span(period))?;
-                    self.check_shown(id, &stored)?;
+                    let stored = self.shown_parts(id, self.span(period))?;
                     // A state that starts with the commit does not know its instant yet.
                     let bound = |part: Part| Part {
                         period: WritePeriod {

@@ -15,17 +15,24 @@ use super::metered::Metered;
 /// How long the client may take to answer the close frame.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
+/// A close code and its reason.
+pub(super) type Farewell = (CloseCode, &'static str);
+
+pub(super) const STOPS: Farewell = (CloseCode::Away, "The server stops");
+pub(super) const NO_LOGIN: Farewell = (CloseCode::Policy, "The client has not logged in in time");
+pub(super) const TOO_MUCH: Farewell = (
+    CloseCode::Policy,
+    "The client must log in before it sends so much",
+);
+
 /// The close code and reason of an error.
-pub(super) fn reason(error: &Error) -> (CloseCode, &'static str) {
+pub(super) fn reason(error: &Error) -> Farewell {
     match error {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => (
             CloseCode::Size,
             "The message is larger than server.max_body_bytes",
         ),
-        Error::Io(error) if error.kind() == ErrorKind::PermissionDenied => (
-            CloseCode::Policy,
-            "The client must log in before it sends a message of this size",
-        ),
+        Error::Io(error) if error.kind() == ErrorKind::PermissionDenied => TOO_MUCH,
         Error::Io(_) => (CloseCode::Again, "The server is too busy"),
         Error::Utf8(_) => (CloseCode::Invalid, "The text is not UTF-8"),
         _ => (CloseCode::Protocol, "The frame violates RFC 6455"),
@@ -33,10 +40,7 @@ pub(super) fn reason(error: &Error) -> (CloseCode, &'static str) {
 }
 
 /// Sends the reason, and closes the connection.
-pub(super) async fn close(
-    socket: &mut WebSocketStream<Metered>,
-    (code, reason): (CloseCode, &'static str),
-) {
+pub(super) async fn close(socket: &mut WebSocketStream<Metered>, (code, reason): Farewell) {
     let frame = CloseFrame {
         code,
         reason: Utf8Bytes::from_static(reason),

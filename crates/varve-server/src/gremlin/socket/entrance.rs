@@ -1,48 +1,37 @@
 //! Login on an open WebSocket: SASL PLAIN, as TinkerPop's drivers do.
 //!
-//! The first request of an unauthenticated client is held and answered with the code 407. The
-//! client then sends its name and password, and the held requests are answered. Until then its
-//! messages must be small.
+//! The first request of an unauthenticated client waits, and is answered with the code 407. The
+//! client then sends its name and password, and the waiting requests are answered. Until then one
+//! message is read at a time. What waits is bounded, is charged to a budget of its own, and must
+//! not wait longer than `server.request_timeout_ms`.
 
 use std::cell::RefCell;
-use std::net::IpAddr;
-use std::rc::Rc;
-use std::time::Duration;
+use std::collections::VecDeque;
 
+use bytes::Bytes;
+use futures_util::StreamExt as _;
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, StatusCode};
-use tokio::sync::Semaphore;
-use varve_auth::{AuthError, Proof};
-use varve_graphson::Format;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use varve_auth::Proof;
+use varve_graphson::{Format, Response, request_id};
 
-use super::{Desk, Ended};
+use super::closing::{Farewell, NO_LOGIN, STOPS, TOO_MUCH, reason};
+use super::metered::Metered;
+use super::{Desk, Incoming, controlled, framed, response_part, send, stop};
+use crate::admission::BodyShare;
 use crate::audit::{self, Entry};
+use crate::gremlin::message::Ask;
 use crate::gremlin::status::{self, Refusal};
 use crate::identity::{self, Identity};
 use crate::request::RequestContext;
-use crate::state::AppState;
-
-/// Bytes that the messages of an unauthenticated client may have together.
-pub(super) const UNKNOWN_BYTES_MAX: usize = 64 * 1024;
-/// Requests that are held at once.
-pub(super) const HELD_MAX: usize = 1_024;
-/// How long a request is held.
-const LOGIN_WAIT: Duration = Duration::from_secs(30);
 
 /// The identity of a connection's client, and its login.
 pub(super) struct Entrance {
     identity: RefCell<Identity>,
     /// The header with the token that the client sent in a message.
     header: RefCell<Option<HeaderValue>>,
-    attempt: RefCell<Option<Rc<Attempt>>>,
-}
-
-/// A challenge that the client has not answered yet.
-pub(super) struct Attempt {
-    /// Has no permits until the login is decided. Then the held requests continue in their order.
-    decided: Semaphore,
-    /// Why the login failed.
-    failure: RefCell<Option<String>>,
 }
 
 impl Entrance {
@@ -50,7 +39,6 @@ impl Entrance {
         Self {
             identity: RefCell::new(identity),
             header: RefCell::default(),
-            attempt: RefCell::default(),
         }
     }
 
@@ -66,103 +54,173 @@ impl Entrance {
             context.headers.insert(AUTHORIZATION, header.clone());
         }
     }
+}
 
-    /// The challenge that a request waits for, and whether it must be sent.
-    pub(super) fn challenge(&self) -> (Rc<Attempt>, bool) {
-        let mut attempt = self.attempt.borrow_mut();
-        let is_new = attempt.is_none();
-        let attempt = attempt.get_or_insert_with(|| {
-            Rc::new(Attempt {
-                decided: Semaphore::new(0),
-                failure: RefCell::default(),
-            })
-        });
-        (Rc::clone(attempt), is_new)
-    }
-
-    /// Waits until the challenge is answered.
-    pub(super) async fn wait(&self, attempt: &Rc<Attempt>) -> Result<(), Refusal> {
-        let decided = tokio::time::timeout(LOGIN_WAIT, attempt.decided.acquire()).await;
-        if decided.is_err() {
-            // The next request is challenged again.
-            let mut current = self.attempt.borrow_mut();
-            current.take_if(|current| Rc::ptr_eq(current, attempt));
-            return Err(Refusal::unauthorized(AuthError::Missing.to_string()));
-        }
-        match &*attempt.failure.borrow() {
-            None => Ok(()),
-            Some(failure) => Err(Refusal::unauthorized(failure.as_str())),
-        }
-    }
-
-    /// Authenticates the client. Returns true if requests were held: they are answered in place of
-    /// this one.
-    pub(super) async fn log_in(
-        &self,
-        state: &AppState,
-        proof: Result<Proof, Refusal>,
-        address: IpAddr,
-    ) -> Result<bool, Refusal> {
-        let attempt = self.attempt.borrow_mut().take();
-        let proved = match proof {
-            Ok(proof) => {
-                let proved = identity::proved(state, proof, address).await;
-                proved.map_err(|error| Refusal::unauthorized(error.client_text()))
-            }
-            Err(refusal) => Err(refusal),
-        };
-        let result = proved.map(|(identity, header)| {
-            self.identity.replace(identity);
-            self.header.replace(header);
-        });
-        let Some(attempt) = attempt else {
-            return result.map(|()| false);
-        };
-        if let Err(refusal) = result {
-            attempt.failure.replace(Some(refusal.message));
-        }
-        attempt.decided.add_permits(Semaphore::MAX_PERMITS);
-        Ok(true)
-    }
+/// A message of an unauthenticated client, parsed.
+struct Asked {
+    format: Format,
+    id: Option<u128>,
+    ask: Result<Ask, Refusal>,
 }
 
 impl Desk {
-    /// Holds a request until its client is authenticated.
-    pub(super) async fn hold(
+    /// Lets the client log in, within the time of a request. Returns the messages that waited for
+    /// the login, or how the connection ends.
+    pub(super) async fn admit(
         &self,
-        format: Format,
-        id: Option<u128>,
-        is_text: bool,
-    ) -> Result<(), Ended> {
-        let (attempt, is_new) = self.entrance.challenge();
-        if is_new {
-            self.respond(format, &status::challenge(id), is_text)
-                .await?;
+        socket: &mut WebSocketStream<Metered>,
+    ) -> Result<VecDeque<Incoming>, Option<Farewell>> {
+        if self.entrance.is_open() {
+            return Ok(VecDeque::new());
         }
-        self.entrance.wait(&attempt).await.map_err(Ended::Refused)
+        socket.get_mut().begin_login();
+        let limit = self.context.state().config().request_timeout();
+        let login = tokio::time::timeout(limit, self.await_login(socket)).await;
+        let waiting = login.unwrap_or(Err(Some(NO_LOGIN)))?;
+        socket.get_mut().end_login();
+        Ok(waiting)
     }
 
-    /// Authenticates the client.
-    pub(super) async fn log_in(&self, proof: Result<Proof, Refusal>) -> Result<(), Ended> {
-        if self.entrance.is_open() {
-            return Ok(());
+    async fn await_login(
+        &self,
+        socket: &mut WebSocketStream<Metered>,
+    ) -> Result<VecDeque<Incoming>, Option<Farewell>> {
+        let mut waiting = VecDeque::new();
+        loop {
+            let incoming = self.next_of_stranger(socket).await?;
+            let is_text = incoming.is_text;
+            let Asked { format, id, ask } = self.parse(&incoming).await;
+            let response = match ask {
+                Err(refusal) => Some(refusal.response(id)),
+                Ok(Ask::Authenticate(proof)) => match self.log_in(proof).await {
+                    Ok(()) => {
+                        if waiting.is_empty() {
+                            self.reply(socket, format, &status::nothing(id), is_text)
+                                .await?;
+                        }
+                        return Ok(waiting);
+                    }
+                    Err(refusal) if waiting.is_empty() => Some(refusal.response(id)),
+                    Err(refusal) => {
+                        socket.get_mut().release_waiting();
+                        self.refuse_waiting(socket, &mut waiting, &refusal).await?;
+                        None
+                    }
+                },
+                Ok(Ask::Run(_) | Ask::Close(_)) => {
+                    let challenge = waiting.is_empty().then(|| status::challenge(id));
+                    if !socket.get_mut().hold(incoming.bytes.len()) {
+                        return Err(Some(TOO_MUCH));
+                    }
+                    waiting.push_back(incoming);
+                    challenge
+                }
+            };
+            if let Some(response) = response {
+                self.reply(socket, format, &response, is_text).await?;
+            }
         }
+    }
+
+    /// The next message of an unauthenticated client, in memory of exactly its size.
+    async fn next_of_stranger(
+        &self,
+        socket: &mut WebSocketStream<Metered>,
+    ) -> Result<Incoming, Option<Farewell>> {
+        loop {
+            let message = tokio::select! {
+                biased;
+                () = stop(&self.connection) => return Err(Some(STOPS)),
+                message = socket.next() => message.ok_or(None)?,
+            };
+            let (bytes, is_text) = match message.map_err(|error| Some(reason(&error)))? {
+                Message::Binary(bytes) => (bytes, false),
+                Message::Text(text) => (Bytes::from(text), true),
+                control => {
+                    let done = controlled(socket, self, &control).await;
+                    done.map_err(|_| None)?;
+                    continue;
+                }
+            };
+            drop(socket.get_mut().take_share());
+            return Ok(Incoming {
+                bytes: Bytes::copy_from_slice(&bytes),
+                is_text,
+                share: BodyShare::default(),
+            });
+        }
+    }
+
+    async fn parse(&self, incoming: &Incoming) -> Asked {
+        let (format, message) = match framed(incoming) {
+            Ok(framed) => framed,
+            Err(error) => {
+                return Asked {
+                    format: Format::GraphSon,
+                    id: None,
+                    ask: Err(Refusal::malformed(error.to_string())),
+                };
+            }
+        };
+        let id = request_id(format, &message);
+        let ask = self.read(format, message).await.map(|(ask, _)| ask);
+        Asked { format, id, ask }
+    }
+
+    async fn reply(
+        &self,
+        socket: &mut WebSocketStream<Metered>,
+        format: Format,
+        response: &Response,
+        is_text: bool,
+    ) -> Result<(), Option<Farewell>> {
+        let outgoing = response_part(format, response, is_text);
+        send(socket, self, outgoing).await.map_err(|_| None)
+    }
+
+    /// Answers the messages that waited for a login that failed.
+    async fn refuse_waiting(
+        &self,
+        socket: &mut WebSocketStream<Metered>,
+        waiting: &mut VecDeque<Incoming>,
+        refusal: &Refusal,
+    ) -> Result<(), Option<Farewell>> {
+        for incoming in std::mem::take(waiting) {
+            let (format, id) = match framed(&incoming) {
+                Ok((format, message)) => (format, request_id(format, &message)),
+                Err(_) => (Format::GraphSon, None),
+            };
+            let response = Refusal::unauthorized(refusal.message.as_str()).response(id);
+            self.reply(socket, format, &response, incoming.is_text)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Authenticates the client. Each attempt is a line of the audit trail.
+    async fn log_in(&self, proof: Result<Proof, Refusal>) -> Result<(), Refusal> {
         let name = match &proof {
             Ok(Proof::Password { user, .. }) => user.clone(),
             Ok(Proof::Token(_)) | Err(_) => String::new(),
         };
         let state = self.context.state();
-        let login = self.entrance.log_in(state, proof, self.context.address);
-        let login = login.await;
-        let status = match self.entrance.is_open() {
-            true => StatusCode::OK,
-            false => StatusCode::UNAUTHORIZED,
+        let proved = match proof {
+            Ok(proof) => {
+                let proved = identity::proved(state, proof, self.context.address).await;
+                proved.map_err(|error| Refusal::unauthorized(error.client_text()))
+            }
+            Err(refusal) => Err(refusal),
+        };
+        let result = proved.map(|(identity, header)| {
+            self.entrance.identity.replace(identity);
+            self.entrance.header.replace(header);
+        });
+        let status = match &result {
+            Ok(()) => StatusCode::OK,
+            Err(_) => StatusCode::UNAUTHORIZED,
         };
         self.audit(Some(&name), status);
-        match login.map_err(Ended::Refused)? {
-            true => Err(Ended::Silent),
-            false => Ok(()),
-        }
+        result
     }
 
     /// Writes a line of the audit trail for a message.

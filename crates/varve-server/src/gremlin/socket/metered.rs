@@ -9,7 +9,9 @@ use std::task::{Context, Poll, ready};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::Incoming;
 use super::fragments::Fragments;
 use crate::admission::{BodyShare, SMALL_BODY_BYTES};
 use crate::answers::Sending;
@@ -18,6 +20,10 @@ use crate::route::Class;
 use crate::runtime::ConnectionState;
 use crate::state::WorkerHandle;
 
+/// Bytes that an unauthenticated client may have sent and not got answered.
+const STRANGER_BYTES_MAX: usize = 64 * 1024;
+/// Bytes that the server holds for a message that waits, beside its own.
+const WAITING_BYTES: usize = size_of::<Incoming>();
 /// Bytes of a control frame from a client before its payload: the opcode, the length, the mask.
 const CONTROL_HEAD_BYTES: usize = 6;
 
@@ -31,14 +37,47 @@ pub(super) struct Metered {
     connection: Arc<ConnectionState>,
     /// Bytes that have arrived since the last whole message.
     arrived: usize,
-    /// Bytes that one message may have.
-    pub(super) bytes_max: usize,
+    /// Set while the client is not authenticated.
+    stranger: Option<Stranger>,
     share: BodyShare,
     growing: Option<Growing>,
     /// Why no more is read.
     pub(super) refused: Option<ApiError>,
     /// The part that is being sent.
     pub(super) sending: Option<Arc<Sending>>,
+}
+
+/// The bytes of an unauthenticated client. They are bounded, and are not charged to the budget of
+/// bodies, so that they take nothing from authenticated clients.
+#[derive(Default)]
+struct Stranger {
+    /// Bytes of messages that wait for the login.
+    waiting: usize,
+    /// The share of the budget of strangers.
+    share: Option<OwnedSemaphorePermit>,
+}
+
+impl Stranger {
+    /// Charges the bytes that wait, and `arrived` bytes of the next message. Few bytes are free:
+    /// the number of connections bounds them.
+    fn charge(&mut self, budget: &Arc<Semaphore>, arrived: usize) -> io::Result<()> {
+        let bytes = self.waiting + arrived;
+        if bytes > STRANGER_BYTES_MAX {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let charged = self.share.as_ref().map_or(0, |share| share.num_permits());
+        let more = bytes.saturating_sub(SMALL_BODY_BYTES + charged);
+        if more == 0 {
+            return Ok(());
+        }
+        let more = Arc::clone(budget).try_acquire_many_owned(more as u32);
+        let more = more.map_err(|_| io::ErrorKind::OutOfMemory)?;
+        match &mut self.share {
+            Some(share) => share.merge(more),
+            share => *share = Some(more),
+        }
+        Ok(())
+    }
 }
 
 impl Metered {
@@ -54,12 +93,38 @@ impl Metered {
             worker,
             connection,
             arrived: 0,
-            bytes_max: usize::MAX,
+            stranger: None,
             share: BodyShare::default(),
             growing: None,
             refused: None,
             sending: None,
         }
+    }
+
+    /// From now on the client is not authenticated.
+    pub(super) fn begin_login(&mut self) {
+        self.stranger = Some(Stranger::default());
+    }
+
+    /// The client is authenticated.
+    pub(super) fn end_login(&mut self) {
+        self.stranger = None;
+    }
+
+    /// Counts a message of `bytes` bytes that waits for the login. Returns false if there is no
+    /// room for it.
+    pub(super) fn hold(&mut self, bytes: usize) -> bool {
+        let Some(stranger) = &mut self.stranger else {
+            return true;
+        };
+        stranger.waiting += bytes + WAITING_BYTES;
+        let budget = self.worker.state.admission().strangers();
+        stranger.charge(budget, 0).is_ok()
+    }
+
+    /// No message waits for the login any more.
+    pub(super) fn release_waiting(&mut self) {
+        self.stranger = self.stranger.take().map(|_| Stranger::default());
     }
 
     /// Ends a complete message, and returns its share of the budget.
@@ -122,11 +187,14 @@ impl AsyncRead for Metered {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.arrived > self.bytes_max {
-            return Poll::Ready(Err(io::ErrorKind::PermissionDenied.into()));
+        let arrived = self.arrived;
+        let Self {
+            stranger, worker, ..
+        } = &mut *self;
+        match stranger {
+            Some(stranger) => stranger.charge(worker.state.admission().strangers(), arrived)?,
+            None => ready!(self.poll_room(context, arrived + buffer.remaining()))?,
         }
-        let wanted = self.arrived + buffer.remaining();
-        ready!(self.poll_room(context, wanted))?;
         let Self { io, fragments, .. } = &mut *self;
         let before = fragments.arrived;
         let read = fragments.poll_read(io, context, buffer);
