@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs random traversals on TinkerGraph and on a server, and compares the answers: tinkergraph.sh http://host:port
-# VARVE_TINKERGRAPH_TRAVERSALS is how many (default 300), VARVE_TINKERGRAPH_SEED the number of the first.
+# Runs random traversals on TinkerGraph and on a server, and compares the answers:
+#   tinkergraph.sh http://host:port
+# README.md has the environment variables.
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/varve/gremlin/tinkergraph"

@@ -16,7 +16,9 @@ import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.VertexProperty;
 
-/** What a traversal gave: results, or an error; and the graph afterwards, if it may have changed. */
+/**
+ * What a traversal gave: results, or an error; and the graph afterwards, if it may have changed.
+ */
 record Answer(List<Object> results, List<Vertex> vertices, List<Edge> edges, String error) {
 
     static Answer of(List<Object> results) {
@@ -35,8 +37,8 @@ record Answer(List<Object> results, List<Vertex> vertices, List<Edge> edges, Str
     }
 
     /**
-     * The answer as lines that two answers share if they are the same. `known` are the ids that were given: other
-     * elements go by what they contain.
+     * The answer as lines that two answers share if they are the same. `known` are the ids that
+     * were given: other elements go by what they contain.
      */
     List<String> lines(Set<Object> known, boolean ordered, Lists lists) {
         Writer writer = new Writer(known, lists);

@@ -1,5 +1,7 @@
 package varve.tinkergraph;
 
+import java.util.List;
+
 /** Steps with children that branch, loop, filter and map. */
 final class Branches {
 
@@ -112,14 +114,14 @@ final class Branches {
                 : draw.child(of, 1 + draw.random.nextInt(2));
         Type gives = draw.gives;
         draw.loops--;
-        if (of == Type.VERTEX && body.steps().size() == 1 && body.steps().get(0).arguments().equals(java.util.List.of(""))) {
+        if (of == Type.VERTEX && body.steps().size() == 1 && body.steps().get(0).arguments().equals(List.of(""))) {
             body = draw.anonymous(body.steps().get(0).name());
         }
         String times = String.valueOf(draw.random.nextInt(4));
         boolean first = draw.oneOf(3);
         int end = draw.random.nextInt(6);
-        Chain until = new Chain(java.util.List.of(Chain.Step.of("or", draw.filter(of),
-                new Chain(java.util.List.of(Chain.Step.of("loops"), Chain.Step.of("is", "P.gte(" + (1 + draw.random.nextInt(2)) + ")"))))));
+        Chain until = new Chain(List.of(Chain.Step.of("or", draw.filter(of),
+                new Chain(List.of(Chain.Step.of("loops"), Chain.Step.of("is", "P.gte(" + (1 + draw.random.nextInt(2)) + ")"))))));
         if (draw.oneOf(5)) {
             emit(draw, of);
         }
@@ -163,12 +165,12 @@ final class Branches {
             return;
         }
         String edge = draw.pick("out", "in", "both");
-        Chain first = new Chain(java.util.List.of(Chain.Step.of("as", "'i'"), Chain.Step.of(edge), Chain.Step.of("as", "'j'")));
+        Chain first = new Chain(List.of(Chain.Step.of("as", "'i'"), Chain.Step.of(edge), Chain.Step.of("as", "'j'")));
         Chain second = switch (draw.random.nextInt(4)) {
-            case 0 -> new Chain(java.util.List.of(Chain.Step.of("as", "'j'"), Chain.Step.of("values", "'a'"), Chain.Step.of("as", "'l'")));
-            case 1 -> new Chain(java.util.List.of(Chain.Step.of("as", "'j'"), Chain.Step.of("has", "'b'", draw.values.predicate(Type.TEXT))));
-            case 2 -> new Chain(java.util.List.of(Chain.Step.of("as", "'i'"), Chain.Step.of(draw.pick("out", "in")), Chain.Step.of("as", "'j'")));
-            default -> draw.anonymous("not", new Chain(java.util.List.of(Chain.Step.of("as", "'j'"), Chain.Step.of("out"), Chain.Step.of("as", "'i'"))));
+            case 0 -> new Chain(List.of(Chain.Step.of("as", "'j'"), Chain.Step.of("values", "'a'"), Chain.Step.of("as", "'l'")));
+            case 1 -> new Chain(List.of(Chain.Step.of("as", "'j'"), Chain.Step.of("has", "'b'", draw.values.predicate(Type.TEXT))));
+            case 2 -> new Chain(List.of(Chain.Step.of("as", "'i'"), Chain.Step.of(draw.pick("out", "in")), Chain.Step.of("as", "'j'")));
+            default -> draw.anonymous("not", new Chain(List.of(Chain.Step.of("as", "'j'"), Chain.Step.of("out"), Chain.Step.of("as", "'i'"))));
         };
         draw.add("match", first, second);
         if (draw.oneOf(2)) {

@@ -71,7 +71,7 @@ record Chain(List<Step> steps) {
         Step step = steps.get(at);
         List<Object> fewer = new ArrayList<>(step.arguments());
         fewer.remove(i);
-        if (!step.name().startsWith("merge")) {
+        if (!step.name().startsWith("merge") && !step.name().equals("valueMap")) {
             found.add(with(at, List.of(new Step(step.name(), fewer))));
         }
         if (argument instanceof Chain child) {

@@ -1,5 +1,8 @@
 package varve.tinkergraph;
 
+import java.util.List;
+import java.util.Map;
+
 /** Steps that change the graph. */
 final class Changes {
 
@@ -87,7 +90,7 @@ final class Changes {
                 draw.add("drop");
                 draw.type = Type.ANY;
             }
-            case 5 -> draw.add("sideEffect", new Chain(java.util.List.of(
+            case 5 -> draw.add("sideEffect", new Chain(List.of(
                     Chain.Step.of("properties", draw.oneOf(2) ? "'a'" : "'" + draw.key(draw.type) + "'"), Chain.Step.of("drop"))));
             case 6 -> addVertex(draw);
             case 7, 8, 9 -> addEdge(draw);
@@ -100,7 +103,7 @@ final class Changes {
         draw.add("addE", label(Sample.EDGE_LABELS, draw));
         Object other = draw.labels.containsValue(Type.VERTEX) && draw.oneOf(2)
                 ? "'" + draw.pick(draw.labels.entrySet().stream().filter(label -> label.getValue() == Type.VERTEX)
-                        .map(java.util.Map.Entry::getKey).toArray(String[]::new)) + "'"
+                        .map(Map.Entry::getKey).toArray(String[]::new)) + "'"
                 : draw.anonymous("V", 1 + draw.random.nextInt(4));
         draw.add(draw.pick("from", "to"), other);
         draw.chosenId();

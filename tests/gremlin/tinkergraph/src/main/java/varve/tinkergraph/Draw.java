@@ -10,7 +10,9 @@ import java.util.Random;
 /** Draws a traversal: most steps fit the type of what the step before gives. */
 final class Draw {
 
-    /** What was drawn; `ordered` if the results have an order, `changes` if it may change the graph. */
+    /**
+     * What was drawn; `ordered` if the results have an order, `changes` if it may change the graph.
+     */
     record Query(Chain chain, boolean ordered, boolean changes) {
     }
 

@@ -82,7 +82,10 @@ final class Judge {
         return verdict;
     }
 
-    /** TinkerGraph's own answer depends on the order of its elements: the traversal has several right answers. */
+    /**
+     * TinkerGraph's own answer depends on the order of its elements: the traversal has several
+     * right answers.
+     */
     private Verdict orders(Draw.Query query, String text, Answer wanted, Answer found, Set<Object> known) {
         boolean varies = false;
         for (int order = 0; order <= ORDERS; order++) {

@@ -26,7 +26,10 @@ import org.apache.tinkerpop.gremlin.structure.Direction;
 import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.VertexProperty;
 
-/** Reads the literals that are drawn. TinkerPop's own parser takes some milliseconds for each new text. */
+/**
+ * Reads the literals that are drawn. TinkerPop's own parser takes some milliseconds for each new
+ * text.
+ */
 final class Literals {
 
     private final String text;

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
@@ -116,7 +117,7 @@ public final class Main {
         System.out.println("  server:      " + shown(failure.found(), failure, known));
     }
 
-    private static String shown(Answer answer, Shrink.Failure failure, java.util.Set<Object> known) {
+    private static String shown(Answer answer, Shrink.Failure failure, Set<Object> known) {
         String text = answer == null ? "no answer in time" : answer.isError() ? "error: " + answer.error()
                 : String.join("; ", answer.lines(known, failure.query().ordered(), Answer.Lists.EXACT));
         return text.length() > 600 ? text.substring(0, 600) + "…" : text;

@@ -62,7 +62,9 @@ final class Reference {
     });
     private TinkerGraph base;
 
-    /** How TinkerGraph is asked: a random order of elements (0: its own), and with which optimisers. */
+    /**
+     * How TinkerGraph is asked: a random order of elements (0: its own), and with which optimisers.
+     */
     record Way(int order, Optimisers optimisers) {
         static final Way PLAIN = new Way(0, Optimisers.ALL);
     }
@@ -138,7 +140,7 @@ final class Reference {
             g = g.withoutStrategies(LazyBarrierStrategy.class);
         }
         if (way.order() != 0) {
-            g = g.withStrategies(new Shuffle(new Random(way.order())));
+            g = g.withStrategies(new Shuffle(new Random(way.order() * 0x9E3779B97F4A7C15L)));
         }
         Thread self = Thread.currentThread();
         Future<?> alarm = clock.schedule(self::interrupt, MOST_MS, TimeUnit.MILLISECONDS);

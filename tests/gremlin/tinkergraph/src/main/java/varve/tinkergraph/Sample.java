@@ -5,19 +5,23 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A small random graph, as the steps that make it. Ids, labels and keys are such that TinkerGraph, which orders by
- * hash, has the order of the server: ids, labels in the order of their names, then keys by their names.
+ * A small random graph, as the steps that make it. Ids, labels and keys are such that TinkerGraph,
+ * which orders by hash, has the order of the server: ids, labels in the order of their names, then
+ * keys by their names.
  */
 record Sample(List<Chain.Step> vertices, List<Chain.Step> edges) {
 
     static final int FIRST_EDGE = 16;
     static final String[] VERTEX_LABELS = {"person", "place", "thing"};
     static final String[] EDGE_LABELS = {"k", "m"};
-    /** Makes all labels and keys in the order of their names, so that they have the order of TinkerGraph's hashes. */
+    /**
+     * Makes all labels and keys in the order of their names, so that they have the order of
+     * TinkerGraph's hashes.
+     */
     static final String SCHEMA = "g.addV('person').property('a', 1).property('b', 'x').property('c', 1.0)"
             + ".property('d', datetime('2020-01-01T00:00:00Z')).property('e', 1).property('e', 'x')"
             + ".property(list, 'f', 1).property(list, 'f', 2)"
-            + ".property(list, 'g', 'x', 's', 1, 't', 'x').property(list, 'g', 'y').property('h', 'x').as('v')"
+            + ".property(list, 'g', 'x', 's', 1, 't', 'x').property(list, 'g', 'y').property('w', 1).property('h', 'x').as('v')"
             + ".addE('k').to('v').property('e', 1).property('e', 'x').property('w', 1.0).property('h', 'x')"
             + ".property('n', 1).select('v').addE('m').to('v').addV('place').addV('thing').iterate()\n"
             + "g.V().drop().iterate()";

@@ -2,7 +2,10 @@ package varve.tinkergraph;
 
 import java.util.List;
 
-/** Makes the traversal and the graph of a difference smaller as long as they still differ in the same way. */
+/**
+ * Makes the traversal and the graph of a difference smaller as long as they still differ in the
+ * same way.
+ */
 final class Shrink {
 
     private static final int MOST_TRIES = 150;
@@ -38,7 +41,8 @@ final class Shrink {
             if (tries >= MOST_TRIES) {
                 break;
             }
-            Draw.Query query = new Draw.Query(less, failure.query().ordered(), failure.query().changes());
+            Draw.Query query = new Draw.Query(less, failure.query().ordered() && less.text().contains("order("),
+                    failure.query().changes());
             Failure smaller = fails(failure, failure.sample(), query);
             if (smaller != null) {
                 return chain(smaller);

@@ -1,8 +1,13 @@
 package varve.tinkergraph;
 
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
-/** Steps without children that branch: those for one type of values, those for all, and side effects. */
+/**
+ * Steps without children that branch: those for one type of values, those for all, and side
+ * effects.
+ */
 final class Steps {
 
     /** Steps that keep the order of what they are given. */
@@ -299,7 +304,7 @@ final class Steps {
             draw.labels.put("p", draw.type);
             typed(draw);
         }
-        String[] names = java.util.stream.Stream.concat(draw.labels.keySet().stream(), draw.effects.keySet().stream()).toArray(String[]::new);
+        String[] names = Stream.concat(draw.labels.keySet().stream(), draw.effects.keySet().stream()).toArray(String[]::new);
         String name = draw.pick(names);
         Type of = draw.labels.getOrDefault(name, draw.effects.getOrDefault(name, Type.ANY));
         String pop = draw.oneOf(5) ? draw.pick("Pop.first, ", "Pop.last, ", "Pop.all, ", "Pop.mixed, ") : "";
@@ -357,7 +362,7 @@ final class Steps {
             case 2, 3 -> {
                 String step = draw.pick("aggregate", "aggregate", "groupCount", "group");
                 String kept = step.equals("aggregate") ? name : step.equals("group") ? "u" : "v";
-                draw.add("local", new Chain(java.util.List.of(Chain.Step.of(step, "'" + kept + "'"))));
+                draw.add("local", new Chain(List.of(Chain.Step.of(step, "'" + kept + "'"))));
                 draw.effects.put(kept, step.equals("aggregate") ? Type.LIST : Type.MAP);
             }
             case 4, 5 -> {

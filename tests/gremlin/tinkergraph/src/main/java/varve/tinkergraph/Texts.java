@@ -1,5 +1,7 @@
 package varve.tinkergraph;
 
+import java.util.List;
+
 /** Steps of texts. */
 final class Texts {
 
@@ -47,7 +49,7 @@ final class Texts {
             }
         }
         Chain.Step last = draw.steps.get(draw.steps.size() - 1);
-        if (last.arguments().equals(java.util.List.of(""))) {
+        if (last.arguments().equals(List.of(""))) {
             draw.steps.set(draw.steps.size() - 1, Chain.Step.of(last.name()));
         }
     }

@@ -96,7 +96,10 @@ final class Translate {
         return builder.create();
     }
 
-    /** The child as a step of a traversal has it: JavaTranslator makes no traversal without a source. */
+    /**
+     * The child as a step of a traversal has it: JavaTranslator makes no traversal without a
+     * source.
+     */
     private static Traversal<?, ?> anonymous(Chain child) {
         Bytecode around = new Bytecode();
         around.addStep("V");
