@@ -163,6 +163,25 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
+fn browsers_are_told_to_use_tls_if_an_option_says_so() {
+    for (seconds, header) in [
+        (0, None),
+        (600, Some("strict-transport-security: max-age=600")),
+    ] {
+        let authority = Authority::new();
+        authority.issue();
+        let mut config = authority.config();
+        config.tls.hsts_seconds = seconds;
+        let server = TestServer::start(config);
+        let answer = get_with(&mut authority.connect(&server), "/versions", "").unwrap();
+        let found = answer
+            .lines()
+            .find(|line| line.starts_with("strict-transport"));
+        assert_eq!(found, header, "{answer}");
+    }
+}
+
+#[test]
 fn both_versions_of_tls_and_of_http_are_served() {
     let authority = Authority::new();
     authority.issue();
