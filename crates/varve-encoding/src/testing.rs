@@ -8,8 +8,8 @@ use num_bigint::BigInt;
 use proptest::prelude::*;
 use varve_model::value::{DateTime, Duration};
 use varve_model::{
-    CommitVersion, Datum, EdgeId, EdgeLabelId, ElementId, Instant, Many, Numbered, Properties,
-    PropertyKeyId, Value, VertexId,
+    CommitVersion, Datum, Decimal, EdgeId, EdgeLabelId, ElementId, Instant, Many, Numbered,
+    Properties, PropertyKeyId, Value, VertexId,
 };
 
 use crate::row::{Header, RowKind};
@@ -146,8 +146,9 @@ fn open_scalar() -> impl Strategy<Value = Value> {
     prop_oneof![
         any::<i16>().prop_map(Value::Short),
         big().prop_map(|number| Value::BigInt(Box::new(number))),
-        (big(), any::<i32>()).prop_map(|(digits, scale)| {
-            Value::BigDecimal(Box::new(BigDecimal::new(digits, i64::from(scale))))
+        (big(), -5_000..=5_000_i64).prop_map(|(digits, scale)| {
+            let number = Decimal::new(BigDecimal::new(digits, scale));
+            Value::BigDecimal(Box::new(number.expect("within the bound")))
         }),
         any::<char>().prop_map(Value::Char),
         (number(), any::<i32>())

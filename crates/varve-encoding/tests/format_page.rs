@@ -5,15 +5,14 @@
     reason = "a test is a list of cases, best read from top to bottom"
 )]
 
-use bigdecimal::BigDecimal;
 use varve_encoding::index::{IndexId, ordered, partition};
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::TABLES;
 use varve_encoding::{datum, key, row, value};
 use varve_model::value::{DateTime, Duration};
 use varve_model::{
-    CommitVersion, Datum, Direction, EdgeId, EdgeLabelId, ElementId, IndexLabelId, Instant, Many,
-    Numbered, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
+    CommitVersion, Datum, Decimal, Direction, EdgeId, EdgeLabelId, ElementId, IndexLabelId,
+    Instant, Many, Numbered, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
 
 const PAGE: &str = include_str!("../../../docs/storage-format.md");
@@ -222,7 +221,9 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "value: 1.50 as BIGDECIMAL",
-            encoded(&Value::BigDecimal(Box::new(BigDecimal::new(150.into(), 2)))),
+            encoded(&Value::BigDecimal(Box::new(
+                Decimal::parse("1.50").expect("a number"),
+            ))),
         ),
         (
             "value: MANY, of the one TEXT \"marko\" with number 1 and the meta-property 3 = INT 29",

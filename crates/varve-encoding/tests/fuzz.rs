@@ -10,8 +10,8 @@ use num_bigint::BigInt;
 use varve_encoding::{datum, index, key, row, tables, value};
 use varve_model::value::{DateTime, Duration};
 use varve_model::{
-    CommitVersion, Datum, Direction, Edge, EdgeId, EdgeLabelId, ElementId, Instant, Many, Numbered,
-    Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
+    CommitVersion, Datum, Decimal, Direction, Edge, EdgeId, EdgeLabelId, ElementId, Instant, Many,
+    Numbered, Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
 
 const ROUNDS_DEFAULT: u64 = 300_000;
@@ -119,8 +119,9 @@ impl Random {
             11 => Value::Short(self.next() as i16),
             12 => Value::BigInt(Box::new(self.big())),
             13 => {
-                let scale = i64::from(self.next() as i32);
-                Value::BigDecimal(Box::new(BigDecimal::new(self.big(), scale)))
+                let scale = i64::from(self.next() as i32 % 5_001);
+                let number = Decimal::new(BigDecimal::new(self.big(), scale));
+                Value::BigDecimal(Box::new(number.expect("within the bound")))
             }
             14 => Value::Char(char::from(self.byte())),
             15 => Value::DateTime(DateTime {

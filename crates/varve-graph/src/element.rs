@@ -19,6 +19,7 @@ mod typed;
 mod update;
 mod vertex;
 
+pub(crate) use convert::narrowed;
 pub use convert::{convert, convert_member};
 pub use edge::{EdgeForm, NewEdge, check_link};
 pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, JavaClass, RawProperty, RawValue, VertexInput};

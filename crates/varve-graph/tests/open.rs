@@ -224,7 +224,7 @@ impl Random {
         match self.below(9) {
             0 => Value::Short(number as i16),
             1 => Value::BigInt(Box::new(number.into())),
-            2 => Value::BigDecimal(Box::new(number.into())),
+            2 => Value::BigDecimal(Box::new(i64::from(number).into())),
             3 => Value::Char('x'),
             4 => Value::DateTime(DateTime {
                 micros: i64::from(number),

@@ -5,6 +5,7 @@
 //! `varve-server` as JSON.
 
 pub mod datum;
+pub mod decimal;
 pub mod element;
 pub mod id;
 pub mod many;
@@ -16,6 +17,7 @@ pub mod time;
 pub mod value;
 
 pub use datum::Datum;
+pub use decimal::Decimal;
 pub use element::{Edge, Element, ElementId, Properties, Vertex};
 pub use id::{
     Direction, EdgeId, EdgeLabelId, IndexLabelId, PropertyKeyId, VertexId, VertexLabelId,

@@ -47,9 +47,7 @@ impl Predicate {
     /// `contains_words(text, words)`, since only the search index knows the tokenizer.
     pub fn holds(&self, value: &Value, contains_words: &dyn Fn(&str, &str) -> bool) -> bool {
         let is = |bound: &Value, wanted: &[Ordering]| {
-            value
-                .compare(bound)
-                .is_some_and(|order| wanted.contains(&order))
+            compared(value, bound).is_some_and(|order| wanted.contains(&order))
         };
         use Ordering::{Equal, Greater, Less};
         if let Value::Many(many) = value {
@@ -105,8 +103,50 @@ fn same(a: &Value, b: &Value) -> bool {
         (Value::List(x) | Value::Set(x), Value::List(y) | Value::Set(y)) => {
             x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y))
         }
-        _ => a
-            .compare(b)
-            .map_or(a == b, |order| order == Ordering::Equal),
+        _ => compared(a, b).map_or(a == b, |order| order == Ordering::Equal),
+    }
+}
+
+/// The order of two values as conditions see it: unlike in [`Value::compare`], zeros of both signs
+/// are equal, and NaN has no order.
+fn compared(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Float(_) | Value::Double(_), _) | (_, Value::Float(_) | Value::Double(_)) => {
+            a.as_f64()?.partial_cmp(&b.as_f64()?)
+        }
+        _ => a.compare(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_of_both_signs_are_equal_and_nan_satisfies_no_comparison() {
+        let holds = |predicate: Predicate, value: f64| {
+            predicate.holds(&Value::Double(value), &|_, _| false)
+        };
+        let number = Value::Double;
+        for zero in [0.0, -0.0] {
+            for value in [0.0, -0.0] {
+                assert!(holds(Predicate::Eq(number(zero)), value));
+                assert!(holds(Predicate::Within(vec![number(zero)]), value));
+                assert!(holds(Predicate::Lte(number(zero)), value));
+                assert!(holds(Predicate::Gte(number(zero)), value));
+                assert!(!holds(Predicate::Neq(number(zero)), value));
+                assert!(!holds(Predicate::Lt(number(zero)), value));
+                assert!(!holds(Predicate::Gt(number(zero)), value));
+            }
+            assert!(holds(Predicate::Neq(number(zero)), f64::NAN));
+            for predicate in [
+                Predicate::Eq(number(f64::NAN)),
+                Predicate::Gt(number(zero)),
+                Predicate::Lte(number(zero)),
+                Predicate::Outside(number(zero), number(1.0)),
+            ] {
+                assert!(!holds(predicate, f64::NAN));
+            }
+        }
     }
 }

@@ -1,10 +1,13 @@
 //! Valid time and transaction time: instants, periods, commit versions, and the point of both times
 //! at which a read is made.
 
+mod calendar;
 mod text;
 
 use std::fmt;
 
+pub use calendar::{Civil, offset_text, write_offset};
+pub(crate) use calendar::{civil_from_days, days_from_civil};
 pub use text::{parse_instant, parse_version};
 
 /// Microseconds since 1970-01-01T00:00:00Z, in valid time. Negative before 1970.

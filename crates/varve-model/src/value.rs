@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use bigdecimal::BigDecimal;
 use num_bigint::BigInt;
 
-use crate::Datum;
 use crate::many::Many;
+use crate::time::{civil_from_days, days_from_civil};
+use crate::{Datum, Decimal};
 
 /// The type of a property key's values (HugeGraph's data types, upper-case names on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ pub enum Value {
     /// A whole number of any size.
     BigInt(Box<BigInt>),
     /// A decimal number of any precision.
-    BigDecimal(Box<BigDecimal>),
+    BigDecimal(Box<Decimal>),
     /// One character.
     Char(char),
     /// An instant with the offset it was written with.
@@ -111,7 +111,7 @@ pub struct DateTime {
 }
 
 /// A span of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration {
     /// Whole seconds, rounded down.
     pub seconds: i64,
@@ -165,6 +165,17 @@ impl Value {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => Some(self.as_f64()?.total_cmp(&other.as_f64()?)),
             },
+        }
+    }
+
+    /// The values of this type that equal this one in conditions: of a FLOAT or DOUBLE of zero,
+    /// those of both signs, the negative one first.
+    #[must_use]
+    pub fn equal_forms(&self) -> Vec<Self> {
+        match self {
+            Self::Float(0.0) => vec![Self::Float(-0.0), Self::Float(0.0)],
+            Self::Double(0.0) => vec![Self::Double(-0.0), Self::Double(0.0)],
+            other => vec![other.clone()],
         }
     }
 
@@ -399,33 +410,6 @@ fn parse_far_date(text: &str) -> Option<i64> {
     let days = i128::from(year.div_euclid(400)) * 146_097;
     let millis = i64::try_from(days * 86_400_000 + i128::from(near)).ok()?;
     (date_text(millis) == text).then_some(millis)
-}
-
-/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar (Howard Hinnant's published
-/// algorithm).
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// Year, month and day of a day counted from 1970-01-01.
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

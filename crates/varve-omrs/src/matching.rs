@@ -10,12 +10,9 @@ mod build;
 mod condition;
 mod effort;
 mod field;
-mod java_class;
-mod java_regex;
 mod number;
 mod pattern;
 mod target;
-mod translate;
 mod value;
 
 pub use build::{

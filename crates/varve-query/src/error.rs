@@ -1,7 +1,6 @@
 //! The errors of queries.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
 
 use varve_view::ViewError;
 
@@ -51,36 +50,12 @@ pub enum QueryError {
     View(#[from] ViewError),
 }
 
-/// The most characters of a value in a message.
-const SHOWN_CHARS: usize = 100;
-
-/// The beginning of a value as text. The rest is not written, since a value may be of any size.
-fn beginning(value: &Value) -> String {
-    struct Beginning(String);
-
-    impl fmt::Write for Beginning {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            let left = SHOWN_CHARS - self.0.chars().count();
-            self.0.extend(text.chars().take(left));
-            match text.chars().nth(left) {
-                Some(_) => Err(fmt::Error),
-                None => Ok(()),
-            }
-        }
-    }
-
-    let mut shown = Beginning(String::new());
-    // An error means that the text was cut.
-    let _ = write!(shown, "{value}");
-    shown.0
-}
-
 impl QueryError {
     /// A value has another type than the one needed.
     #[must_use]
     pub fn cast(value: &Value, to: &'static str) -> Self {
         Self::Cast {
-            value: beginning(value),
+            value: value.shown().to_string(),
             from: value.type_name(),
             to,
         }

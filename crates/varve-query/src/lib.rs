@@ -25,3 +25,4 @@ pub use plan::Plan;
 pub use predicate::{Custom, Predicate, Test};
 pub use run::{Query, QueryOptions};
 pub use value::Value;
+pub use varve_view::{ViewError, work};

@@ -202,7 +202,7 @@ impl Test {
 fn is_among(value: &Value, bound: &Value) -> bool {
     match bound {
         Value::List(items) => items.iter().any(|item| value.equals(item)),
-        Value::Set(items) => items.iter().any(|item| value.equals(item)),
+        Value::Set(items) => value.is_in(items),
         other => value.equals(other),
     }
 }

@@ -238,7 +238,7 @@ fn stored(value: &Value, data_type: DataType) -> Option<StoredValue> {
         (DataType::Double, Value::Double(number)) => Some(StoredValue::Double(*number)),
         (DataType::Float, Value::Float(number)) => Some(StoredValue::Float(*number)),
         (DataType::Text, Value::Text(text)) => Some(StoredValue::Text(text.to_string())),
-        (DataType::Date, Value::DateTime(instant)) if instant.micros % 1_000 == 0 => {
+        (DataType::Date, Value::DateTime(instant)) if instant.has_whole_millis() => {
             Some(StoredValue::Date(instant.millis()))
         }
         (DataType::Uuid, Value::Uuid(uuid)) => Some(StoredValue::Uuid(*uuid)),

@@ -3,11 +3,13 @@
 //! Values are cheap to clone: large content is shared. Elements are handles: a vertex has its id,
 //! and also its label and properties once the query has read them.
 
+mod datetime;
 mod element;
 mod equivalence;
 pub mod number;
 mod order;
 mod profile;
+mod size;
 mod stored;
 mod text;
 
@@ -17,22 +19,18 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use indexmap::{IndexMap, IndexSet};
 use num_bigint::BigInt;
-use varve_model::VertexId;
+use varve_model::value::Duration;
+use varve_model::{Decimal, VertexId};
 
-use crate::QueryError;
-
-pub use bigdecimal::BigDecimal;
+pub use datetime::DateTime;
 pub use element::{
     EdgeHandle, NewerEdge, Owner, Property, VertexContent, VertexHandle, VertexProperty,
 };
-pub use order::Comparison;
+pub use order::{Comparison, sort};
 pub use profile::{Profile, StepMetrics};
+pub use size::{CONTENT_BYTES_MAX, DEPTH_MAX, MEMBERS_MAX, Size};
 pub use stored::STORED_DEPTH_MAX;
-
-/// The largest depth of a value.
-pub const DEPTH_MAX: usize = 256;
-/// The most members of a value, counted recursively.
-pub const MEMBERS_MAX: usize = 5_000_000;
+pub use text::{Shown, TEXT_BYTES_MAX, TextBuilder, too_long};
 
 /// A map in the order of insertion.
 pub type ValueMap = IndexMap<Value, Value, foldhash::fast::RandomState>;
@@ -64,8 +62,8 @@ pub enum Value {
     Float(f32),
     /// 64 bits, IEEE.
     Double(f64),
-    /// A decimal number of any precision.
-    BigDecimal(Arc<BigDecimal>),
+    /// A decimal number.
+    BigDecimal(Arc<Decimal>),
     /// Text.
     Text(CompactString),
     /// Bytes.
@@ -74,6 +72,8 @@ pub enum Value {
     Uuid(u128),
     /// An instant.
     DateTime(DateTime),
+    /// A span of time.
+    Duration(Duration),
     /// A list.
     List(Arc<Vec<Value>>),
     /// A set.
@@ -120,15 +120,6 @@ pub enum Token {
     Single,
     List,
     Set,
-}
-
-/// An instant with the offset it was written with.
-#[derive(Debug, Clone, Copy)]
-pub struct DateTime {
-    /// Microseconds since 1970 UTC.
-    pub micros: i64,
-    /// Seconds east of UTC.
-    pub offset: i32,
 }
 
 /// The direction in which an edge was walked.
@@ -230,6 +221,12 @@ impl Value {
         }
     }
 
+    /// This number as a DOUBLE, rounded.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<f64> {
+        number::Number::of(self).map(|number| number.to_f64())
+    }
+
     /// The name of the value's type in error messages.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
@@ -248,6 +245,7 @@ impl Value {
             Self::Bytes(_) => "ByteBuffer",
             Self::Uuid(_) => "UUID",
             Self::DateTime(_) => "OffsetDateTime",
+            Self::Duration(_) => "Duration",
             Self::List(_) => "List",
             Self::Set(_) => "Set",
             Self::Map(_) => "Map",
@@ -261,75 +259,6 @@ impl Value {
             Self::Graph(_) => "Graph",
             Self::Profile(_) => "TraversalMetrics",
             Self::Token(_) => "T",
-        }
-    }
-
-    /// Returns this value if its depth and its number of members are within the bounds.
-    ///
-    /// # Errors
-    /// As [`Value::check_bounds`].
-    pub fn bounded(self) -> Result<Self, QueryError> {
-        self.check_bounds()?;
-        Ok(self)
-    }
-
-    /// Checks the bounds of recursive operations: the depth of a value, and the number of its
-    /// members, counted recursively. A member that occurs twice counts twice.
-    ///
-    /// # Errors
-    ///
-    /// If the value exceeds [`DEPTH_MAX`] or [`MEMBERS_MAX`].
-    pub fn check_bounds(&self) -> Result<(), QueryError> {
-        self.members().map(drop)
-    }
-
-    /// The number of this value's members, counted recursively and including the value itself.
-    ///
-    /// # Errors
-    /// As [`Value::check_bounds`].
-    pub fn members(&self) -> Result<usize, QueryError> {
-        let mut members = 0;
-        self.look_through(0, &mut members)?;
-        Ok(members)
-    }
-
-    fn look_through(&self, depth: usize, members: &mut usize) -> Result<(), QueryError> {
-        if depth > DEPTH_MAX {
-            return Err(QueryError::invalid(format!(
-                "A value may nest {DEPTH_MAX} levels deep"
-            )));
-        }
-        *members += 1;
-        if *members > MEMBERS_MAX {
-            return Err(QueryError::invalid(format!(
-                "A value may have {MEMBERS_MAX} members"
-            )));
-        }
-        let depth = depth + 1;
-        match self {
-            Self::List(items) => items
-                .iter()
-                .try_for_each(|item| item.look_through(depth, members)),
-            Self::Set(items) => items
-                .iter()
-                .try_for_each(|item| item.look_through(depth, members)),
-            Self::Map(map) => map.iter().try_for_each(|(key, value)| {
-                key.look_through(depth, members)?;
-                value.look_through(depth, members)
-            }),
-            Self::Entry(entry) => {
-                entry.0.look_through(depth, members)?;
-                entry.1.look_through(depth, members)
-            }
-            Self::Path(path) => {
-                let mut objects = path.objects.iter();
-                objects.try_for_each(|object| object.look_through(depth, members))
-            }
-            Self::Tree(tree) => tree.look_through(depth, members),
-            Self::Graph(graph) => graph
-                .members()
-                .try_for_each(|member| member.look_through(depth, members)),
-            _ => Ok(()),
         }
     }
 
@@ -448,32 +377,6 @@ impl Subgraph {
     /// Its vertices, then its edges.
     pub fn members(&self) -> impl Iterator<Item = &Value> {
         self.vertices.iter().chain(&self.edges)
-    }
-}
-
-impl Tree {
-    fn look_through(&self, depth: usize, members: &mut usize) -> Result<(), QueryError> {
-        self.0.iter().try_for_each(|(key, below)| {
-            key.look_through(depth, members)?;
-            below.look_through(depth + 1, members)
-        })
-    }
-}
-
-impl DateTime {
-    /// An instant in UTC, from milliseconds since 1970.
-    #[must_use]
-    pub const fn of_millis(millis: i64) -> Self {
-        Self {
-            micros: millis.saturating_mul(1_000),
-            offset: 0,
-        }
-    }
-
-    /// Milliseconds since 1970 UTC.
-    #[must_use]
-    pub const fn millis(&self) -> i64 {
-        self.micros.div_euclid(1_000)
     }
 }
 

@@ -13,6 +13,7 @@ mod policy;
 mod scan;
 mod schema;
 mod view;
+pub mod work;
 mod writer;
 
 pub use dictionary::Dictionary;

@@ -182,6 +182,14 @@ impl Meter {
         Self::new(MeterLimits::NONE, CancelToken::default())
     }
 
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline.get()
+    }
+
+    pub(crate) const fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
     /// The number of rows read so far.
     #[must_use]
     pub fn rows(&self) -> u64 {

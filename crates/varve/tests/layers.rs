@@ -12,6 +12,7 @@ use toml::Table;
 const EDGES: &[(&str, &[&str])] = &[
     ("varve-model", &[]),
     ("varve-json", &[]),
+    ("varve-pattern", &[]),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
@@ -22,9 +23,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-query", &["varve-model", "varve-view"]),
     (
         "varve-gremlin",
-        &["varve-model", "varve-query", "varve-view"],
+        &["varve-model", "varve-pattern", "varve-query", "varve-view"],
     ),
-    ("varve-graphson", &["varve-gremlin", "varve-json"]),
+    (
+        "varve-graphson",
+        &["varve-gremlin", "varve-json", "varve-model"],
+    ),
     (
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
@@ -39,6 +43,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-json",
             "varve-kv",
             "varve-model",
+            "varve-pattern",
         ],
     ),
     (

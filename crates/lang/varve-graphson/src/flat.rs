@@ -1,8 +1,7 @@
 //! Results in the form of HugeGraph's REST interface: plain JSON, with the properties of elements
 //! flat.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use varve_model::value::date_text;
 
 use crate::error::{Result, WireError};
 use crate::json::write_string;
@@ -111,18 +110,6 @@ fn java_float(value: f64) -> String {
             if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
         }
         value => format!("{value:?}"),
-    }
-}
-
-/// A date as `2016-01-10 00:00:00.000`, or the number of milliseconds if the year is out of range.
-fn date_text(milliseconds: i64) -> String {
-    let instant = Timestamp::from_millisecond(milliseconds);
-    match instant {
-        Ok(instant) => {
-            let local = TimeZone::UTC.to_datetime(instant);
-            local.strftime("%Y-%m-%d %H:%M:%S.%3f").to_string()
-        }
-        Err(_) => milliseconds.to_string(),
     }
 }
 

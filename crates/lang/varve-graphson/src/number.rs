@@ -1,7 +1,8 @@
 //! Limits of big numbers, and UUIDs as text.
 
 use bigdecimal::BigDecimal;
-use varve_gremlin::{DECIMAL_SCALE_MAX, NUMBER_DIGITS_MAX};
+use varve_gremlin::NUMBER_DIGITS_MAX;
+use varve_model::Decimal;
 
 use crate::error::{Result, WireError};
 
@@ -19,13 +20,10 @@ pub(crate) fn checked_big<'t>(kind: &str, text: &'t str) -> Result<&'t str> {
     Ok(text)
 }
 
-/// Checks that the scale of a number is within ±[`DECIMAL_SCALE_MAX`].
-pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<BigDecimal> {
-    if value.fractional_digit_count().abs() > DECIMAL_SCALE_MAX {
-        let message = format!("its scale is beyond {DECIMAL_SCALE_MAX}");
-        return Err(WireError::value(kind, message));
-    }
-    Ok(value)
+/// A decimal number, if its digits and its scale are within the bound of such numbers.
+pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<Decimal> {
+    let decimal = Decimal::new(value);
+    decimal.ok_or_else(|| WireError::value(kind, "it has too many digits or too large a scale"))
 }
 
 /// Parses a UUID: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, separated by `-`. `None`

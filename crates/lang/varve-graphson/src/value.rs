@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use bigdecimal::BigDecimal;
 use compact_str::CompactString;
 use jiff::civil;
 use num_bigint::BigInt;
 pub use varve_gremlin::tree::{DateTime, Duration};
+use varve_model::Decimal;
 
 /// A short text that usually needs no allocation.
 pub type Text = CompactString;
@@ -34,7 +34,7 @@ pub enum Value {
     /// `g:Double`.
     Double(f64),
     /// `gx:BigDecimal`.
-    BigDecimal(Box<BigDecimal>),
+    BigDecimal(Box<Decimal>),
     /// `gx:Char`.
     Char(char),
     /// A string.

@@ -70,7 +70,9 @@ fn number() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::Long),
         any::<i128>().prop_map(|value| Value::BigInt(Box::new(value.into()))),
         (any::<i128>(), -20_i64..20).prop_map(|(digits, scale)| {
-            Value::BigDecimal(Box::new(bigdecimal::BigDecimal::new(digits.into(), scale)))
+            let number = bigdecimal::BigDecimal::new(digits.into(), scale);
+            let number = varve_model::Decimal::new(number).expect("within the bound");
+            Value::BigDecimal(Box::new(number))
         }),
         any::<f32>().prop_map(Value::Float),
         any::<f64>().prop_map(Value::Double),

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use jiff::civil::{Date, Time};
-use jiff::tz::Offset;
+use jiff::civil::Time;
+use varve_model::time::{Civil, offset_text, write_offset};
 
 use crate::tree::DateTime;
 
@@ -21,11 +21,11 @@ impl DateTime {
             Some(place) => (&text[..place], Some(&text[place + 1..])),
             None => (text, None),
         };
-        let date: Date = match date.strip_suffix('Z').unwrap_or(date) {
-            month if month.len() == 7 => format!("{month}-01").parse().ok()?,
-            day if day.len() == 10 => day.parse().ok()?,
-            _ => return None,
-        };
+        let date = date.strip_suffix('Z').unwrap_or(date);
+        let date = match date.len() {
+            7 => Civil::date_from_text(&format!("{date}-01")),
+            _ => Civil::date_from_text(date),
+        }?;
         let (time, offset) = match time {
             Some(time) => {
                 let end = time.find(['Z', '+', '-']).unwrap_or(time.len());
@@ -33,9 +33,19 @@ impl DateTime {
             }
             None => (Time::midnight(), 0),
         };
-        let zone = Offset::from_seconds(offset).ok()?;
-        let instant = zone.to_timestamp(date.to_datetime(time)).ok()?;
-        Some(DateTime::from_timestamp(instant, offset))
+        let part = |part: i8| u32::try_from(part).unwrap_or(0);
+        let minutes = part(time.hour()) * 60 + part(time.minute());
+        let nanoseconds = u32::try_from(time.subsec_nanosecond()).ok()?;
+        let local = Civil {
+            second: minutes * 60 + part(time.second()),
+            nanos: nanoseconds,
+            ..date
+        };
+        Some(DateTime {
+            seconds: local.seconds(offset)?,
+            nanoseconds,
+            offset,
+        })
     }
 
     /// The instant with an offset in seconds east of UTC.
@@ -48,19 +58,16 @@ impl DateTime {
         }
     }
 
-    /// The local date and time at the offset. An instant outside the years -9999 to 9999 becomes
-    /// the nearest one inside.
+    /// The local date and time at the offset.
     #[must_use]
-    pub fn local(&self) -> jiff::civil::DateTime {
-        let nanoseconds = i32::try_from(self.nanoseconds).unwrap_or(0);
-        let outer = if self.seconds < 0 {
-            Timestamp::MIN
-        } else {
-            Timestamp::MAX
-        };
-        let instant = Timestamp::new(self.seconds, nanoseconds).unwrap_or(outer);
-        let zone = Offset::from_seconds(self.offset).unwrap_or(Offset::UTC);
-        zone.to_datetime(instant)
+    pub fn local(&self) -> Civil {
+        Civil::at(self.seconds, self.nanoseconds, self.offset)
+    }
+
+    /// The instant as Java writes it: without seconds that are zero.
+    #[must_use]
+    pub fn java_text(&self) -> String {
+        offset_text(self.seconds, self.nanoseconds, self.offset)
     }
 }
 
@@ -97,27 +104,19 @@ fn offset(text: &str) -> Option<i32> {
     (valid && seconds <= OFFSET_SECONDS_MAX).then_some(sign * seconds)
 }
 
-/// The form that [`DateTime::from_text`] reads, or `@seconds` for an instant outside the range of
-/// dates.
+/// The form that [`DateTime::from_text`] reads, always with seconds.
 impl fmt::Display for DateTime {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanoseconds = i32::try_from(self.nanoseconds).unwrap_or(0);
-        let zone = Offset::from_seconds(self.offset).ok();
-        let instant = Timestamp::new(self.seconds, nanoseconds).ok();
-        let (Some(zone), Some(instant)) = (zone, instant) else {
-            return write!(out, "@{}", self.seconds);
-        };
-        let local = zone.to_datetime(instant);
-        write!(out, "{}T{}", local.date(), local.time())?;
-        if self.offset == 0 {
-            return out.write_str("Z");
+        let local = self.local();
+        local.write_date(out)?;
+        let minutes = local.second / 60;
+        let (hours, second) = (minutes / 60, local.second % 60);
+        write!(out, "T{hours:02}:{:02}:{second:02}", minutes % 60)?;
+        if local.nanos != 0 {
+            let digits = format!("{:09}", local.nanos);
+            write!(out, ".{}", digits.trim_end_matches('0'))?;
         }
-        let (sign, seconds) = (if self.offset < 0 { '-' } else { '+' }, self.offset.abs());
-        write!(out, "{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60)?;
-        match seconds % 60 {
-            0 => Ok(()),
-            rest => write!(out, ":{rest:02}"),
-        }
+        write_offset(self.offset, out)
     }
 }
 
@@ -163,6 +162,8 @@ mod tests {
             "2023-08-02T00:00:00Z",
             "1969-12-31T23:59:59.5Z",
             "2018-03-22T00:35:44.741-03:30",
+            "+10000-01-01T00:00:00Z",
+            "-0001-12-31T00:00:00.000000001Z",
         ] {
             let read = DateTime::from_text(text).unwrap();
             assert_eq!(DateTime::from_text(&read.to_string()), Some(read), "{read}");

@@ -22,6 +22,8 @@ mod traversals;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use varve_query::value::{TEXT_BYTES_MAX, too_long};
+use varve_query::work::{self, Watched};
 use varve_query::{QueryError, Value};
 
 use crate::bind::Bound;
@@ -37,8 +39,6 @@ pub type Results = Vec<(Value, u64)>;
 /// The most steps of a script: nodes of its tree that it evaluates, and members of collections that
 /// it visits.
 pub const SCRIPT_STEPS_MAX: u64 = 10_000_000;
-/// The longest text that a script may make, in bytes.
-pub const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Steps between two calls of [`Host::check`].
 const CHECK_EVERY: u64 = 1_024;
 /// The time between two checks of a sleeping script.
@@ -111,6 +111,12 @@ pub trait Host {
     ///
     /// If its deadline has passed, or if it is cancelled.
     fn check(&self) -> Result<(), QueryError>;
+
+    /// Ends work on large values, such as a comparison, when [`Host::check`] would fail. The
+    /// default does not.
+    fn watched(&self) -> Option<Watched> {
+        None
+    }
 
     /// Charges bytes that the script allocated to the request's memory. The default does nothing.
     ///
@@ -206,14 +212,10 @@ pub fn execute_in(
         reads: (Source::Traversal(Text::const_new("g")), Vec::new()),
     };
     run.host.check()?;
-    let Some((last, before)) = script.statements.split_last() else {
-        return Ok(Outcome::Value(Value::Null));
-    };
-    let before = run.statements(before, &mut Vec::new())?;
-    match before {
-        statements::Flow::Next(_) => run.last(last),
-        other => run.outcome(other.item()),
-    }
+    let _watched = run.host.watched();
+    let outcome = run.all(script);
+    run.check_work()?;
+    outcome
 }
 
 /// One run of a script.
@@ -227,6 +229,25 @@ struct Run<'h> {
 }
 
 impl Run<'_> {
+    fn all(&mut self, script: &Script) -> Result<Outcome, QueryError> {
+        let Some((last, before)) = script.statements.split_last() else {
+            return Ok(Outcome::Value(Value::Null));
+        };
+        match self.statements(before, &mut Vec::new())? {
+            statements::Flow::Next(_) => self.last(last),
+            other => self.outcome(other.item()),
+        }
+    }
+
+    /// Fails if work was told to stop, so that nothing is made of its answer.
+    fn check_work(&self) -> Result<(), QueryError> {
+        if !work::is_over() {
+            return Ok(());
+        }
+        self.host.check()?;
+        Err(QueryError::View(varve_query::ViewError::Cancelled))
+    }
+
     /// Runs the last statement. A traversal from a source runs directly if no argument in it must
     /// be computed.
     fn last(&mut self, statement: &Statement) -> Result<Outcome, QueryError> {
@@ -261,6 +282,7 @@ impl Run<'_> {
     /// Counts steps, and calls [`Host::check`] after every [`CHECK_EVERY`] of them. Fails above
     /// [`Host::steps_max`].
     fn step(&mut self, count: u64) -> Result<(), QueryError> {
+        self.check_work()?;
         let checked = self.steps / CHECK_EVERY;
         self.steps = self.steps.saturating_add(count);
         let most = self.host.steps_max();
@@ -286,9 +308,7 @@ impl Run<'_> {
     /// Counts a new value like [`Run::made`], without its bytes.
     fn counted(&mut self, value: &Value) -> Result<(), QueryError> {
         match value {
-            Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(QueryError::Limit(format!(
-                "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
-            ))),
+            Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(too_long()),
             Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Entry(_) => {
                 let members = value.members()?;
                 self.step(members as u64)

@@ -25,7 +25,7 @@ mod signatures;
 pub mod tree;
 
 pub use error::{ErrorCode, ParseError, Result};
-pub use literals::{DECIMAL_SCALE_MAX, NUMBER_DIGITS_MAX};
+pub use literals::NUMBER_DIGITS_MAX;
 pub use parser::{NESTING_MAX, SCRIPT_BYTES_MAX, STEPS_MAX, parse_script, parse_traversal};
 pub use script::SCRIPT_METHODS;
 pub use signatures::{predicate_forms, source_forms, step_forms};

@@ -1,16 +1,12 @@
 //! Literals as values: numbers of every width, strings with escapes, UUIDs.
 
-use bigdecimal::BigDecimal;
 use num_bigint::BigInt;
+use varve_model::Decimal;
 
 use crate::tree::{Argument, Text};
 
 /// The most digits of a `BigInteger` or `BigDecimal` literal.
 pub const NUMBER_DIGITS_MAX: usize = 1_000;
-
-/// The largest scale of a `BigDecimal` literal, positive or negative. It bounds the cost of
-/// arithmetic.
-pub const DECIMAL_SCALE_MAX: i64 = 1_000;
 
 /// The error message of an invalid literal.
 pub(crate) type Wrong = String;
@@ -111,22 +107,10 @@ fn decimal_number(text: &str, negative: bool) -> Result<Argument, Wrong> {
     Ok(match suffix {
         Some(b'f') => Argument::Float(digits.parse().map_err(|_| wrong())?),
         Some(b'm' | b'g') => {
-            let value: BigDecimal = digits.parse().map_err(|_| wrong())?;
-            Argument::BigDecimal(Box::new(checked_scale(value)?))
+            Argument::BigDecimal(Box::new(Decimal::parse(&digits).ok_or_else(wrong)?))
         }
         _ => Argument::Double(digits.parse().map_err(|_| wrong())?),
     })
-}
-
-/// Checks that the scale of a `BigDecimal` is within [`DECIMAL_SCALE_MAX`].
-pub(crate) fn checked_scale(value: BigDecimal) -> Result<BigDecimal, Wrong> {
-    let scale = value.fractional_digit_count();
-    if scale.abs() > DECIMAL_SCALE_MAX {
-        return Err(format!(
-            "the scale of a BigDecimal is at most {DECIMAL_SCALE_MAX}"
-        ));
-    }
-    Ok(value)
 }
 
 /// The beginning of a text, for messages.

@@ -413,7 +413,7 @@ impl Display for Argument {
             Argument::Strategy(strategy) => strategy.fmt(out),
             Argument::Element(element) => element.fmt(out),
             Argument::Computed(computed) => computed.fmt(out),
-            Argument::Value(value) => value.fmt(out),
+            Argument::Value(value) => write!(out, "{}", value.shown()),
             token => {
                 let (class, name) = token.token().unwrap_or_default();
                 write!(out, "{class}.{name}")

@@ -3,9 +3,9 @@
 //! [`Argument`] is the one expression type of the language: an argument of a step, or an expression
 //! of a script. A tree owns all its data and keeps the width of every number.
 
-use bigdecimal::BigDecimal;
 use compact_str::CompactString;
 use num_bigint::BigInt;
+use varve_model::Decimal;
 use varve_query::Value;
 
 pub use crate::names::{
@@ -220,7 +220,7 @@ pub enum Argument {
     /// `1.0`, `1.0d`, `NaN`, `Infinity`.
     Double(f64),
     /// `1.0m`.
-    BigDecimal(Box<BigDecimal>),
+    BigDecimal(Box<Decimal>),
     /// A Java `char`; from bytecode only.
     Char(char),
     /// `'text'`, `"text"`.

@@ -3,7 +3,7 @@
 use bigdecimal::BigDecimal;
 use num_bigint::BigInt;
 use varve_model::value::{DateTime, Duration};
-use varve_model::{Many, Numbered, Properties, PropertyKeyId, Value};
+use varve_model::{Decimal, Many, Numbered, Properties, PropertyKeyId, Value};
 
 use super::{DEPTH_MAX, OPEN_FROM, put_bytes, put_integer, put_sized, put_value};
 use super::{put_varint, put_zigzag};
@@ -86,9 +86,8 @@ pub(super) fn take(tag: u8, rest: &[u8], depth: u8) -> Taken<'_> {
         }
         BIG_DECIMAL => {
             let (scale, rest) = take_integer(rest)?;
-            let scale = i32::try_from(scale).ok()?;
             let (digits, rest) = take_big(rest)?;
-            let number = BigDecimal::new(digits, i64::from(scale));
+            let number = Decimal::new(BigDecimal::new(digits, scale))?;
             (Value::BigDecimal(Box::new(number)), rest)
         }
         CHAR => {

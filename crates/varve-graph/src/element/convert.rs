@@ -172,11 +172,21 @@ fn floating(key: &PropertyKey, raw: &RawValue<'_>) -> Result<Value, GraphError> 
         }
         _ => return Err(mismatch(key, raw)),
     };
-    Ok(if is_float {
-        Value::Float(float)
-    } else {
-        Value::Double(double)
-    })
+    match is_float {
+        true if float.is_infinite() && double.is_finite() => Err(mismatch(key, raw)),
+        true => Ok(Value::Float(float)),
+        false => Ok(Value::Double(double)),
+    }
+}
+
+/// The FLOAT that is nearest to a number; `None` if the number is beyond its range.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a FLOAT takes the nearest value of its width"
+)]
+pub(crate) fn narrowed(number: f64) -> Option<f32> {
+    let narrow = number as f32;
+    (narrow.is_finite() || !number.is_finite()).then_some(narrow)
 }
 
 /// Parses the numbers that are sent as texts.

@@ -15,7 +15,7 @@ use varve_model::{
     EdgeId, EdgeLabel, ElementId, PropertyKey, Value, VertexId, VertexLabel, VertexLabelId,
 };
 
-use super::convert::convert;
+use super::convert::{convert, narrowed};
 use super::edge::{EdgeForm, check_link};
 use super::input::{EdgeInput, RawProperty, RawValue, VertexInput};
 use super::vertex::id_of_key;
@@ -273,7 +273,6 @@ fn end_id(raw: &RawValue<'_>) -> Option<VertexId> {
 /// Appends one value of a data type, for the simple cases of [`convert`](fn@super::convert).
 #[expect(
     clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
     reason = "a FLOAT or DOUBLE takes the nearest value of its width"
 )]
 fn put_value(data_type: DataType, raw: &RawValue<'_>, out: &mut Vec<u8>) -> Option<()> {
@@ -288,7 +287,7 @@ fn put_value(data_type: DataType, raw: &RawValue<'_>, out: &mut Vec<u8>) -> Opti
         (DataType::Long, RawValue::Integer(number)) => Value::Long(*number),
         (DataType::Date, RawValue::Integer(millis)) => Value::Date(*millis),
         (DataType::Date, RawValue::Text(text)) => Value::Date(parse_date(text)?),
-        (DataType::Float, RawValue::Double(number)) => Value::Float(*number as f32),
+        (DataType::Float, RawValue::Double(number)) => Value::Float(narrowed(*number)?),
         (DataType::Float, RawValue::Integer(number)) => Value::Float(*number as f32),
         (DataType::Double, RawValue::Double(number)) => Value::Double(*number),
         (DataType::Double, RawValue::Integer(number)) => Value::Double(*number as f64),

@@ -85,7 +85,7 @@ pub fn of_value(value: &Value) -> String {
         Value::List(items) | Value::Set(items) => bracketed(items.iter().map(of_value)),
         Value::Short(number) => number.to_string(),
         Value::BigInt(number) => number.to_string(),
-        Value::BigDecimal(number) => number.to_scientific_notation(),
+        Value::BigDecimal(number) => number.to_string(),
         Value::Char(one) => one.to_string(),
         Value::DateTime(at) => date_text(at.micros.div_euclid(1_000)),
         Value::Duration(span) => duration_text(*span),

@@ -7,9 +7,9 @@
 use base64::Engine as _;
 use varve_model::many::{Many, Numbered};
 use varve_model::value::{DateTime, Duration, Uuid};
-use varve_model::{DataType, Properties, PropertyKey, PropertyKeyId, Value, VertexId};
+use varve_model::{DataType, Decimal, Properties, PropertyKey, PropertyKeyId, Value, VertexId};
 
-use super::convert::special_number;
+use super::convert::{narrowed, special_number};
 use super::input::RawValue;
 use super::vertex;
 use crate::GraphError;
@@ -85,12 +85,17 @@ fn value(schema: &Schema, raw: RawValue<'_>) -> Option<Value> {
         "OBJECT" => Value::Object(Box::new(raw.into_datum())),
         "LIST" => Value::List(values(schema, raw)?),
         "SET" => Value::Set(values(schema, raw)?),
-        "BIG_INTEGER" => Value::BigInt(Box::new(text(&raw)?.parse().ok()?)),
+        "BIG_INTEGER" => {
+            // Reading a number takes the square of its length.
+            let digits = text(&raw)?;
+            let is_short = digits.len() as u64 <= Decimal::DIGITS_MAX + 1;
+            Value::BigInt(Box::new(is_short.then(|| digits.parse().ok())??))
+        }
         "BIG_DECIMAL" => {
             let [digits, scale] = items(raw)?;
             let exponent = integer(&scale)?.checked_neg()?;
             let written = format!("{}E{exponent}", text(&digits)?);
-            Value::BigDecimal(Box::new(written.parse().ok()?))
+            Value::BigDecimal(Box::new(Decimal::parse(&written)?))
         }
         "CHAR" => {
             let mut all = text(&raw)?.chars();
@@ -141,12 +146,9 @@ fn double(raw: &RawValue<'_>) -> Option<f64> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a dump writes the double that a float is"
-)]
+/// Reads a FLOAT, of which a dump writes the double that it is.
 fn float(raw: &RawValue<'_>) -> Option<f32> {
-    double(raw).map(|number| number as f32)
+    double(raw).and_then(narrowed)
 }
 
 fn text<'r>(raw: &'r RawValue<'_>) -> Option<&'r str> {

@@ -328,15 +328,15 @@ fn equal_values(
         });
     }
     let equal = on(conditions, key).find_map(|predicate| match predicate {
-        Predicate::Eq(value) => Some(vec![bytes(value)?]),
+        Predicate::Eq(value) => value.equal_forms().iter().map(&bytes).collect(),
         _ => None,
     });
     equal.or_else(|| {
         on(conditions, key).find_map(|predicate| match predicate {
             Predicate::Within(values) => {
                 let mut all: Vec<Vec<u8>> = Vec::with_capacity(values.len());
-                for value in values {
-                    let value = bytes(value)?;
+                for value in values.iter().flat_map(Value::equal_forms) {
+                    let value = bytes(&value)?;
                     if !all.contains(&value) {
                         all.push(value);
                     }

@@ -12,14 +12,22 @@ pub(super) fn intervals(
     predicate: &Predicate,
     data_type: DataType,
 ) -> Option<Vec<ClusteringRange>> {
-    let bytes = |value: &Value| ordered_as(value, data_type);
+    // Of the values that equal a bound, the least and the greatest.
+    let least = |value: &Value| ordered_as(value.equal_forms().first()?, data_type);
+    let greatest = |value: &Value| ordered_as(value.equal_forms().last()?, data_type);
     let one = |from: Vec<u8>, to: Option<Vec<u8>>| Some(vec![ClusteringRange { from, to }]);
+    let equal = |value: &Value| {
+        Some(ClusteringRange {
+            from: least(value)?,
+            to: prefix_end(&greatest(value)?),
+        })
+    };
     match predicate {
-        Predicate::Eq(value) => Some(vec![ClusteringRange::prefix(&bytes(value)?)]),
+        Predicate::Eq(value) => Some(vec![equal(value)?]),
         Predicate::Within(values) => {
             let mut ranges: Vec<ClusteringRange> = Vec::with_capacity(values.len());
             for value in values {
-                let range = ClusteringRange::prefix(&bytes(value)?);
+                let range = equal(value)?;
                 if !ranges.contains(&range) {
                     ranges.push(range);
                 }
@@ -27,14 +35,14 @@ pub(super) fn intervals(
             Some(ranges)
         }
         _ if !data_type.is_rangeable() => None,
-        Predicate::Lt(value) => one(lowest(&bytes(value)?), Some(bytes(value)?)),
-        Predicate::Lte(value) => one(lowest(&bytes(value)?), prefix_end(&bytes(value)?)),
-        Predicate::Gt(value) => one(prefix_end(&bytes(value)?)?, highest(&bytes(value)?)),
-        Predicate::Gte(value) => one(bytes(value)?, highest(&bytes(value)?)),
-        Predicate::Between(from, to) => one(bytes(from)?, Some(bytes(to)?)),
-        Predicate::Inside(from, to) => one(prefix_end(&bytes(from)?)?, Some(bytes(to)?)),
+        Predicate::Lt(value) => one(lowest(&least(value)?), Some(least(value)?)),
+        Predicate::Lte(value) => one(lowest(&least(value)?), prefix_end(&greatest(value)?)),
+        Predicate::Gt(value) => one(prefix_end(&greatest(value)?)?, highest(&least(value)?)),
+        Predicate::Gte(value) => one(least(value)?, highest(&least(value)?)),
+        Predicate::Between(from, to) => one(least(from)?, Some(least(to)?)),
+        Predicate::Inside(from, to) => one(prefix_end(&greatest(from)?)?, Some(least(to)?)),
         Predicate::Outside(low, high) => {
-            let (low, high) = (bytes(low)?, bytes(high)?);
+            let (low, high) = (least(low)?, greatest(high)?);
             let above = ClusteringRange {
                 from: prefix_end(&high)?,
                 to: highest(&high),
@@ -112,6 +120,29 @@ fn highest(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zeros_of_both_signs_are_in_the_same_intervals() {
+        let bytes = |number: f64| index::ordered(&Value::Double(number));
+        let contains = |predicate: &Predicate, number: f64| {
+            let ranges = intervals(predicate, DataType::Double).expect("a range");
+            let bytes = bytes(number);
+            let within = |range: &ClusteringRange| {
+                range.from <= bytes && range.to.as_ref().is_none_or(|to| bytes < *to)
+            };
+            ranges.iter().any(within)
+        };
+        for zero in [0.0, -0.0].map(Value::Double) {
+            for number in [0.0, -0.0] {
+                assert!(contains(&Predicate::Eq(zero.clone()), number));
+                assert!(contains(&Predicate::Within(vec![zero.clone()]), number));
+                assert!(contains(&Predicate::Lte(zero.clone()), number));
+                assert!(contains(&Predicate::Gte(zero.clone()), number));
+                assert!(!contains(&Predicate::Gt(zero.clone()), number));
+                assert!(!contains(&Predicate::Lt(zero.clone()), number));
+            }
+        }
+    }
 
     fn int(number: i32) -> Value {
         Value::Int(number)

@@ -116,7 +116,7 @@ pub(super) fn primary_key_ids(
     }
     let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
     for primary_key in &label.primary_keys {
-        let values = conditions
+        let asked = conditions
             .iter()
             .filter(|condition| condition.key == *primary_key)
             .find_map(|condition| match &condition.predicate {
@@ -124,6 +124,7 @@ pub(super) fn primary_key_ids(
                 Predicate::Within(values) => Some(values.as_slice()),
                 _ => None,
             })?;
+        let values: Vec<Value> = asked.iter().flat_map(Value::equal_forms).collect();
         if tuples.len().saturating_mul(values.len()) > PRIMARY_KEY_IDS_MAX {
             return None;
         }

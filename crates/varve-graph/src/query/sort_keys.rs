@@ -93,16 +93,16 @@ fn equal_values(
             .map(|condition| &condition.predicate)
     };
     let equal = on().find_map(|predicate| match predicate {
-        Predicate::Eq(value) => Some(vec![value.clone()]),
+        Predicate::Eq(value) => Some(value.equal_forms()),
         _ => None,
     });
     let equal = equal.or_else(|| {
         on().find_map(|predicate| match predicate {
             Predicate::Within(values) => {
                 let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
-                for value in values {
-                    if !distinct.contains(value) {
-                        distinct.push(value.clone());
+                for value in values.iter().flat_map(Value::equal_forms) {
+                    if !distinct.iter().any(|own| own.is_identical(&value)) {
+                        distinct.push(value);
                     }
                 }
                 Some(distinct)
@@ -131,14 +131,16 @@ fn next_range(
     {
         let (low, high) = bounds(&condition.predicate);
         if let Some((value, inclusive)) = low
-            && let Some(text) = text_of(value, data_type)
+            && let Some(value) = outermost(value, inclusive)
+            && let Some(text) = text_of(&value, data_type)
         {
             let at = [prefix, text.as_bytes()].concat();
             let from = if inclusive { Some(at) } else { prefix_end(&at) };
             range.from = from.unwrap_or_default().max(range.from);
         }
         if let Some((value, inclusive)) = high
-            && let Some(text) = text_of(value, data_type)
+            && let Some(value) = outermost(value, !inclusive)
+            && let Some(text) = text_of(&value, data_type)
         {
             let at = [prefix, text.as_bytes()].concat();
             let to = if inclusive { prefix_end(&at) } else { Some(at) };
@@ -149,6 +151,15 @@ fn next_range(
         }
     }
     range
+}
+
+/// Of the values that equal a bound, the least or the greatest.
+fn outermost(value: &Value, least: bool) -> Option<Value> {
+    let mut forms = value.equal_forms().into_iter();
+    match least {
+        true => forms.next(),
+        false => forms.next_back(),
+    }
 }
 
 /// Whether `value` has the text that an equal value of the type `data_type` has in a sort key.

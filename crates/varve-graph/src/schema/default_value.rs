@@ -5,6 +5,7 @@ use varve_model::value::{Cardinality, DataType, Uuid, Value, parse_date};
 use varve_model::{Datum, PropertyKey};
 
 use crate::GraphError;
+use crate::element::narrowed;
 
 /// Returns the value of elements without the property; `None` if the key declares no default.
 ///
@@ -49,7 +50,6 @@ fn distinct(values: Vec<Value>) -> Vec<Value> {
 
 #[expect(
     clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
     reason = "a default of a FLOAT or DOUBLE is the nearest one, as with any number written to them"
 )]
 fn scalar(data_type: DataType, datum: &Datum) -> Option<Value> {
@@ -70,7 +70,7 @@ fn scalar(data_type: DataType, datum: &Datum) -> Option<Value> {
         (DataType::Byte, Datum::Int(number)) => i8::try_from(*number).ok().map(Value::Byte),
         (DataType::Int, Datum::Int(number)) => i32::try_from(*number).ok().map(Value::Int),
         (DataType::Long, Datum::Int(number)) => Some(Value::Long(*number)),
-        (DataType::Float, any) => number(any).map(|number| Value::Float(number as f32)),
+        (DataType::Float, any) => number(any).and_then(narrowed).map(Value::Float),
         (DataType::Double, any) => number(any).map(Value::Double),
         (DataType::Text, Datum::Text(text)) => Some(Value::Text(text.clone())),
         (DataType::Date, Datum::Int(millis)) => Some(Value::Date(*millis)),

@@ -116,7 +116,8 @@ impl CallParameters {
     fn refused(&self, name: &str, value: &Value, wanted: &str) -> QueryError {
         let service = self.service.name();
         QueryError::invalid(format!(
-            "The parameter '{name}' of {service} must be {wanted}, but got {value}"
+            "The parameter '{name}' of {service} must be {wanted}, but got {}",
+            value.shown()
         ))
     }
 
@@ -172,9 +173,10 @@ fn element_id(value: &Value, service: Service) -> Result<ElementId, QueryError> 
         Value::Vertex(vertex) => Ok(ElementId::Vertex(vertex.id().clone())),
         Value::Edge(edge, _) => Ok(ElementId::Edge(edge.id.clone())),
         other => Err(QueryError::invalid(format!(
-            "{} is called on a vertex or an edge, but got {} {other}",
+            "{} is called on a vertex or an edge, but got {} {}",
             service.name(),
-            other.type_name()
+            other.type_name(),
+            other.shown()
         ))),
     }
 }
@@ -240,7 +242,7 @@ fn history(
 fn version_map(cx: &Context<'_>, past: PastVersion) -> (Value, Value) {
     let instant = |at: Instant| match at {
         Instant::MIN | Instant::FOREVER => Value::Null,
-        Instant(micros) => Value::DateTime(DateTime { micros, offset: 0 }),
+        Instant(micros) => Value::DateTime(DateTime::of_micros(micros, 0)),
     };
     let kind = match past.element {
         Some(_) => "put",
@@ -262,6 +264,16 @@ fn version_map(cx: &Context<'_>, past: PastVersion) -> (Value, Value) {
     (element, map)
 }
 
+/// An instant of valid time; the first or last one if the date is beyond its range.
+fn instant_of(at: &DateTime) -> Instant {
+    let limit = if at.millis() < 0 {
+        Instant::MIN
+    } else {
+        Instant::FOREVER
+    };
+    at.micros().map_or(limit, Instant)
+}
+
 fn as_of(
     cx: &mut Context<'_>,
     value: &Value,
@@ -270,14 +282,14 @@ fn as_of(
     let id = element_id(value, parameters.service)?;
     let wanted = "a date or its text";
     let valid = parameters.get("as_of").map(|at| match at {
-        Value::DateTime(at) => Ok(Instant(at.micros)),
-        other => parse_instant(&other.to_string())
+        Value::DateTime(at) => Ok(instant_of(at)),
+        other => parse_instant(&other.shown().to_string())
             .ok_or_else(|| parameters.refused("as_of", other, wanted)),
     });
     let wanted = "a commit version, a date, its text, or 'now'";
     let transaction = parameters.get("as_of_tx").map(|at| match at {
-        Value::DateTime(at) => Ok(CommitVersion::last_at(Instant(at.micros))),
-        other => parse_version(&other.to_string())
+        Value::DateTime(at) => Ok(CommitVersion::last_at(instant_of(at))),
+        other => parse_version(&other.shown().to_string())
             .ok_or_else(|| parameters.refused("as_of_tx", other, wanted)),
     });
     let at = TemporalScope {

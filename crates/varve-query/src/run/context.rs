@@ -116,6 +116,8 @@ impl Segments {
 
 /// Rows between two readings of the clock, in steps that do not read the graph.
 const CHECK_EVERY: usize = 1_024;
+/// Bytes of a text whose copy counts as one row, for the check of the clock.
+pub(crate) const BYTES_A_ROW: usize = 1_024;
 /// Texts of at least this many bytes are charged for each copy that a path or a map stores.
 const LONG_TEXT_BYTES: usize = 1_024;
 
@@ -137,12 +139,18 @@ impl Context<'_> {
         }
     }
 
+    /// The error of a query whose work was told to stop.
+    pub(crate) fn over(&self) -> QueryError {
+        let error = self.meter.check().err();
+        QueryError::View(error.unwrap_or(varve_view::ViewError::Cancelled))
+    }
+
     /// Counts rows that a step made without reading the graph, and checks the deadline from time to
     /// time.
     pub(crate) fn tick(&self, rows: usize) -> Result<(), QueryError> {
         let ticks = self.ticks.get() + rows + 1;
         self.ticks.set(ticks);
-        if ticks >= CHECK_EVERY {
+        if ticks >= CHECK_EVERY || varve_view::work::is_over() {
             self.ticks.set(0);
             self.meter.check()?;
         }
@@ -154,6 +162,24 @@ impl Context<'_> {
         let bulk = usize::try_from(bulk).unwrap_or(usize::MAX);
         let bytes = size_of::<Value>() + copied_bytes(value);
         Ok(self.meter.hold(bulk.saturating_mul(bytes))?)
+    }
+
+    /// Counts the texts of a value that a step made, so that memory is measured before a batch of
+    /// long ones fills it.
+    pub(crate) fn tick_made(&self, value: &Value) -> Result<(), QueryError> {
+        let bytes: usize = match value {
+            Value::List(items) => items.iter().map(copied_bytes).sum(),
+            other => copied_bytes(other),
+        };
+        self.tick(bytes / BYTES_A_ROW)
+    }
+
+    /// Charges a value that is kept as a key, with its text. Returns the charged bytes.
+    pub(crate) fn hold_key(&self, value: &Value) -> Result<usize, QueryError> {
+        let bytes = size_of::<Value>() + copied_bytes(value);
+        self.meter.hold(bytes)?;
+        self.tick(copied_bytes(value) / BYTES_A_ROW)?;
+        Ok(bytes)
     }
 
     /// Charges the bytes of a value as an object of a path.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::context::{Context, copied_bytes};
+use super::context::{BYTES_A_ROW, Context, copied_bytes};
 use super::row::{Row, Track};
 use super::{BoxedOperator, Operator, Reset};
 use crate::QueryError;
@@ -42,9 +42,10 @@ where
         for row in rows {
             let before = out.len();
             (self.make)(cx, row, &mut out)?;
-            cx.tick(out.len() - before)?;
             let made = &out[before..];
-            open += made.iter().map(Row::bytes).sum::<usize>();
+            let bytes = made.iter().map(Row::bytes).sum::<usize>();
+            cx.tick(made.len() + bytes / BYTES_A_ROW)?;
+            open += bytes;
             if open > HOLD_EVERY {
                 self.held += open;
                 cx.meter.hold(std::mem::take(&mut open))?;

@@ -100,8 +100,9 @@ pub(crate) fn member(
         }
         other => Err(QueryError::invalid(format!(
             "The by(\"{}\") modulator can only be applied to a traverser that is an Element or a \
-             Map - it is being applied to [{other}] a {} class instead",
+             Map - it is being applied to [{}] a {} class instead",
             key.name,
+            other.shown(),
             other.type_name()
         ))),
     }
@@ -162,7 +163,8 @@ pub(crate) fn token(
 ) -> Result<Option<Value>, QueryError> {
     let refused = || {
         QueryError::invalid(format!(
-            "{value} is a {}, which has no {token}",
+            "{} is a {}, which has no {token}",
+            value.shown(),
             value.type_name()
         ))
     };

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::child::{Child, Key, Reader};
-use super::context::Context;
+use super::context::{Context, copied_bytes};
 use super::row::Row;
 use super::{BoxedOperator, Operator, Reset};
 use super::{element, map};
@@ -54,7 +54,7 @@ pub(crate) fn has_token(
         },
         // If the predicate compares with a text, the id is compared as text.
         Some(own) if token == Token::Id && predicate.is_textual() => {
-            predicate.holds(&Value::text(&own.to_string()))
+            predicate.holds(&Value::Text(own.to_text()?))
         }
         Some(own) => predicate.holds(&own),
         None => Ok(false),
@@ -172,12 +172,18 @@ fn passes(
 /// # Errors
 /// If the label has no value.
 pub(crate) fn scoped(cx: &Context<'_>, row: &Row, label: &Name) -> Result<Value, QueryError> {
-    map::labelled(cx, row, None, label).ok_or_else(|| {
-        QueryError::invalid(format!(
-            "Neither the map, the side effects nor the path has a value '{label}'"
-        ))
-    })
+    map::labelled(cx, row, None, label).ok_or_else(|| without_value(label))
 }
+
+/// The error for a label without a value.
+pub(super) fn without_value(label: &str) -> QueryError {
+    QueryError::invalid(format!(
+        "Neither the map, the side effects nor the path has a value '{label}'"
+    ))
+}
+
+/// Bytes of a value that `dedup` remembers, without its text.
+const KEY_BYTES: usize = size_of::<(u32, Value)>() + 48;
 
 /// Gives the first row with each value, in each segment.
 pub(crate) struct Dedup {
@@ -225,14 +231,14 @@ impl Operator for Dedup {
             let Some(value) = value else {
                 continue;
             };
+            let bytes = KEY_BYTES + copied_bytes(&value);
             if self.seen.insert((row.segment, value)) {
+                self.held += bytes;
+                cx.meter.hold(bytes)?;
                 row.bulk = 1;
                 kept.push(row);
             }
         }
-        let bytes = kept.len() * (size_of::<(u32, Value)>() + 48);
-        self.held += bytes;
-        cx.meter.hold(bytes)?;
         Ok(Some(kept))
     }
 

@@ -7,10 +7,8 @@ use super::context::Context;
 use super::row::Row;
 use super::{BoxedOperator, element, map};
 use crate::plan::{By, Combination, FormatPart, Plan};
+use crate::value::TextBuilder;
 use crate::{QueryError, Value};
-
-/// The longest text that `format` makes, in bytes.
-const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// A step that applies a function to each value and the first result of each child.
 pub(crate) fn combine(
@@ -37,8 +35,8 @@ pub(crate) fn combine(
         }
         let mut out = Vec::with_capacity(rows.len());
         for (row, own) in rows.into_iter().zip(arguments) {
-            cx.tick(0)?;
-            let value = (function.apply)(&row.value, &own)?;
+            let value = (function.apply)(&row.value, &own)?.bounded()?;
+            cx.tick_made(&value)?;
             out.push(row.at(value, cx.track));
         }
         Ok(out)
@@ -77,29 +75,39 @@ pub(crate) fn format(
             .collect::<Result<Vec<_>, _>>()?;
         let mut out = Vec::with_capacity(rows.len());
         for (at, row) in rows.into_iter().enumerate() {
-            let mut text = Some(String::new());
-            for part in &parts {
-                let value = match part {
-                    Part::Text(part) => Some(part.clone()),
-                    Part::Variable(key) => variable(cx, &row, key).map(|value| value.to_string()),
-                    Part::Read(reader) => read[*reader][at].as_ref().map(Value::to_string),
-                };
-                text = text.zip(value).map(|(text, value)| text + &value);
-                if text
-                    .as_ref()
-                    .is_some_and(|text| text.len() > TEXT_BYTES_MAX)
-                {
-                    return Err(QueryError::invalid(format!(
-                        "A text that format() makes may have {TEXT_BYTES_MAX} bytes"
-                    )));
-                }
-            }
-            if let Some(text) = text {
-                out.push(row.at(Value::text(&text), cx.track));
+            let read = |reader: usize| read[reader][at].clone();
+            if let Some(text) = formatted(cx, &row, &parts, read)? {
+                cx.tick_made(&text)?;
+                out.push(row.at(text, cx.track));
             }
         }
         Ok(out)
     }))
+}
+
+/// The text of a row; `None` if a variable has no value.
+fn formatted(
+    cx: &Context<'_>,
+    row: &Row,
+    parts: &[Part],
+    read: impl Fn(usize) -> Option<Value>,
+) -> Result<Option<Value>, QueryError> {
+    let mut text = TextBuilder::default();
+    for part in parts {
+        let value = match part {
+            Part::Text(part) => {
+                text.push(part)?;
+                continue;
+            }
+            Part::Variable(key) => variable(cx, row, key),
+            Part::Read(reader) => read(*reader),
+        };
+        let Some(value) = value else {
+            return Ok(None);
+        };
+        text.push_value(&value)?;
+    }
+    Ok(Some(Value::Text(text.finish())))
 }
 
 /// The property with this name, else the labelled value with it.

@@ -10,7 +10,7 @@ use super::context::{Context, SharedSegments};
 use super::row::{Row, counted, merged};
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
 use crate::plan::{By, Fused, Op, Ordering, Plan, Reduce, Scope};
-use crate::value::ValueMap;
+use crate::value::{ValueMap, sort};
 use crate::{QueryError, Value};
 
 /// Elements whose key is read together.
@@ -28,10 +28,15 @@ pub(crate) fn sorted(
     rows: Vec<Row>,
 ) -> Result<Vec<Row>, QueryError> {
     let mut keys: Vec<Vec<Option<Value>>> = Vec::with_capacity(sorting.len());
+    let mut held = 0;
     let mut shuffled = false;
     for (reader, ordering) in sorting.iter_mut() {
         shuffled |= *ordering == Ordering::Shuffled;
-        keys.push(reader.read(cx, &rows)?);
+        let read = reader.read(cx, &rows)?;
+        for key in read.iter().flatten() {
+            held += cx.hold_key(key)?;
+        }
+        keys.push(read);
     }
     let ways: Vec<Ordering> = sorting.iter().map(|(_, ordering)| *ordering).collect();
     let mut places: Vec<usize> = (0..rows.len())
@@ -43,7 +48,7 @@ pub(crate) fn sorted(
             places.swap(at, other);
         }
     }
-    places.sort_by(|a, b| {
+    let places = sort(places, |a, b| {
         let mut each = keys.iter().zip(&ways);
         let first = each.find_map(|(key, way)| {
             let (a, b) = (key[*a].as_ref()?, key[*b].as_ref()?);
@@ -56,6 +61,7 @@ pub(crate) fn sorted(
         });
         first.unwrap_or(std::cmp::Ordering::Equal)
     });
+    cx.meter.release(held);
     let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
     Ok(places
         .into_iter()
@@ -147,12 +153,17 @@ fn by_key(
     rows: Vec<Row>,
 ) -> Result<IndexMap<Value, Vec<Row>, foldhash::fast::RandomState>, QueryError> {
     let keys = key.read(cx, &rows)?;
+    let mut held = 0;
+    for key in keys.iter().flatten() {
+        held += cx.hold_key(key)?;
+    }
     let mut groups: IndexMap<Value, Vec<Row>, _> = IndexMap::default();
     for (row, key) in rows.into_iter().zip(keys) {
         if let Some(key) = key {
             groups.entry(key).or_default().push(row);
         }
     }
+    cx.meter.release(held);
     Ok(groups)
 }
 
@@ -237,6 +248,7 @@ pub(crate) fn group_count(
     let mut counts = Sizes::default();
     for (row, key) in rows.iter().zip(key.read(cx, rows)?) {
         if let Some(key) = key {
+            cx.tick_made(&key)?;
             counts.add(key, row.bulk);
         }
     }

@@ -77,7 +77,11 @@ pub(crate) fn operator(
         }
         Op::Function(function) => {
             let apply = Arc::clone(&function.apply);
-            values(input, false, move |_, value| apply(value))
+            values(input, false, move |cx, value| {
+                let made = apply(value)?.map(Value::bounded).transpose()?;
+                made.iter().try_for_each(|made| cx.tick_made(made))?;
+                Ok(made)
+            })
         }
         Op::Combine { children, function } => {
             super::format::combine(input, children, function, builder)?

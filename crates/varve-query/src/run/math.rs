@@ -2,7 +2,8 @@
 
 use super::child::Reader;
 use super::context::Context;
-use super::filter::scoped;
+use super::filter::without_value;
+use super::map::labelled;
 use super::row::Row;
 use crate::plan::Math;
 use crate::value::number::Number;
@@ -24,15 +25,24 @@ pub(crate) fn evaluate(
     variables(expression, &mut names);
     let mut values = Vec::with_capacity(names.len());
     let count = readers.len().max(1);
-    for (at, name) in names.into_iter().enumerate() {
+    let mut at = 0;
+    for name in names {
+        let own = match name {
+            "_" => None,
+            name => labelled(cx, row, None, &name.into()),
+        };
+        // A label or a key of this name wins over the constant.
+        if let (None, Some(constant)) = (&own, constant(name)) {
+            values.push((name, constant));
+            continue;
+        }
         let reader = &mut readers[at % count];
-        let value = match name {
+        at += 1;
+        let value = match (name, own) {
             // A child of `by()` may read the sack or a label of the row, so it gets the whole row.
-            "_" => reader.read(cx, std::slice::from_ref(row))?.remove(0),
-            name => {
-                let value = scoped(cx, row, &name.into())?;
-                reader.read_value(cx, &value)?
-            }
+            ("_", _) => reader.read(cx, std::slice::from_ref(row))?.remove(0),
+            (_, Some(value)) => reader.read_value(cx, &value)?,
+            (name, None) => return Err(without_value(name)),
         };
         let Some(value) = value else {
             return Ok(None);
@@ -41,6 +51,15 @@ pub(crate) fn evaluate(
         values.push((name, number.to_f64()));
     }
     compute(expression, &values).map(Some)
+}
+
+/// The constant with this name.
+fn constant(name: &str) -> Option<f64> {
+    match name {
+        "e" => Some(std::f64::consts::E),
+        "pi" | "π" => Some(std::f64::consts::PI),
+        _ => None,
+    }
 }
 
 /// Appends the variables to `names`, each once, in the order of their first use.

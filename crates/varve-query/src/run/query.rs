@@ -126,8 +126,15 @@ impl<'q> Query<'q> {
     ///
     /// Those of the steps.
     pub fn next(&mut self, demand: usize) -> Result<Option<Vec<(Value, u64)>>, QueryError> {
-        let rows = self.chain.next(&mut self.cx, demand.clamp(1, BATCH_MAX))?;
-        let each = rows.map(|rows| {
+        let watched = self.cx.meter.watched();
+        let rows = self.chain.next(&mut self.cx, demand.clamp(1, BATCH_MAX));
+        // What work that was told to stop has answered must not reach the client.
+        let rows = match varve_view::work::is_over() {
+            true => Err(self.cx.over()),
+            false => rows,
+        };
+        drop(watched);
+        let each = rows?.map(|rows| {
             let result = |row: Row| Ok((row.value, counted(row.bulk)?));
             rows.into_iter().map(result).collect()
         });

@@ -1,9 +1,14 @@
 //! Numbers of mixed widths: comparison and arithmetic as TinkerPop defines them.
 //!
 //! The result has the wider type of the two. If one operand is a float, so is the result; it has 32
-//! bits only if both operands fit there. A whole number that overflows becomes wider, up to LONG; a
-//! LONG that overflows is an error.
+//! bits only if both operands fit there, and is a BIGDECIMAL if the other has more than 64 bits. A
+//! number that overflows becomes wider: a whole number up to LONG, a FLOAT to DOUBLE. A LONG that
+//! overflows is an error.
+//!
+//! Numbers of unlike types are compared by value: whole numbers exactly, a fraction of a DOUBLE by
+//! its shortest decimal text, so that 0.1 equals the BIGDECIMAL 0.1.
 
+mod compare;
 mod convert;
 
 use std::cmp::Ordering;
@@ -12,7 +17,8 @@ use std::sync::Arc;
 
 use bigdecimal::BigDecimal;
 use num_bigint::BigInt;
-use num_traits::{FromPrimitive, ToPrimitive, Zero};
+use num_traits::{ToPrimitive, Zero};
+use varve_model::Decimal;
 
 use super::Value;
 use crate::QueryError;
@@ -21,8 +27,6 @@ pub use convert::{NumberType, converted, parsed};
 
 /// The most bits of a whole number that arithmetic may result in.
 const BITS_MAX: u64 = 16_384;
-/// The most digits, and the most decimal places, of a decimal number that arithmetic may result in.
-const DIGITS_MAX: u64 = 5_000;
 
 /// A number with its width.
 #[derive(Debug, Clone)]
@@ -32,7 +36,7 @@ pub(crate) enum Number {
     BigInt(Arc<BigInt>),
     Float(f32),
     Double(f64),
-    Decimal(Arc<BigDecimal>),
+    Decimal(Arc<Decimal>),
 }
 
 /// An operation on two numbers.
@@ -74,39 +78,20 @@ impl Number {
         }
     }
 
-    /// The exact value; `None` for NaN and infinities.
-    fn exact(&self) -> Option<BigDecimal> {
+    /// The value in decimal digits, those of the shortest text for a float; `None` for NaN and
+    /// infinities.
+    fn decimal(&self) -> Option<BigDecimal> {
         match self {
             Self::Whole(number, _) => Some(BigDecimal::from(*number)),
             Self::BigInt(number) => Some(BigDecimal::from(number.as_ref().clone())),
-            Self::Float(number) => BigDecimal::from_f32(*number),
-            Self::Double(number) => BigDecimal::from_f64(*number),
-            Self::Decimal(number) => Some(number.as_ref().clone()),
+            Self::Float(number) => number.to_string().parse().ok(),
+            Self::Double(number) => number.to_string().parse().ok(),
+            Self::Decimal(number) => Some(BigDecimal::clone(number)),
         }
     }
 
     const fn is_float(&self) -> bool {
         matches!(self, Self::Float(_) | Self::Double(_))
-    }
-
-    /// The order by value; `None` if one is NaN.
-    pub(crate) fn compare(&self, other: &Self) -> Option<Ordering> {
-        match (self, other) {
-            (Self::Whole(a, _), Self::Whole(b, _)) => Some(a.cmp(b)),
-            _ if self.is_float() && other.is_float() => self.to_f64().partial_cmp(&other.to_f64()),
-            _ => match (self.exact(), other.exact()) {
-                (Some(a), Some(b)) => Some(a.cmp(&b)),
-                _ => self.to_f64().partial_cmp(&other.to_f64()),
-            },
-        }
-    }
-
-    /// The order by value, NaN last.
-    pub(crate) fn order(&self, other: &Self) -> Ordering {
-        self.compare(other).unwrap_or_else(|| {
-            let is_nan = |number: &Self| number.to_f64().is_nan();
-            is_nan(self).cmp(&is_nan(other))
-        })
     }
 
     fn value(self) -> Value {
@@ -162,17 +147,16 @@ impl Arithmetic {
         }
         match (&x, &y) {
             (Number::Whole(p, m), Number::Whole(q, n)) => self.whole(*p, *q, (*m).max(*n)),
-            (Number::Float(p), Number::Float(q)) => Ok(Value::Float(self.join(*p, *q))),
+            (Number::Float(p), Number::Float(q)) => Ok(self.floats(*p, *q)),
             // A FLOAT and a whole number of at most 32 bits give a FLOAT, as in the reference.
             #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
-            (Number::Float(p), Number::Whole(q, ..=32)) => {
-                Ok(Value::Float(self.join(*p, *q as f32)))
-            }
+            (Number::Float(p), Number::Whole(q, ..=32)) => Ok(self.floats(*p, *q as f32)),
             #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
-            (Number::Whole(p, ..=32), Number::Float(q)) => {
-                Ok(Value::Float(self.join(*p as f32, *q)))
-            }
+            (Number::Whole(p, ..=32), Number::Float(q)) => Ok(self.floats(*p as f32, *q)),
             (Number::Decimal(_), _) | (_, Number::Decimal(_)) => self.decimal(&x, &y),
+            (Number::BigInt(_), other) | (other, Number::BigInt(_)) if other.is_float() => {
+                self.decimal(&x, &y)
+            }
             _ if x.is_float() || y.is_float() => {
                 Ok(Value::Double(self.join(x.to_f64(), y.to_f64())))
             }
@@ -193,6 +177,15 @@ impl Arithmetic {
         result
             .map(|number| whole(number, bits))
             .ok_or_else(|| QueryError::arithmetic("long overflow"))
+    }
+
+    /// The result for two FLOATs: a DOUBLE if it is too large for 32 bits.
+    fn floats(self, a: f32, b: f32) -> Value {
+        let narrow = self.join(a, b);
+        match narrow.is_infinite() && a.is_finite() && b.is_finite() {
+            true => Value::Double(self.join(f64::from(a), f64::from(b))),
+            false => Value::Float(narrow),
+        }
     }
 
     /// Applies the operation to two numbers of one type. A minimum or maximum is one of the two.
@@ -217,18 +210,14 @@ impl Arithmetic {
     }
 
     fn decimal(self, a: &Number, b: &Number) -> Result<Value, QueryError> {
-        let (Some(x), Some(y)) = (a.exact(), b.exact()) else {
+        let (Some(x), Some(y)) = (a.decimal(), b.decimal()) else {
             return Ok(Value::Double(self.join(a.to_f64(), b.to_f64())));
         };
         if self == Self::Divide && y.is_zero() {
             return Err(QueryError::arithmetic("Division by zero"));
         }
-        let result = self.join(x, y);
-        if result.digits() > DIGITS_MAX
-            || result.fractional_digit_count().unsigned_abs() > DIGITS_MAX
-        {
-            return Err(QueryError::arithmetic("The number has too many digits"));
-        }
+        let result = Decimal::new(self.join(x, y));
+        let result = result.ok_or(QueryError::arithmetic("The number has too many digits"))?;
         Ok(Value::BigDecimal(Arc::new(result)))
     }
 
@@ -236,7 +225,8 @@ impl Arithmetic {
         let of = |number: &Number| match number {
             Number::Whole(number, _) => BigInt::from(*number),
             Number::BigInt(number) => number.as_ref().clone(),
-            other => BigInt::from_f64(other.to_f64()).unwrap_or_default(),
+            // Floats take other ways.
+            Number::Float(_) | Number::Double(_) | Number::Decimal(_) => BigInt::default(),
         };
         let (x, y) = (of(a), of(b));
         if self == Self::Divide && y.is_zero() {
@@ -252,15 +242,31 @@ impl Arithmetic {
 
 /// One of two numbers, in the wider type of the two.
 fn widened(number: &Number, x: &Number, y: &Number) -> Value {
+    let is_big = |number: &Number| matches!(number, Number::BigInt(_));
+    let is_wide = |number: &Number| matches!(number, Number::Whole(_, 64) | Number::Double(_));
     match (x, y, number) {
         (Number::Whole(_, m), Number::Whole(_, n), Number::Whole(value, _)) => {
             whole(*value, (*m).max(*n))
         }
-        (Number::Decimal(_), _, _) | (_, Number::Decimal(_), _) => match number.exact() {
-            Some(exact) => Value::BigDecimal(Arc::new(exact)),
-            None => number.clone().value(),
-        },
-        (Number::Float(_), Number::Float(_), _) => number.clone().value(),
+        _ if matches!(x, Number::Decimal(_))
+            || matches!(y, Number::Decimal(_))
+            || (is_big(x) || is_big(y)) && (x.is_float() || y.is_float()) =>
+        {
+            match number.decimal().and_then(Decimal::new) {
+                Some(exact) => Value::BigDecimal(Arc::new(exact)),
+                None => number.clone().value(),
+            }
+        }
+        (_, _, Number::Whole(value, _)) if is_big(x) || is_big(y) => {
+            Value::BigInt(Arc::new((*value).into()))
+        }
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "a FLOAT, or at most 32 bits"
+        )]
+        _ if (x.is_float() || y.is_float()) && !is_wide(x) && !is_wide(y) => {
+            Value::Float(number.to_f64() as f32)
+        }
         _ if x.is_float() || y.is_float() => Value::Double(number.to_f64()),
         _ => number.clone().value(),
     }
@@ -274,8 +280,8 @@ pub(crate) fn mean(sum: &Value, count: u64) -> Option<Value> {
     }
     match number {
         Number::BigInt(_) | Number::Decimal(_) => {
-            let exact = number.exact()?;
-            Some(Value::BigDecimal(Arc::new(exact / BigDecimal::from(count))))
+            let mean = Decimal::new(number.decimal()? / BigDecimal::from(count))?;
+            Some(Value::BigDecimal(Arc::new(mean)))
         }
         #[allow(clippy::cast_precision_loss, reason = "a mean is rounded")]
         _ => Some(Value::Double(number.to_f64() / count as f64)),

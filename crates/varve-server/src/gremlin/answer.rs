@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use base64::Engine;
+use compact_str::CompactString;
 use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
-use varve_model::value::{Uuid, date_text};
+use varve_model::value::{Uuid, date_text, duration_text};
 use varve_query::Value;
 use varve_query::value::{
     DateTime, Path, StepMetrics, Tree, ValueMap, VertexHandle, VertexProperty,
@@ -88,12 +89,13 @@ pub(super) fn value(
         | Value::Bytes(_)
         | Value::Uuid(_)
         | Value::DateTime(_)
+        | Value::Duration(_)
         | Value::Token(_) => scalar(growing, value)?,
         Value::List(items) => list(growing, schema, items.iter())?,
         Value::Set(items) => list(growing, schema, items.iter())?,
         Value::Map(map) => self::map(growing, schema, map)?,
         Value::Entry(entry) => {
-            json.begin_object().key(&key_text(&entry.0));
+            json.begin_object().key(&key_text(&entry.0)?);
             self::value(growing, schema, &entry.1)?;
             growing.json.end_object();
         }
@@ -137,7 +139,7 @@ pub(super) fn value(
 fn map(growing: &mut Growing<'_>, schema: &Schema, map: &ValueMap) -> Result<(), ApiError> {
     growing.json.begin_object();
     for (key, member) in map.iter() {
-        growing.json.key(&key_text(key));
+        growing.json.key(&key_text(key)?);
         self::value(growing, schema, member)?;
     }
     growing.json.end_object();
@@ -194,6 +196,9 @@ fn scalar(growing: &mut Growing<'_>, value: &Value) -> Result<(), ApiError> {
         }
         Value::DateTime(instant) => {
             json.string(&instant_text(*instant));
+        }
+        Value::Duration(span) => {
+            json.string(&duration_text(*span));
         }
         Value::Token(token) => {
             json.string(&token.to_string());
@@ -303,11 +308,14 @@ fn tree(growing: &mut Growing<'_>, schema: &Schema, tree: &Tree) -> Result<(), A
 }
 
 /// A key of a map, as JSON has them: texts only.
-fn key_text(key: &Value) -> String {
+fn key_text(key: &Value) -> Result<CompactString, ApiError> {
     match key {
-        Value::Vertex(vertex) => vertex.id().to_string(),
-        Value::Edge(edge, _) => edge.id.to_string(),
-        other => other.to_string(),
+        Value::Vertex(vertex) => Ok(vertex.id().to_string().into()),
+        Value::Edge(edge, _) => Ok(edge.id.to_string().into()),
+        other => {
+            let text = other.to_text();
+            text.map_err(|error| ApiError::limit_exceeded(error.to_string()))
+        }
     }
 }
 
@@ -325,8 +333,8 @@ fn vertex(json: &mut JsonWriter, schema: &Schema, vertex: &Arc<VertexHandle>) {
 
 /// A date in the form of the other answers; with an offset or microseconds, in ISO 8601.
 fn instant_text(instant: DateTime) -> String {
-    match instant.offset == 0 && instant.micros % 1_000 == 0 {
+    match instant.offset() == 0 && instant.has_whole_millis() {
         true => date_text(instant.millis()),
-        false => Value::DateTime(instant).to_string(),
+        false => instant.to_string(),
     }
 }

@@ -11,6 +11,7 @@ use varve_graph::{ErrorKind, GraphError};
 use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, TransactionEnd, sleep};
 use varve_model::TemporalScope;
+use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
 use varve_view::{Meter, MeterLimits, ViewError};
 
@@ -341,6 +342,10 @@ fn missing(name: &str) -> ApiError {
 impl Host for GraphHost<'_> {
     fn check(&self) -> Result<(), QueryError> {
         Ok(self.meter.check()?)
+    }
+
+    fn watched(&self) -> Option<Watched> {
+        Some(self.meter.watched())
     }
 
     fn hold(&self, bytes: usize) -> Result<(), QueryError> {

@@ -18,6 +18,7 @@ use varve_gremlin::execute::{
 };
 use varve_gremlin::parse_script;
 use varve_model::TemporalScope;
+use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
 use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
 
@@ -233,6 +234,10 @@ impl JobHost<'_> {
 impl Host for JobHost<'_> {
     fn check(&self) -> Result<(), QueryError> {
         Ok(self.meter.check()?)
+    }
+
+    fn watched(&self) -> Option<Watched> {
+        Some(self.meter.watched())
     }
 
     fn hold(&self, bytes: usize) -> Result<(), QueryError> {

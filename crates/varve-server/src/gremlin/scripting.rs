@@ -10,6 +10,7 @@ use varve_gremlin::execute::{SchemaAction, SchemaRequest};
 use varve_query::{QueryError, Value};
 
 use super::request::value_of;
+use super::weight;
 use crate::errors::ApiError;
 use crate::hugegraph::schema_of_scripts;
 
@@ -21,6 +22,9 @@ pub(super) const fn changes(action: SchemaAction) -> bool {
     !matches!(action, SchemaAction::Get | SchemaAction::List)
 }
 
+/// The most bytes of a schema element that a script makes.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
 /// Carries out a script's request on the schema. Waits for a new index, as HugeGraph does, until
 /// `check` fails. `owner`: the owner of the tasks.
 pub(super) fn apply(
@@ -31,6 +35,10 @@ pub(super) fn apply(
     let SchemaRequest {
         kind, action, name, ..
     } = request;
+    // The body has its parts for itself, where the value may share them.
+    weight::of(&request.body, BODY_BYTES_MAX).map_err(|weight::TooLarge| {
+        ApiError::limit_exceeded(format!("A schema element may have {BODY_BYTES_MAX} bytes"))
+    })?;
     let body = json_of(&request.body)?;
     let graph_of = (graph, owner);
     let (json, task) = schema_of_scripts::apply(graph_of, *kind, *action, name, body)?;
@@ -83,6 +91,8 @@ fn json_of(value: &Value) -> Result<Json, ApiError> {
         Value::Map(map) => {
             let mut members = Map::new();
             for (key, value) in map.iter() {
+                let key = key.to_text();
+                let key = key.map_err(|error| ApiError::limit_exceeded(error.to_string()))?;
                 members.insert(key.to_string(), json_of(value)?);
             }
             Json::Object(members)

@@ -291,7 +291,7 @@ impl Work {
 /// one.
 fn scope_of(mut scope: TemporalScope, bound: &Bound) -> Result<TemporalScope, QueryError> {
     for (key, value) in &bound.with {
-        let text = value.to_string();
+        let text = value.shown().to_string();
         match key.as_str() {
             "as_of" => scope.valid = Some(scope_instant("as_of", &text).map_err(invalid)?),
             "as_of_tx" => scope.transaction = Some(scope_version(&text).map_err(invalid)?),
@@ -305,7 +305,7 @@ fn scope_of(mut scope: TemporalScope, bound: &Bound) -> Result<TemporalScope, Qu
 fn period_of(bound: &Bound) -> Result<WritePeriod, QueryError> {
     let mut period = WritePeriod::default();
     for (key, value) in &bound.with {
-        let instant = |name| scope_instant(name, &value.to_string()).map_err(invalid);
+        let instant = |name| scope_instant(name, &value.shown().to_string()).map_err(invalid);
         match key.as_str() {
             "valid_from" => period.from = Some(instant("valid_from")?),
             "valid_to" => period.to = Some(instant("valid_to")?),
@@ -330,7 +330,8 @@ fn elements_of(bound: &Bound) -> Result<Option<usize>, QueryError> {
     match elements.filter(|elements| *elements > 0) {
         Some(elements) => Ok(Some(elements)),
         None => Err(QueryError::invalid(format!(
-            "{COMMIT_EVERY} is a number of changed elements, 1 or more, but got {value}"
+            "{COMMIT_EVERY} is a number of changed elements, 1 or more, but got {}",
+            value.shown()
         ))),
     }
 }

@@ -73,6 +73,10 @@ impl Renderer<'_> {
             Value::Uuid(uuid) => To::Uuid(*uuid),
             Value::DateTime(instant) if self.plain_dates => To::Date(instant.millis()),
             Value::DateTime(instant) => To::DateTime(date_time(*instant)),
+            Value::Duration(span) => To::Duration(wire::Duration {
+                seconds: span.seconds,
+                nanoseconds: span.nanos,
+            }),
             Value::List(items) => To::List(self.all(items.iter())),
             Value::Set(items) => To::Set(self.all(items.iter())),
             Value::Map(map) => To::Map(map.iter().map(|entry| self.entry(entry)).collect()),
@@ -217,11 +221,11 @@ fn property_id(text: &str) -> wire::Value {
 }
 
 fn date_time(instant: DateTime) -> wire::DateTime {
-    let micros = instant.micros.rem_euclid(1_000_000);
+    let (seconds, nanoseconds) = instant.seconds();
     wire::DateTime {
-        seconds: instant.micros.div_euclid(1_000_000),
-        nanoseconds: u32::try_from(micros).expect("below a million") * 1_000,
-        offset: instant.offset,
+        seconds,
+        nanoseconds,
+        offset: instant.offset(),
     }
 }
 

@@ -91,8 +91,8 @@ fn canonical(value: &Value) -> String {
         Value::Double(n) => format!("double {n:?}"),
         Value::Text(text) => format!("'{text}'"),
         Value::DateTime(instant) => {
-            assert_eq!(instant.offset, 0, "{instant}");
-            format!("date {}", instant.micros / 1_000)
+            assert_eq!(instant.offset(), 0, "{instant}");
+            format!("date {}", instant.millis())
         }
         Value::Vertex(_) => format!("vertex {}", value.as_vertex_id().expect("an id")),
         Value::Edge(edge, _) => format!("edge {}", edge.id),
@@ -101,7 +101,7 @@ fn canonical(value: &Value) -> String {
             format!("property {id} {key} {}", canonical(&property.value))
         }
         Value::Property(property) => {
-            assert!(matches!(property.owner, Owner::Edge(_)), "{value}");
+            assert!(matches!(property.owner, Owner::Edge(_)));
             format!("property {} {}", property.name, canonical(&property.value))
         }
         Value::List(values) => format!("[{}]", sorted(each(values))),
@@ -136,7 +136,7 @@ fn canonical(value: &Value) -> String {
             format!("graph({})", sorted(members.collect()))
         }
         Value::Token(token) => format!("token {token}"),
-        other => format!("{} {other}", other.type_name()),
+        other => format!("{} {}", other.type_name(), other.shown()),
     }
 }
 

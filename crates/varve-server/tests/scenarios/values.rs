@@ -32,9 +32,9 @@ pub(crate) fn argument(value: &Value) -> Option<Argument> {
         Value::Text(text) => Argument::String(text.clone()),
         Value::Uuid(value) => Argument::Uuid(*value),
         Value::DateTime(instant) => Argument::DateTime(tree::DateTime {
-            seconds: instant.micros.div_euclid(1_000_000),
-            nanoseconds: u32::try_from(instant.micros.rem_euclid(1_000_000)).ok()? * 1_000,
-            offset: instant.offset,
+            seconds: instant.seconds().0,
+            nanoseconds: instant.seconds().1,
+            offset: instant.offset(),
         }),
         Value::List(items) => Argument::List(all(&mut items.iter())?),
         Value::Set(items) => Argument::Set(all(&mut items.iter())?),
@@ -199,10 +199,11 @@ pub(crate) fn received(value: wire::Value) -> Result<Value, String> {
         From::BigDecimal(value) => Value::BigDecimal(Arc::new(*value)),
         From::String(text) => Value::Text(text),
         From::Uuid(value) => Value::Uuid(value),
-        From::DateTime(instant) => Value::DateTime(DateTime {
-            micros: instant.seconds * 1_000_000 + i64::from(instant.nanoseconds / 1_000),
-            offset: instant.offset,
-        }),
+        From::DateTime(instant) => {
+            let (seconds, nanoseconds) = (instant.seconds, instant.nanoseconds);
+            let instant = DateTime::of_seconds(seconds, nanoseconds, instant.offset);
+            Value::DateTime(instant.ok_or("a date out of range")?)
+        }
         From::List(items) => Value::list(all_received(items)?),
         From::Set(items) => {
             let items = all_received(items)?;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use jiff::civil;
-use jiff::tz::Offset;
+use varve_model::time::Civil;
 
 use super::code;
 use super::read::Reader;
@@ -11,6 +11,8 @@ use super::wrong;
 use crate::error::Result;
 use crate::value::{DateTime, Duration, Temporal, Value};
 
+/// The largest offset from UTC, in seconds: that of Java's `ZoneOffset`.
+const OFFSET_SECONDS_MAX: i32 = 18 * 3_600;
 /// Nanoseconds of a second.
 const SECOND: u32 = 1_000_000_000;
 
@@ -96,14 +98,32 @@ impl Reader<'_> {
     }
 
     fn date_time(&mut self, kind: &str) -> Result<DateTime> {
-        let local = self.date()?.to_datetime(self.time()?);
+        let (year, month, day) = (self.i32()?, self.i8()?, self.i8()?);
+        let time = self.i64()?;
         let offset = self.i32()?;
-        let zone =
-            Offset::from_seconds(offset).map_err(|_| wrong(kind, "its offset is out of range"))?;
-        let instant = zone
-            .to_timestamp(local)
-            .map_err(|_| wrong(kind, "it is out of range"))?;
-        Ok(DateTime::from_timestamp(instant, offset))
+        if offset.abs() > OFFSET_SECONDS_MAX {
+            return Err(wrong(kind, "its offset is out of range"));
+        }
+        let second = i64::from(SECOND);
+        let part = |value: i64| u32::try_from(value).ok();
+        let instant = (0..86_400 * second).contains(&time).then(|| {
+            let local = Civil {
+                year: year.into(),
+                month: month.try_into().ok()?,
+                day: day.try_into().ok()?,
+                second: part(time / second)?,
+                nanos: part(time % second)?,
+            };
+            Some((local.seconds(offset)?, local.nanos))
+        });
+        let (seconds, nanoseconds) = instant
+            .flatten()
+            .ok_or_else(|| wrong(kind, "it is no date and time"))?;
+        Ok(DateTime {
+            seconds,
+            nanoseconds,
+            offset,
+        })
     }
 }
 
@@ -120,12 +140,16 @@ fn put_time(time: civil::Time, out: &mut Vec<u8>) {
     out.extend_from_slice(&nanoseconds.to_be_bytes());
 }
 
-/// Appends the local date and time, and the offset. A time outside the years -9999 to 9999 becomes
-/// the nearest one inside.
+/// Appends the local date and time, and the offset. A year of more than 32 bits becomes the nearest
+/// one.
 pub(super) fn put_date_time(instant: DateTime, out: &mut Vec<u8>) {
     let local = instant.local();
-    put_date(local.date(), out);
-    put_time(local.time(), out);
+    let limit = if local.year < 0 { i32::MIN } else { i32::MAX };
+    let year = i32::try_from(local.year).unwrap_or(limit);
+    out.extend_from_slice(&year.to_be_bytes());
+    out.extend_from_slice(&[local.month, local.day]);
+    let nanoseconds = i64::from(local.second) * i64::from(SECOND) + i64::from(local.nanos);
+    out.extend_from_slice(&nanoseconds.to_be_bytes());
     out.extend_from_slice(&instant.offset.to_be_bytes());
 }
 

@@ -77,7 +77,15 @@ impl Reader {
                 clippy::cast_possible_truncation,
                 reason = "a float is what the client means"
             )]
-            "g:Float" => float(kind, &json).map(|value| Value::Float(value as f32)),
+            "g:Float" => {
+                let wide = float(kind, &json)?;
+                match wide as f32 {
+                    narrow if narrow.is_infinite() && wide.is_finite() => {
+                        Err(WireError::value(kind, "it is out of range"))
+                    }
+                    narrow => Ok(Value::Float(narrow)),
+                }
+            }
             "g:Date" => integer(kind, &json).map(Value::Date),
             "g:Timestamp" => integer(kind, &json).map(Value::Timestamp),
             "g:UUID" => {

@@ -215,18 +215,6 @@ pub(super) fn duration_text(duration: Duration) -> String {
     text
 }
 
-/// An instant in Java's notation, where seconds of zero are omitted.
-pub(super) fn date_time_text(instant: DateTime) -> String {
-    let text = instant.to_string();
-    // The date has 10 bytes and `T00:00` has 6. Then come the seconds.
-    match text.get(16..20) {
-        Some(":00Z" | ":00+" | ":00-") if text.as_bytes()[10] == b'T' => {
-            format!("{}{}", &text[..16], &text[19..])
-        }
-        _ => text,
-    }
-}
-
 fn clock_text(time: civil::Time) -> String {
     let text = time.to_string();
     text.strip_suffix(":00")
@@ -284,7 +272,7 @@ pub(super) fn text(value: &Temporal) -> (&'static str, String) {
         }
         Temporal::Year(year) => ("gx:Year", year.to_string()),
         Temporal::YearMonth(year, month) => ("gx:YearMonth", format!("{year:04}-{month:02}")),
-        Temporal::ZonedDateTime(instant) => ("gx:ZonedDateTime", date_time_text(*instant)),
+        Temporal::ZonedDateTime(instant) => ("gx:ZonedDateTime", instant.java_text()),
         Temporal::ZoneOffset(offset) => ("gx:ZoneOffset", offset_text(*offset)),
     }
 }

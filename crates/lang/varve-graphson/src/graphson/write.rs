@@ -32,11 +32,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
         Value::Uuid(uuid) => text("g:UUID", &uuid_text(*uuid), out),
         Value::Binary(bytes) => text("gx:ByteBuffer", &temporal::bytes_text(bytes), out),
         Value::DateTime(instant) => {
-            text(
-                "gx:OffsetDateTime",
-                &temporal::date_time_text(*instant),
-                out,
-            );
+            text("gx:OffsetDateTime", &instant.java_text(), out);
         }
         Value::Duration(length) => text("gx:Duration", &temporal::duration_text(*length), out),
         Value::Temporal(other) => {

@@ -24,7 +24,11 @@ impl Binder<'_> {
             Argument::BigDecimal(number) => Value::BigDecimal(Arc::new(number.as_ref().clone())),
             Argument::Char(character) => Value::text(&character.to_string()),
             Argument::String(text) => Value::Text(text.clone()),
-            Argument::DateTime(instant) => Value::DateTime(instant_of(*instant)),
+            Argument::DateTime(instant) => Value::DateTime(instant_of(*instant)?),
+            Argument::Duration(span) => Value::Duration(varve_model::value::Duration {
+                seconds: span.seconds,
+                nanos: span.nanoseconds,
+            }),
             Argument::Uuid(uuid) => Value::Uuid(*uuid),
             Argument::RandomUuid => Value::Uuid(random_uuid()),
             Argument::Binary(bytes) => Value::Bytes(Arc::from(bytes.as_ref())),
@@ -70,9 +74,9 @@ impl Binder<'_> {
         match element {
             ElementLiteral::Vertex { id, .. } => {
                 let id = self.value(id)?;
-                let id = id
-                    .as_vertex_id()
-                    .ok_or_else(|| QueryError::invalid(format!("A vertex has no id like {id}")))?;
+                let id = id.as_vertex_id().ok_or_else(|| {
+                    QueryError::invalid(format!("A vertex has no id like {}", id.shown()))
+                })?;
                 Ok(Value::Vertex(Arc::new(VertexHandle::new(id, None))))
             }
             // An edge literal is its id.
@@ -132,7 +136,8 @@ impl Binder<'_> {
                 Value::Null => {}
                 other => {
                     return Err(QueryError::invalid(format!(
-                        "A name is expected here, but got {other}"
+                        "A name is expected here, but got {}",
+                        other.shown()
                     )));
                 }
             }
@@ -144,7 +149,8 @@ impl Binder<'_> {
         match self.value(argument)? {
             Value::Text(name) => Ok(name),
             other => Err(QueryError::invalid(format!(
-                "A name is expected here, but got {other}"
+                "A name is expected here, but got {}",
+                other.shown()
             ))),
         }
     }
@@ -153,7 +159,10 @@ impl Binder<'_> {
     pub(super) fn whole_number(&self, argument: &Argument) -> Result<i64, QueryError> {
         let value = self.value(argument)?;
         value.as_long().ok_or_else(|| {
-            QueryError::invalid(format!("A whole number is expected here, but got {value}"))
+            QueryError::invalid(format!(
+                "A whole number is expected here, but got {}",
+                value.shown()
+            ))
         })
     }
 
@@ -202,12 +211,9 @@ pub(super) const fn token_of(token: T) -> Token {
     }
 }
 
-pub(super) fn instant_of(instant: tree::DateTime) -> DateTime {
-    let micros = instant.seconds.saturating_mul(1_000_000);
-    DateTime {
-        micros: micros.saturating_add(i64::from(instant.nanoseconds / 1_000)),
-        offset: instant.offset,
-    }
+pub(super) fn instant_of(instant: tree::DateTime) -> Result<DateTime, QueryError> {
+    DateTime::of_seconds(instant.seconds, instant.nanoseconds, instant.offset)
+        .ok_or_else(|| QueryError::invalid(format!("The date {instant} is out of range")))
 }
 
 /// A random UUID (version 4).

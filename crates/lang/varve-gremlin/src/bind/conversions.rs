@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use varve_query::plan::{FormatPart, Function, Op};
-use varve_query::value::DateTime;
 use varve_query::value::number::{NumberType, converted};
+use varve_query::value::{DateTime, TextBuilder};
 use varve_query::{QueryError, Value};
 
 use super::Binder;
 use super::arguments::{first, instant_of};
 use super::lists::combination;
-use super::strings::sized;
 use crate::tree::{self, Argument, Dt, GType, Step, StepName};
 
 impl Binder<'_> {
@@ -69,11 +68,11 @@ impl Binder<'_> {
             }
         }
         Ok(combination("concat", children, move |value, results| {
-            let mut text: Option<String> = None;
+            let mut text: Option<TextBuilder> = None;
             for part in std::iter::once(value).chain(&constants).chain(results) {
                 match part {
                     Value::Null => {}
-                    Value::Text(part) => text.get_or_insert_default().push_str(part),
+                    Value::Text(part) => text.get_or_insert_default().push(part)?,
                     other => {
                         return Err(QueryError::invalid(format!(
                             "String concat() can only take string as argument, encountered {}",
@@ -82,7 +81,7 @@ impl Binder<'_> {
                     }
                 }
             }
-            sized(text.map_or(Value::Null, |text| Value::text(&text)))
+            Ok(text.map_or(Value::Null, |text| Value::Text(text.finish())))
         }))
     }
 }
@@ -138,7 +137,6 @@ fn number_type(wanted: GType) -> Result<NumberType, QueryError> {
         GType::Float => NumberType::Float,
         GType::Double => NumberType::Double,
         GType::BigDecimal => NumberType::BigDecimal,
-        GType::Number => NumberType::Any,
         other => {
             return Err(QueryError::invalid(format!(
                 "asNumber() requires a numeric type token, got {other}"
@@ -194,8 +192,12 @@ fn as_date(value: &Value) -> Result<Value, QueryError> {
         Value::Text(text) => {
             let text: String = text.chars().take(100).collect();
             let read = tree::DateTime::from_text(&text).ok_or_else(|| refused(&text))?;
-            instant_of(read)
+            instant_of(read)?
         }
+        Value::BigInt(number) => match i64::try_from(number.as_ref()) {
+            Ok(millis) => DateTime::of_millis(millis),
+            Err(_) => return Err(refused(class_of(value))),
+        },
         other => match other.as_long() {
             Some(millis) => DateTime::of_millis(millis),
             None => return Err(refused(class_of(other))),
@@ -216,13 +218,11 @@ fn date_add(value: &Value, unit: Dt, count: i64) -> Result<Value, QueryError> {
         Dt::Hour => 3_600,
         Dt::Day => 86_400,
     };
-    let micros = seconds
-        .checked_mul(1_000_000)
-        .and_then(|micros| micros.checked_mul(count))
-        .and_then(|micros| instant.micros.checked_add(micros));
-    let micros = micros.ok_or_else(|| QueryError::invalid("The date is out of range"))?;
-    let offset = instant.offset;
-    Ok(Value::DateTime(DateTime { micros, offset }))
+    let millis = seconds.checked_mul(1_000);
+    let millis = millis.and_then(|millis| millis.checked_mul(count));
+    let sum = millis.and_then(|millis| instant.plus_millis(millis));
+    let sum = sum.ok_or_else(|| QueryError::invalid("The date is out of range"))?;
+    Ok(Value::DateTime(sum))
 }
 
 /// The second date subtracted from the first, in milliseconds. A null second date is 1970.

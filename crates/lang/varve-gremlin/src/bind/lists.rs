@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use varve_query::plan::{Combination, Op, Plan};
-use varve_query::value::{MEMBERS_MAX, ValueSet};
+use varve_query::value::{Size, TextBuilder, ValueSet};
 use varve_query::{Custom, QueryError, Value};
 
 use super::Binder;
 use super::arguments::first;
-use super::strings::sized;
 use crate::tree::{Argument, Step, StepName};
 
 impl Binder<'_> {
@@ -31,9 +30,14 @@ impl Binder<'_> {
                 };
                 combination(name.text(), Vec::new(), move |value, _| {
                     let items = incoming(name, value)?.into_iter();
-                    let texts = items.filter(|item| !item.is_null());
-                    let texts: Vec<String> = texts.map(|item| item.to_string()).collect();
-                    sized(Value::text(&texts.join(&between)))
+                    let mut text = TextBuilder::default();
+                    for (at, item) in items.filter(|item| !item.is_null()).enumerate() {
+                        if at > 0 {
+                            text.push(&between)?;
+                        }
+                        text.push_value(&item)?;
+                    }
+                    Ok(Value::Text(text.finish()))
                 })
             }
             StepName::All | StepName::Any => self.members_that(name, first(step)?)?,
@@ -171,14 +175,22 @@ fn merged(map: &Value, other: &Value) -> Result<Value, QueryError> {
 
 fn joined(name: StepName, left: Vec<Value>, right: Vec<Value>) -> Result<Value, QueryError> {
     let as_set = |items: Vec<Value>| items.into_iter().collect::<ValueSet>();
-    let members = match name {
-        StepName::Product => left.len().saturating_mul(right.len()).saturating_mul(3),
-        _ => left.len() + right.len(),
+    let size = |items: &[Value]| -> Result<Size, QueryError> {
+        let mut sizes = items.iter().map(Value::size);
+        sizes.try_fold(Size::default(), |all, size| Ok(all.plus(size?)))
     };
-    if members > MEMBERS_MAX {
-        return Err(QueryError::invalid(format!(
-            "A value may have {MEMBERS_MAX} members"
-        )));
+    let (of_left, of_right) = (size(&left)?, size(&right)?);
+    // Checked before the members are copied.
+    match name {
+        StepName::Product => {
+            let pairs = Size {
+                members: left.len().saturating_mul(right.len()),
+                bytes: 0,
+            };
+            let copies = of_left.times(right.len()).plus(of_right.times(left.len()));
+            pairs.plus(copies).check()?;
+        }
+        _ => of_left.plus(of_right).check()?,
     }
     Ok(match name {
         StepName::Combine => Value::list(left.into_iter().chain(right).collect()),

@@ -124,14 +124,12 @@ impl<'t> Reader<'t> {
         }
         match self.peek() {
             Some(c) if c.is_ascii_digit() || c == '.' => {
-                let word = self.word(|c| c.is_ascii_digit() || c == '.');
+                let word = self.number();
                 word.parse().map(Math::Number).map_err(|_| self.refused())
             }
             Some(c) if c.is_alphabetic() || c == '_' => {
                 let word = self.word(|c| c.is_alphanumeric() || c == '_');
                 match word {
-                    "pi" | "π" => Ok(Math::Number(std::f64::consts::PI)),
-                    "e" => Ok(Math::Number(std::f64::consts::E)),
                     name if varve_query::plan::MATH_FUNCTIONS.contains(&name) => {
                         Ok(Math::Function(word.into(), Box::new(self.unary()?)))
                     }
@@ -140,6 +138,21 @@ impl<'t> Reader<'t> {
             }
             _ => Err(self.refused()),
         }
+    }
+
+    /// The digits of a number, with a point and an exponent: `1.5e-3`.
+    fn number(&mut self) -> &'t str {
+        let start = self.text[self.at..].len() - self.text[self.at..].trim_start().len() + self.at;
+        self.word(|c| c.is_ascii_digit() || c == '.');
+        let rest = &self.text[self.at..];
+        if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+            let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            if digits.starts_with(|c: char| c.is_ascii_digit()) {
+                self.at += rest.len() - digits.len();
+                self.word(|c| c.is_ascii_digit());
+            }
+        }
+        &self.text[start..self.at]
     }
 
     fn word(&mut self, belongs: impl Fn(char) -> bool) -> &'t str {

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
+use varve_pattern::{Fault, Finder};
+use varve_query::work;
 use varve_query::{Custom, Predicate, QueryError, Test, Value};
 
 use super::Binder;
 use crate::tree::{self, Argument, PredicateName};
 
-/// The most bytes of a compiled regular expression.
-const REGEX_BYTES_MAX: usize = 1 << 20;
+/// The most steps of one search by a regular expression, which nothing interrupts. A step takes
+/// some nanoseconds in the worst case.
+const SEARCH_STEPS_MAX: u64 = 1 << 27;
+/// Steps of a search that take as long as one comparison of numbers.
+const STEPS_A_COMPARISON: u64 = 8;
 
 impl Binder<'_> {
     pub(super) fn predicate(&self, predicate: &tree::Predicate) -> Result<Predicate, QueryError> {
@@ -97,16 +101,28 @@ fn regex(pattern: &Value, wanted: bool) -> Result<Predicate, QueryError> {
     let Value::Text(pattern) = pattern else {
         return Err(QueryError::invalid("A regular expression is a text"));
     };
-    let compiled = regex::RegexBuilder::new(pattern)
-        .size_limit(REGEX_BYTES_MAX)
-        .build()
-        .map_err(|error| {
-            QueryError::invalid(format!("The regular expression is wrong: {error}"))
-        })?;
+    let finder = Finder::new(pattern).map_err(|fault| match fault {
+        Fault::Syntax(why) => {
+            QueryError::invalid(format!("The regular expression is wrong: {why}"))
+        }
+        Fault::NotSupported(why) => {
+            QueryError::Unsupported(format!("A regular expression in which {why}"))
+        }
+    })?;
     let decide = move |value: &Value| match value {
-        Value::Text(text) => Ok(Regex::is_match(&compiled, text) == wanted),
+        Value::Text(text) => {
+            let steps = finder.steps(text);
+            if steps > SEARCH_STEPS_MAX {
+                return Err(QueryError::Limit(format!(
+                    "The regular expression is too large for a text of {} bytes",
+                    text.len()
+                )));
+            }
+            let steps = usize::try_from(steps / STEPS_A_COMPARISON).unwrap_or(usize::MAX);
+            Ok(work::go_on(steps) && finder.finds(text) == wanted)
+        }
         Value::Null => Ok(!wanted),
-        other => Err(QueryError::invalid(format!("{other} is no text"))),
+        other => Err(QueryError::cast(other, "String")),
     };
     Ok(Predicate::Custom(Custom {
         name: "regex",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use varve_query::plan::{Function, Op};
+use varve_query::value::{Size, TEXT_BYTES_MAX, too_long};
 use varve_query::{QueryError, Value};
 
 use super::Binder;
@@ -24,8 +25,6 @@ const STEPS: &[StepName] = &[
     StepName::ToUpper,
     StepName::Trim,
 ];
-/// The longest text that a step may make, in bytes.
-pub(super) const TEXT_BYTES_MAX: usize = 1 << 20;
 
 impl Binder<'_> {
     /// Binds a step over texts; `None` for other steps.
@@ -57,10 +56,12 @@ impl Binder<'_> {
                         "replace() may make a text at most 64 times as long",
                     ));
                 }
-                if arguments.iter().any(Value::is_null) {
-                    return Ok(Some(Op::Identity));
-                }
-                of_text(Box::new(move |text| Value::text(&text.replace(&from, &to))))
+                // As in the reference, an empty or missing text is found nowhere.
+                let finds = !from.is_empty() && !arguments.iter().any(Value::is_null);
+                of_text(Box::new(move |text| match finds {
+                    true => Value::text(&text.replace(&from, &to)),
+                    false => Value::text(text),
+                }))
             }
             StepName::Split => {
                 let at_spaces = arguments.first().is_some_and(Value::is_null);
@@ -82,7 +83,7 @@ impl Binder<'_> {
     }
 }
 
-/// A function of a text; in local scope, of each text of a list.
+/// A function of a text; in local scope, of each text of a list, a set or a path.
 fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Send + Sync>) -> Op {
     let refused = move |value: &Value| {
         let takes = match scope {
@@ -92,31 +93,52 @@ fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Sen
         let class = value.type_name();
         QueryError::invalid(format!("The {name}{takes}, encountered {class}"))
     };
+    let of = move |value: &Value| match value {
+        Value::Null => Ok(Value::Null),
+        Value::Text(text) => sized(make(text)),
+        other => Err(refused(other)),
+    };
     Op::Function(Function {
         name,
-        apply: Arc::new(move |value| match (scope, value) {
-            (_, Value::Null) => Ok(Some(Value::Null)),
-            (Scope::Global, Value::Text(text)) => sized(make(text)).map(Some),
-            (Scope::Local, Value::List(items)) => {
-                let each = items.iter().map(|item| match item {
-                    Value::Text(text) => sized(make(text)),
-                    Value::Null => Ok(Value::Null),
-                    other => Err(refused(other)),
-                });
-                Ok(Some(Value::list(each.collect::<Result<_, _>>()?)))
-            }
-            (Scope::Local, Value::Text(text)) => sized(make(text)).map(Some),
-            (_, other) => Err(refused(other)),
+        apply: Arc::new(move |value| {
+            let members = members(value).filter(|_| scope == Scope::Local);
+            members
+                .map_or_else(|| of(value), |members| each(members, &of))
+                .map(Some)
         }),
     })
 }
 
+/// The members of a list, a set or a path; `None` for other values.
+fn members(value: &Value) -> Option<Box<dyn Iterator<Item = &Value> + '_>> {
+    match value {
+        Value::List(items) => Some(Box::new(items.iter())),
+        Value::Set(items) => Some(Box::new(items.iter())),
+        Value::Path(path) => Some(Box::new(path.objects.iter())),
+        _ => None,
+    }
+}
+
+/// A list of what `make` makes of each member. Ends before it exceeds the bounds of a value.
+fn each<'v>(
+    members: impl Iterator<Item = &'v Value>,
+    make: &dyn Fn(&Value) -> Result<Value, QueryError>,
+) -> Result<Value, QueryError> {
+    let mut made = Vec::new();
+    let mut size = Size::default();
+    for member in members {
+        let value = make(member)?;
+        size = size.plus(value.size()?);
+        size.check()?;
+        made.push(value);
+    }
+    Ok(Value::list(made))
+}
+
 /// Checks the length of a text.
-pub(super) fn sized(value: Value) -> Result<Value, QueryError> {
+fn sized(value: Value) -> Result<Value, QueryError> {
     match &value {
-        Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(QueryError::invalid(format!(
-            "A text that a step makes may have {TEXT_BYTES_MAX} bytes"
-        ))),
+        Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(too_long()),
         _ => Ok(value),
     }
 }
@@ -150,37 +172,37 @@ fn substring(text: &str, from: i64, to: Option<i64>) -> Value {
     Value::text(&taken.collect::<String>())
 }
 
-/// `asString()`; in local scope, of each member of a list.
+/// `asString()`; in local scope, of each member of a list, a set or a path.
 fn as_string(scope: Scope) -> Op {
+    let text = |value: &Value| match value {
+        Value::Null => Err(QueryError::invalid("Can't parse null as String.")),
+        value => value.to_text().map(Value::Text),
+    };
     Op::Function(Function {
         name: "asString",
         apply: Arc::new(move |value| {
-            let text = |value: &Value| match value {
-                Value::Null => Err(QueryError::invalid("Can't parse null as String.")),
-                value => Ok(Value::text(&value.to_string())),
-            };
-            match (scope, value) {
-                (Scope::Local, Value::List(items)) => {
-                    let each = items.iter().map(text).collect::<Result<_, _>>()?;
-                    Ok(Some(Value::list(each)))
-                }
-                (_, value) => text(value).map(Some),
-            }
+            let members = members(value).filter(|_| scope == Scope::Local);
+            members
+                .map_or_else(|| text(value), |members| each(members, &text))
+                .map(Some)
         }),
     })
 }
 
-/// `reverse()` of a text, a list or a path.
+/// `reverse()` of a text, or as a list of a list, a set or a path. Other values stay as they are.
 fn reverse() -> Op {
     Op::Function(Function {
         name: "reverse",
         apply: Arc::new(|value| {
-            Ok(Some(match value {
-                Value::Text(text) => Value::text(&text.chars().rev().collect::<String>()),
-                Value::List(items) => Value::list(items.iter().rev().cloned().collect()),
-                Value::Path(path) => Value::list(path.objects.iter().rev().cloned().collect()),
-                other => other.clone(),
-            }))
+            if let Value::Text(text) = value {
+                return Ok(Some(Value::text(&text.chars().rev().collect::<String>())));
+            }
+            let reversed = |members: Box<dyn Iterator<Item = &Value> + '_>| {
+                let mut items: Vec<Value> = members.cloned().collect();
+                items.reverse();
+                Value::list(items)
+            };
+            Ok(Some(members(value).map_or_else(|| value.clone(), reversed)))
         }),
     })
 }

@@ -260,7 +260,8 @@ fn property_name(key: Value) -> Result<PropertyName, QueryError> {
         Value::Text(name) => Ok(PropertyName::Key(Name::from(name))),
         Value::Token(token @ (Token::Id | Token::Label)) => Ok(PropertyName::Token(token)),
         other => Err(QueryError::invalid(format!(
-            "A property key is expected here, but got {other}"
+            "A property key is expected here, but got {}",
+            other.shown()
         ))),
     }
 }

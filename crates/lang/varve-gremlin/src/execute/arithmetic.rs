@@ -4,14 +4,13 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bigdecimal::{BigDecimal, RoundingMode};
-use varve_query::value::Comparison;
+use varve_model::Decimal;
 use varve_query::value::number::Arithmetic;
+use varve_query::value::{Comparison, TEXT_BYTES_MAX, TextBuilder, too_long};
 use varve_query::{QueryError, Value};
 
-use super::TEXT_BYTES_MAX;
 use super::collections::with_lookup;
 use super::errors::ILLEGAL_ARGUMENT;
-use super::texts::to_text;
 use crate::tree::BinaryOperator;
 
 /// Decimal places of a quotient that is not exact.
@@ -103,9 +102,9 @@ fn compare(a: &Value, b: &Value) -> Result<Ordering, QueryError> {
 pub(super) fn contains(held: &Value, wanted: &Value) -> Result<bool, QueryError> {
     Ok(match held {
         Value::List(items) => items.iter().any(|item| item.equals(wanted)),
-        Value::Set(items) => items.contains(wanted) || items.iter().any(|item| item.equals(wanted)),
+        Value::Set(items) => wanted.is_in(items),
         Value::Map(map) => map.contains_key(wanted),
-        Value::Text(text) => text.contains(to_text(wanted)?.as_str()),
+        Value::Text(text) => text.contains(wanted.to_text()?.as_str()),
         Value::Null => false,
         other => return Err(refused(BinaryOperator::In, other, wanted)),
     })
@@ -142,9 +141,10 @@ fn add(a: &Value, b: &Value) -> Result<Value, QueryError> {
 
 /// Two values concatenated as text.
 fn joined(a: &Value, b: &Value) -> Result<Value, QueryError> {
-    let mut text = to_text(a)?;
-    text.push_str(&to_text(b)?);
-    Ok(Value::Text(text))
+    let mut text = TextBuilder::default();
+    text.push_value(a)?;
+    text.push_value(b)?;
+    Ok(Value::Text(text.finish()))
 }
 
 fn subtract(a: &Value, b: &Value) -> Result<Value, QueryError> {
@@ -160,7 +160,7 @@ fn subtract(a: &Value, b: &Value) -> Result<Value, QueryError> {
             })
         }
         (Value::Text(text), _) => {
-            let part = to_text(b)?;
+            let part = b.to_text()?;
             Ok(Value::text(&text.replacen(part.as_str(), "", 1)))
         }
         _ if a.is_number() && b.is_number() => Arithmetic::Subtract.apply(a, b),
@@ -173,9 +173,7 @@ fn multiply(a: &Value, b: &Value) -> Result<Value, QueryError> {
         let times = usize::try_from(times)
             .map_err(|_| QueryError::invalid("A text cannot be repeated less than 0 times"))?;
         if text.len().saturating_mul(times) > TEXT_BYTES_MAX {
-            return Err(QueryError::Limit(format!(
-                "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
-            )));
+            return Err(too_long());
         }
         return Ok(Value::text(&text.repeat(times)));
     }
@@ -198,7 +196,11 @@ fn divide(a: &Value, b: &Value) -> Result<Value, QueryError> {
     }
     let exact = BigDecimal::from(x) / BigDecimal::from(y);
     let rounded = exact.with_scale_round(QUOTIENT_DIGITS, RoundingMode::HalfUp);
-    Ok(Value::BigDecimal(Arc::new(rounded.normalized())))
+    // At most 19 digits, and ten decimal places.
+    let quotient = Decimal::new(rounded.normalized());
+    Ok(quotient.map_or(Value::Null, |quotient| {
+        Value::BigDecimal(Arc::new(quotient))
+    }))
 }
 
 #[allow(
@@ -208,7 +210,7 @@ fn divide(a: &Value, b: &Value) -> Result<Value, QueryError> {
 )]
 fn remainder(a: &Value, b: &Value) -> Result<Value, QueryError> {
     let (Some(x), Some(y)) = (a.as_long(), b.as_long()) else {
-        let (Some(x), Some(y)) = (double(a), double(b)) else {
+        let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else {
             return Err(refused(BinaryOperator::Remainder, a, b));
         };
         return Ok(Value::Double(x % y));
@@ -234,18 +236,8 @@ fn power(a: &Value, b: &Value) -> Result<Value, QueryError> {
         };
         return Ok(narrow.map_or(Value::Long(result), Value::Int));
     }
-    match (double(a), double(b)) {
+    match (a.as_f64(), b.as_f64()) {
         (Some(x), Some(y)) => Ok(Value::Double(x.powf(y))),
         _ => Err(refused(BinaryOperator::Power, a, b)),
     }
-}
-
-/// A number as a DOUBLE, rounded.
-pub(super) fn double(value: &Value) -> Option<f64> {
-    match Arithmetic::Multiply.apply(value, &Value::Double(1.0)) {
-        Ok(Value::Double(number)) => Some(number),
-        Ok(other) => other.to_string().parse().ok(),
-        Err(_) => None,
-    }
-    .filter(|_| value.is_number())
 }

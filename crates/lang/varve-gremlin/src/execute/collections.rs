@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use varve_query::value::number::Arithmetic;
+use varve_query::value::{TextBuilder, sort};
 use varve_query::{QueryError, Value};
 
 use super::arithmetic::contains;
 use super::environment::Item;
 use super::errors::{no_such_method, out_of_bounds};
-use super::texts::to_text;
 use super::{bytes_of, member_bytes};
 use crate::tree::Text;
 
@@ -363,11 +363,7 @@ fn of_items(
             Value::list(each().filter(|item| seen.insert(*item)).cloned().collect())
         }
         ("reverse", []) => Value::list(each().rev().cloned().collect()),
-        ("sort", []) => {
-            let mut sorted = items.to_vec();
-            sorted.sort_by(|a, b| a.order(b));
-            copied(&sorted)
-        }
+        ("sort", []) => copied(&sort(items.to_vec(), |a, b| a.order(b))),
         ("sum", []) => {
             let first = items.first().copied().cloned().unwrap_or_default();
             let mut rest = each().skip(1);
@@ -381,7 +377,7 @@ fn of_items(
             .max_by(|a, b| a.order(b))
             .cloned()
             .unwrap_or_default(),
-        ("join", [between]) => Value::Text(joined(items, &to_text(between)?)?),
+        ("join", [between]) => Value::Text(joined(items, &between.to_text()?)?),
         ("join", []) => Value::Text(joined(items, "")?),
         ("indexOf", [item]) => {
             let found = each().position(|one| one.equals(item));
@@ -416,18 +412,14 @@ fn of_items(
     }))
 }
 
-/// The items as text, joined by a separator. Stops without an error once the text is longer than
-/// [`super::TEXT_BYTES_MAX`].
+/// The items as text, joined by a separator.
 fn joined(items: &[&Value], between: &str) -> Result<Text, QueryError> {
-    let mut text = Text::default();
+    let mut text = TextBuilder::default();
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
-            text.push_str(between);
+            text.push(between)?;
         }
-        text.push_str(&to_text(item)?);
-        if text.len() > super::TEXT_BYTES_MAX {
-            break;
-        }
+        text.push_value(item)?;
     }
-    Ok(text)
+    Ok(text.finish())
 }

@@ -108,7 +108,11 @@ impl Run<'_> {
         found.into_iter().next().map(Item::Value).ok_or_else(|| {
             QueryError::script(
                 "java.lang.IllegalStateException",
-                format!("The property does not exist as the key has no associated value for the provided element: {element}:{name}"),
+                format!(
+                    "The property does not exist as the key has no associated value for the \
+                     provided element: {}:{name}",
+                    element.shown()
+                ),
             )
         })
     }

@@ -183,7 +183,7 @@ impl Run<'_> {
             ("getMessage", [], Item::Exception { message, .. }) => Ok(Item::text(message)),
             ("toString", [], _) => {
                 let value = self.value_of(receiver)?;
-                let text = Value::Text(texts::to_text(&value)?);
+                let text = Value::Text(value.to_text()?);
                 self.made(text).map(Item::Value)
             }
             ("equals" | "compareTo", [_], Item::Value(Value::Null))

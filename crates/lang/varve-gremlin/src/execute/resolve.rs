@@ -191,5 +191,5 @@ impl Run<'_> {
 /// The present instant.
 fn now() -> Value {
     let micros = jiff::Timestamp::now().as_microsecond();
-    Value::DateTime(varve_query::value::DateTime { micros, offset: 0 })
+    Value::DateTime(varve_query::value::DateTime::of_micros(micros, 0))
 }

@@ -1,44 +1,11 @@
 //! Methods of texts, numbers, dates and other single values.
 
-use std::fmt::Write;
-
 use varve_query::value::number::Arithmetic;
+use varve_query::value::{TEXT_BYTES_MAX, too_long};
 use varve_query::{QueryError, Value};
 
-use super::TEXT_BYTES_MAX;
-use super::arithmetic::double;
 use super::errors::out_of_bounds;
 use crate::tree::Text;
-
-/// A value as text, as `toString()` returns it.
-///
-/// # Errors
-///
-/// If the text is longer than [`TEXT_BYTES_MAX`].
-pub(super) fn to_text(value: &Value) -> Result<Text, QueryError> {
-    struct Bounded(Text);
-
-    impl Write for Bounded {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            if self.0.len() + text.len() > TEXT_BYTES_MAX {
-                return Err(std::fmt::Error);
-            }
-            self.0.push_str(text);
-            Ok(())
-        }
-    }
-
-    if let Value::Text(text) = value {
-        return Ok(text.clone());
-    }
-    let mut text = Bounded(Text::default());
-    match write!(text, "{value}") {
-        Ok(()) => Ok(text.0),
-        Err(_) => Err(QueryError::Limit(format!(
-            "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
-        ))),
-    }
-}
 
 /// Calls a method of a single value; `None` if it has no such method.
 pub(super) fn call(
@@ -63,20 +30,18 @@ fn of_text(text: &Text, name: &str, arguments: &[Value]) -> Result<Option<Value>
         ("toUpperCase", []) => Value::text(&text.to_uppercase()),
         ("toLowerCase", []) => Value::text(&text.to_lowercase()),
         ("reverse", []) => Value::Text(text.chars().rev().collect()),
-        ("contains", [part]) => Value::Bool(text.contains(to_text(part)?.as_str())),
-        ("startsWith", [part]) => Value::Bool(text.starts_with(to_text(part)?.as_str())),
-        ("endsWith", [part]) => Value::Bool(text.ends_with(to_text(part)?.as_str())),
+        ("contains", [part]) => Value::Bool(text.contains(part.to_text()?.as_str())),
+        ("startsWith", [part]) => Value::Bool(text.starts_with(part.to_text()?.as_str())),
+        ("endsWith", [part]) => Value::Bool(text.ends_with(part.to_text()?.as_str())),
         ("concat" | "plus", [more]) => {
             let mut joined = text.clone();
-            joined.push_str(&to_text(more)?);
+            joined.push_str(&more.to_text()?);
             Value::Text(joined)
         }
         ("replace", [Value::Text(old), Value::Text(new)]) => {
             let count = text.matches(old.as_str()).count();
             if text.len() + count * new.len() > TEXT_BYTES_MAX {
-                return Err(QueryError::Limit(format!(
-                    "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
-                )));
+                return Err(too_long());
             }
             Value::text(&text.replace(old.as_str(), new))
         }
@@ -143,9 +108,9 @@ fn of_number(number: &Value, name: &str, arguments: &[Value]) -> Result<Option<V
     let whole = || {
         number
             .as_long()
-            .or_else(|| double(number).map(|x| x as i64))
+            .or_else(|| number.as_f64().map(|x| x as i64))
     };
-    let real = || double(number).unwrap_or(f64::NAN);
+    let real = || number.as_f64().unwrap_or(f64::NAN);
     Ok(Some(match (name, arguments) {
         ("intValue" | "toInteger", []) => Value::Int(whole().unwrap_or(0) as i32),
         ("longValue" | "toLong", []) => Value::Long(whole().unwrap_or(0)),

@@ -57,7 +57,9 @@ fn result_within(text: &str, limits: MeterLimits) -> String {
             Ok(results) => {
                 let each = results.into_iter();
                 let texts: Vec<String> = each
-                    .flat_map(|(value, bulk)| std::iter::repeat_n(value.to_string(), bulk as usize))
+                    .flat_map(|(value, bulk)| {
+                        std::iter::repeat_n(value.shown().to_string(), bulk as usize)
+                    })
                     .collect();
                 texts.join(" ")
             }

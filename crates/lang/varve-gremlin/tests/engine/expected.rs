@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use varve_model::Decimal;
 use varve_query::Value;
-use varve_query::value::{BigDecimal, DateTime, Token};
+use varve_query::value::{DateTime, Token};
 
 use crate::modern::Modern;
 
@@ -78,7 +79,7 @@ impl Wanted {
             let edge = graph.edge(name)?;
             return value(match (part, &edge) {
                 (".id", Value::Edge(edge, _)) => edge.id_value(),
-                (".sid", Value::Edge(edge, _)) => Value::text(&edge.id_value().to_string()),
+                (".sid", Value::Edge(edge, _)) => Value::text(&edge.id_value().shown().to_string()),
                 _ => edge,
             });
         }
@@ -109,10 +110,10 @@ impl Wanted {
         }
         if let Some(inner) = inside("dt[") {
             let instant: jiff::Timestamp = inner.parse().ok()?;
-            return value(Value::DateTime(DateTime {
-                micros: instant.as_microsecond(),
-                offset: 0,
-            }));
+            return value(Value::DateTime(DateTime::of_micros(
+                instant.as_microsecond(),
+                0,
+            )));
         }
         if let Some(inner) = inside("uuid[") {
             return value(Value::Uuid(varve_model::value::Uuid::parse(inner)?.0));
@@ -176,7 +177,7 @@ fn number(digits: &str, kind: &str) -> Option<Value> {
         ".n" => Value::BigInt(Arc::new(digits.parse().ok()?)),
         ".f" => Value::Float(digits.parse().ok()?),
         ".d" => Value::Double(digits.parse().ok()?),
-        ".m" => Value::BigDecimal(Arc::new(digits.parse::<BigDecimal>().ok()?)),
+        ".m" => Value::BigDecimal(Arc::new(Decimal::parse(digits)?)),
         _ => match digits {
             "NaN" => Value::Double(f64::NAN),
             "Infinity" => Value::Double(f64::INFINITY),
@@ -212,10 +213,10 @@ pub(crate) fn matches(value: &Value, wanted: &Wanted) -> bool {
     match (value, wanted) {
         (value, Wanted::Value(wanted)) => value == wanted,
         (Value::VertexProperty(own), Wanted::Property(key, text)) => {
-            own.name == key.as_str() && own.value.to_string() == *text
+            own.name == key.as_str() && own.value.shown().to_string() == *text
         }
         (Value::Property(own), Wanted::Property(key, text)) => {
-            own.name == key.as_str() && own.value.to_string() == *text
+            own.name == key.as_str() && own.value.shown().to_string() == *text
         }
         (Value::List(items), Wanted::List(wanted)) => in_order(items, wanted),
         (Value::Path(path), Wanted::Path(wanted)) => in_order(&path.objects, wanted),

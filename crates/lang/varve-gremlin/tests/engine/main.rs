@@ -25,6 +25,7 @@ mod rules;
 mod scripts;
 mod steps;
 mod strategies;
+mod values;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -110,7 +110,7 @@ fn run(graph: &Modern, text: &str) -> String {
     let results = execute(&script, HashMap::new(), &mut host).expect(text);
     let each = results.into_iter().flat_map(|(value, bulk)| {
         let bulk = usize::try_from(bulk).expect("few");
-        std::iter::repeat_n(value.to_string(), bulk)
+        std::iter::repeat_n(value.shown().to_string(), bulk)
     });
     each.collect::<Vec<_>>().join(" ")
 }

@@ -39,7 +39,7 @@ fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), 
         let texts: Vec<String> = values
             .iter()
             .take(12)
-            .map(|value| format!("{value}"))
+            .map(|value| value.shown().to_string())
             .collect();
         format!("got {} {}", values.len(), texts.join(" | "))
     };

@@ -61,7 +61,7 @@ fn canonical(value: &Value) -> String {
                 sorted(graph.members().map(canonical).collect())
             )
         }
-        other => format!("{}:{other}", other.type_name()),
+        other => format!("{}:{}", other.type_name(), other.shown()),
     }
 }
 

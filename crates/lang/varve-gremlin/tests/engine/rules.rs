@@ -23,7 +23,7 @@ pub(crate) fn answered(text: &str, as_written: bool, demand: usize) -> (Vec<Stri
     while let Some(batch) = query.next(demand).expect("results") {
         for (value, bulk) in batch {
             let times = usize::try_from(bulk).expect("few");
-            results.extend(std::iter::repeat_n(value.to_string(), times));
+            results.extend(std::iter::repeat_n(value.shown().to_string(), times));
         }
     }
     (results, meter.rows())

@@ -2,6 +2,7 @@
 //! of scripts that do not terminate.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use varve_gremlin::execute::{
     Environment, Host, Named, Outcome, Results, SchemaRequest, Source, TransactionEnd, execute_in,
 };
 use varve_gremlin::parse_script;
+use varve_query::work::Watched;
 use varve_query::{Query, QueryError, Value};
 use varve_view::{CancelToken, Meter, MeterLimits};
 
@@ -44,6 +46,10 @@ impl<'g> ScriptHost<'g> {
 impl Host for ScriptHost<'_> {
     fn check(&self) -> Result<(), QueryError> {
         Ok(self.meter.check()?)
+    }
+
+    fn watched(&self) -> Option<Watched> {
+        Some(self.meter.watched())
     }
 
     fn hold(&self, bytes: usize) -> Result<(), QueryError> {
@@ -98,7 +104,10 @@ impl Host for ScriptHost<'_> {
             name,
             body,
         } = request;
-        self.log(format!("{graph} {action:?} {kind:?} {name} {body}"));
+        self.log(format!(
+            "{graph} {action:?} {kind:?} {name} {}",
+            body.shown()
+        ));
         Ok(Value::map([(
             Value::text("name"),
             Value::Text(name.clone()),
@@ -124,6 +133,22 @@ fn run(
     outcome
 }
 
+/// The error of a script that is cancelled after so many checks.
+pub(crate) fn cancelled_after(checks: usize, text: &str) -> QueryError {
+    let left = AtomicUsize::new(checks);
+    let token = CancelToken::watching(move || {
+        let step = |left: usize| Some(left.saturating_sub(1));
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step) == Ok(0)
+    });
+    let graph = Modern::new();
+    let mut host = ScriptHost::new(&graph, token);
+    let script = parse_script(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    match execute_in(&script, &mut Environment::default(), &mut host) {
+        Ok(_) => panic!("{text} ended by itself"),
+        Err(error) => error,
+    }
+}
+
 /// The results of a script as a list, as returned to clients.
 pub(crate) fn results(text: &str) -> Result<Value, QueryError> {
     let outcome = run(text, &mut Environment::default(), &mut Vec::new())?;
@@ -134,7 +159,7 @@ pub(crate) fn results(text: &str) -> Result<Value, QueryError> {
 
 fn shown(text: &str) -> String {
     match results(text) {
-        Ok(value) => value.to_string(),
+        Ok(value) => value.shown().to_string(),
         Err(error) => panic!("{text}\n{error}"),
     }
 }
@@ -142,7 +167,7 @@ fn shown(text: &str) -> String {
 /// The exception and the message of a script that fails; without an exception, the error code.
 fn failed(text: &str) -> (String, String) {
     match results(text) {
-        Ok(value) => panic!("{text} gave {value}"),
+        Ok(value) => panic!("{text} gave {}", value.shown()),
         Err(QueryError::Script { exception, message }) => (exception.into_owned(), message),
         Err(error) => (error.code().to_owned(), error.to_string()),
     }
@@ -333,7 +358,7 @@ fn a_map_streams_entry_by_entry_and_a_list_item_by_item() {
     let entries = results(text).expect("results").items().expect("a list");
     assert_eq!(entries.len(), 5);
     assert!(entries.iter().all(|entry| matches!(entry, Value::Entry(_))));
-    assert_eq!(entries[0].to_string(), "vertex_num=6");
+    assert_eq!(entries[0].shown().to_string(), "vertex_num=6");
     assert_eq!(shown("g.V().limit(2).id().toList()"), "[1, 2]");
     assert_eq!(shown("[[1, 2], 3]"), "[[1, 2], 3]");
 }

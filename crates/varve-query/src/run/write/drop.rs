@@ -37,7 +37,8 @@ pub(super) fn remove(
         },
         other => {
             return Err(QueryError::invalid(format!(
-                "The incoming object is not removable: {other}"
+                "The incoming object is not removable: {}",
+                other.shown()
             )));
         }
     }

@@ -89,7 +89,8 @@ fn vertex_of(
         QueryError::invalid(format!(
             "The value given to addE({label}).{end}() must resolve to a Vertex or the ID of a \
              Vertex present in the graph. The provided value does not match any vertices in the \
-             graph: {value}"
+             graph: {}",
+            value.shown()
         ))
     })
 }
@@ -139,7 +140,7 @@ pub(super) fn merge(
     let label = whole.label.clone().unwrap_or_else(|| DEFAULT_LABEL.into());
     let edge = (&label, whole.id.as_ref(), (&source, &target));
     let edge = create(cx, writer, edge, &whole.properties)?;
-    writer.expect_absent(wanted.name("mergeE"), search::again(plan));
+    writer.expect_absent(wanted.name("mergeE")?, search::again(plan));
     Ok(vec![edge])
 }
 
@@ -190,7 +191,8 @@ fn end_of(cx: &Context<'_>, whole: &Whole, source: bool) -> Result<VertexId, Que
     };
     found.ok_or_else(|| {
         QueryError::invalid(format!(
-            "Vertex id could not be resolved from mergeE: {value}"
+            "Vertex id could not be resolved from mergeE: {}",
+            value.shown()
         ))
     })
 }

@@ -1,5 +1,6 @@
 //! The arguments of merges: what to search for, to add and to change.
 
+use compact_str::{CompactString, format_compact};
 use varve_view::GraphWriter;
 
 use super::super::context::Context;
@@ -51,7 +52,8 @@ impl Whole {
             match key {
                 Value::Token(Token::Id | Token::Label) if value.is_null() => {
                     return Err(QueryError::invalid(format!(
-                        "The merge step does not allow null for {key}"
+                        "The merge step does not allow null for {}",
+                        key.shown()
                     )));
                 }
                 Value::Token(Token::Id) => whole.id = Some(value.clone()),
@@ -72,32 +74,33 @@ impl Whole {
     }
 
     /// A name that is equal for merges with equal searches.
-    pub(super) fn name(&self, step: &str) -> Vec<u8> {
-        let mut parts: Vec<String> = self
-            .values
-            .iter()
-            .map(|(name, value)| format!("{name:?}={}", plain(value)))
-            .collect();
+    ///
+    /// # Errors
+    /// If the text of a value is too long.
+    pub(super) fn name(&self, step: &str) -> Result<Vec<u8>, QueryError> {
+        let values = self.values.iter();
+        let part = |(name, value): &(Name, Value)| Ok(format!("{name:?}={}", plain(value)?));
+        let mut parts: Vec<String> = values.map(part).collect::<Result<_, QueryError>>()?;
         parts.sort_unstable();
         let end = |end: &Option<Value>| {
             let id = end.as_ref().and_then(Value::as_vertex_id);
             id.map(|id| id.to_string())
         };
-        let id = self.id.as_ref().map(Value::to_string);
+        let id = self.id.as_ref().map(Value::to_text).transpose()?;
         let ends = (end(&self.source), end(&self.target));
-        format!("{step} {id:?} {:?} {ends:?} {parts:?}", self.label).into_bytes()
+        Ok(format!("{step} {id:?} {:?} {ends:?} {parts:?}", self.label).into_bytes())
     }
 }
 
 /// A value as text; values that are equal for predicates have the same text.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Entry(entry) => plain(&entry.1),
-        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
-        Value::Double(number) if number.fract() == 0.0 => format!("{number:.0}"),
-        Value::BigDecimal(number) => number.normalized().to_plain_string(),
-        other => other.to_string(),
-    }
+fn plain(value: &Value) -> Result<CompactString, QueryError> {
+    Ok(match value {
+        Value::Entry(entry) => plain(&entry.1)?,
+        Value::Float(number) => format_compact!("{}", f64::from(*number)),
+        Value::Double(number) => format_compact!("{number}"),
+        Value::BigDecimal(number) => number.normalized().to_plain_string().into(),
+        other => other.to_text()?,
+    })
 }
 
 fn entries(map: &Value) -> Result<impl Iterator<Item = (&Value, &Value)>, QueryError> {
@@ -106,7 +109,8 @@ fn entries(map: &Value) -> Result<impl Iterator<Item = (&Value, &Value)>, QueryE
         Value::Null => None,
         other => {
             return Err(QueryError::invalid(format!(
-                "A merge step expected a Map, but got {other} of {}",
+                "A merge step expected a Map, but got {} of {}",
+                other.shown(),
                 other.type_name()
             )));
         }
@@ -120,7 +124,8 @@ fn bad_key(key: &Value, edge: bool) -> QueryError {
         false => "String, T.label and T.id",
     };
     QueryError::invalid(format!(
-        "A merge step takes {allowed} as keys, but got {key} of {}",
+        "A merge step takes {allowed} as keys, but got {} of {}",
+        key.shown(),
         key.type_name()
     ))
 }
@@ -242,7 +247,8 @@ fn check_match(map: &Value) -> Result<(), QueryError> {
             }
             other => {
                 return Err(QueryError::invalid(format!(
-                    "option(onMatch) takes String as keys, but got {other} of {}",
+                    "option(onMatch) takes String as keys, but got {} of {}",
+                    other.shown(),
                     other.type_name()
                 )));
             }

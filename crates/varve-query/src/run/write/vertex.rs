@@ -57,7 +57,7 @@ pub(super) fn merge(
         whole.id.as_ref(),
         &whole.properties,
     )?;
-    writer.expect_absent(wanted.name("mergeV"), search::again(plan));
+    writer.expect_absent(wanted.name("mergeV")?, search::again(plan));
     Ok(vec![vertex])
 }
 

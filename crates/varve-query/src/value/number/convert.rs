@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use bigdecimal::BigDecimal;
 use num_bigint::BigInt;
-use num_traits::{Num, ToPrimitive};
+use num_traits::{FromPrimitive, Num, ToPrimitive};
+use varve_model::Decimal;
 
-use super::{BITS_MAX, DIGITS_MAX, Number};
+use super::Number;
 use crate::{QueryError, Value};
 
 /// The longest text that is parsed as a number, in bytes.
@@ -24,14 +24,18 @@ pub enum NumberType {
     Float,
     Double,
     BigDecimal,
-    /// The number's own type: no conversion.
-    Any,
 }
 
-/// Parses a number: a whole number into the narrowest of INT, LONG and BIGINT, any other number
-/// into DOUBLE. Whole numbers may be hexadecimal: `0x1F`.
+/// The most significant digits of a text that is read as a DOUBLE.
+const DOUBLE_DIGITS_MAX: usize = 17;
+
+/// Parses a number, with or without white space around it. A whole number is read as the narrowest
+/// of INT, LONG and BIGINT, also in hexadecimal form: `0x1F`. Any other number is read as a DOUBLE,
+/// or as a BIGDECIMAL if a DOUBLE has too few digits or too small a range. The suffixes `L`, `f`
+/// and `d` give LONG, FLOAT and DOUBLE.
 #[must_use]
 pub fn parsed(text: &str) -> Option<Value> {
+    let text = text.trim();
     if text.len() > TEXT_BYTES_MAX || text.contains('_') {
         return None;
     }
@@ -42,28 +46,61 @@ pub fn parsed(text: &str) -> Option<Value> {
     let hexadecimal = unsigned
         .strip_prefix("0x")
         .or_else(|| unsigned.strip_prefix("0X"));
-    let whole = match hexadecimal {
-        Some(digits) if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
-            let number = BigInt::from_str_radix(digits, 16).ok()?;
-            Some(if text.starts_with('-') {
-                -number
-            } else {
-                number
-            })
+    if let Some(digits) = hexadecimal {
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
         }
-        Some(_) => return None,
-        None => text.parse::<BigInt>().ok(),
+        let number = BigInt::from_str_radix(digits, 16).ok()?;
+        let is_negative = text.starts_with('-');
+        return Some(narrowest(if is_negative { -number } else { number }));
+    }
+    if let Some(digits) = text.strip_suffix(['l', 'L']) {
+        return digits.parse().ok().map(Value::Long);
+    }
+    if let Ok(whole) = text.parse() {
+        return Some(narrowest(whole));
+    }
+    let (digits, suffix) = match text.strip_suffix(['f', 'F', 'd', 'D']) {
+        Some(digits) => (digits, text.as_bytes().last()),
+        None => (text, None),
     };
-    let Some(whole) = whole else {
-        let digits = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
-        let plain = text.bytes().all(digits);
-        return plain.then(|| text.parse().ok().map(Value::Double))?;
-    };
-    Some(match (whole.to_i32(), whole.to_i64()) {
+    let plain = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
+    if !digits.bytes().all(plain) {
+        return None;
+    }
+    match suffix {
+        Some(b'f' | b'F') => digits
+            .parse()
+            .ok()
+            .filter(|it: &f32| it.is_finite())
+            .map(Value::Float),
+        Some(_) => digits
+            .parse()
+            .ok()
+            .filter(|it: &f64| it.is_finite())
+            .map(Value::Double),
+        None => fraction(digits),
+    }
+}
+
+fn narrowest(whole: BigInt) -> Value {
+    match (whole.to_i32(), whole.to_i64()) {
         (Some(number), _) => Value::Int(number),
         (None, Some(number)) => Value::Long(number),
         (None, None) => Value::BigInt(Arc::new(whole)),
-    })
+    }
+}
+
+fn fraction(text: &str) -> Option<Value> {
+    let number: f64 = text.parse().ok()?;
+    let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit);
+    let digits = digits.skip_while(|digit| *digit == b'0').count();
+    let fits = number.is_finite() && (number != 0.0 || digits == 0) && digits <= DOUBLE_DIGITS_MAX;
+    match fits {
+        true => Some(Value::Double(number)),
+        false => Some(Value::BigDecimal(Arc::new(Decimal::parse(text)?))),
+    }
 }
 
 /// Converts a number to another type. Conversion to a whole type drops the fraction.
@@ -84,19 +121,19 @@ pub fn converted(value: &Value, wanted: NumberType) -> Result<Value, QueryError>
             Number::Whole(number, _) => Ok(BigInt::from(*number)),
             Number::BigInt(number) => Ok(number.as_ref().clone()),
             other => {
-                let exact = other.exact().ok_or_else(|| overflow(name))?;
-                // Checked before the conversion: a number with a huge exponent would need as many
-                // digits.
-                let digits = exact.digits().cast_signed() - exact.fractional_digit_count();
-                if digits > i64::try_from(BITS_MAX).unwrap_or(i64::MAX) {
-                    return Err(overflow(name));
-                }
+                let exact = match other {
+                    // Exact, since the shortest text is rounded.
+                    Number::Float(_) | Number::Double(_) => {
+                        return BigInt::from_f64(other.to_f64().trunc())
+                            .ok_or_else(|| overflow(name));
+                    }
+                    other => other.decimal().ok_or_else(|| overflow(name))?,
+                };
                 Ok(exact.with_scale(0).as_bigint_and_exponent().0)
             }
         }
     };
     Ok(match wanted {
-        NumberType::Any => value.clone(),
         NumberType::Byte => Value::Byte(whole("Byte")?.to_i8().ok_or_else(|| overflow("Byte"))?),
         NumberType::Short => {
             Value::Short(whole("Short")?.to_i16().ok_or_else(|| overflow("Short"))?)
@@ -125,16 +162,8 @@ pub fn converted(value: &Value, wanted: NumberType) -> Result<Value, QueryError>
             (_, wide) => wide,
         }),
         NumberType::BigDecimal => {
-            let exact = match &number {
-                Number::Double(value) => value.to_string().parse::<BigDecimal>().ok(),
-                Number::Float(value) => value.to_string().parse::<BigDecimal>().ok(),
-                other => other.exact(),
-            };
-            let exact = exact.ok_or_else(|| overflow("BigDecimal"))?;
-            match exact.digits() > DIGITS_MAX {
-                true => return Err(overflow("BigDecimal")),
-                false => Value::BigDecimal(Arc::new(exact)),
-            }
+            let exact = number.decimal().and_then(Decimal::new);
+            Value::BigDecimal(Arc::new(exact.ok_or_else(|| overflow("BigDecimal"))?))
         }
     })
 }
@@ -153,8 +182,17 @@ mod tests {
             parsed("99999999999999999999"),
             Some(Value::BigInt(_))
         ));
+        assert_eq!(parsed(" 5 "), Some(Value::Int(5)));
+        assert_eq!(parsed("1L"), Some(Value::Long(1)));
+        assert_eq!(parsed("1.5f"), Some(Value::Float(1.5)));
+        assert_eq!(parsed("1d"), Some(Value::Double(1.0)));
+        for text in ["1e400", "1e-400", "1.23456789012345678901"] {
+            let decimal = Decimal::parse(text).map(|number| Value::BigDecimal(Arc::new(number)));
+            assert_eq!(parsed(text), decimal);
+        }
         for text in [
-            "", "test", "1,000", "0x", "0xg", "NaN", "inf", "1_0", "e5", "--1",
+            "1n", "1e39f", "1e999999", "", "test", "1,000", "0x", "0xg", "NaN", "inf", "1_0", "e5",
+            "--1",
         ] {
             assert_eq!(parsed(text), None, "{text}");
         }
@@ -162,14 +200,13 @@ mod tests {
 
     #[test]
     fn a_number_that_a_type_does_not_hold_is_refused() {
-        let big: BigDecimal = "1e1000000000".parse().expect("a number");
+        let big = Decimal::parse("1e5000").expect("a number");
         let big = Value::BigDecimal(Arc::new(big));
         for (value, wanted) in [
             (Value::Int(300), NumberType::Byte),
             (Value::Double(1e300), NumberType::Float),
             (Value::Double(f64::NAN), NumberType::Int),
             (Value::Double(1e30), NumberType::Long),
-            (big.clone(), NumberType::BigInt),
             (big, NumberType::Double),
         ] {
             let refused = converted(&value, wanted)

@@ -173,7 +173,10 @@ impl Written<'_> {
         }
         Ok(Some(match data_type {
             DataType::Double => Value::Double(number),
-            DataType::Float => Value::Float(number as f32),
+            DataType::Float => match number as f32 {
+                narrow if narrow.is_infinite() => return Err(too_large()),
+                narrow => Value::Float(narrow),
+            },
             DataType::Long => Value::Long(whole()?),
             DataType::Int => Value::Int(i32::try_from(whole()?).map_err(|_| too_large())?),
             DataType::Byte => Value::Byte(i8::try_from(whole()?).map_err(|_| too_large())?),

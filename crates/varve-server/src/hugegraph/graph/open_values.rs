@@ -22,7 +22,7 @@ pub(super) fn write<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
             let (_, scale) = number.as_bigint_and_exponent();
             let digits = match PLAIN_SCALES.contains(&scale) {
                 true => number.to_plain_string(),
-                false => number.to_scientific_notation(),
+                false => number.to_string(),
             };
             json.raw(digits.as_bytes())
         }
@@ -79,7 +79,9 @@ mod tests {
     #[test]
     fn values_of_open_graphs_are_json() {
         let big = |text: &str| Value::BigInt(Box::new(text.parse().expect(text)));
-        let decimal = |text: &str| Value::BigDecimal(Box::new(text.parse().expect(text)));
+        let decimal = |text: &str| {
+            Value::BigDecimal(Box::new(varve_model::Decimal::parse(text).expect(text)))
+        };
         let at = |micros, offset| Value::DateTime(DateTime { micros, offset });
         for (value, json) in [
             (Value::Short(-3), "-3"),

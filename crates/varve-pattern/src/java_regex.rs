@@ -11,7 +11,7 @@ pub(super) const NESTING_MAX: u32 = 100;
 
 /// The reason why an expression cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub enum Fault {
     /// Java rejects it too.
     Syntax(String),
     /// Java accepts it, but this implementation does not support it.

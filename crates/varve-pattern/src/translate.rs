@@ -2,9 +2,8 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::pattern::Compiled;
-
 use super::java_regex::{Dot, Fault, Fold, Node, not_supported};
+use super::pattern::Compiled;
 
 /// The largest compiled expression, in bytes. In the worst case a comparison takes one step for
 /// each part of the expression and each byte of the text, and nothing interrupts it. Expressions
@@ -19,14 +18,29 @@ const REMEMBERED_BYTES_MAX: usize = 512 << 10;
 /// The greatest nesting depth of the translation, which has more groups than the original.
 const NEST_LIMIT: u32 = 1000;
 
-/// Compiles a tree to an expression that must match a whole text.
+/// The part of a text that an expression must match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Within {
+    /// All of it.
+    Whole,
+    /// Any part of it.
+    Part,
+}
+
+/// Compiles a tree to an expression that must match a whole text, or a part of it.
 ///
 /// # Errors
 /// When the `regex` crate does not support it.
-pub(super) fn compile(node: &Node) -> Result<Compiled, Fault> {
-    let mut text = String::from("\\A(?:");
-    write(node, true, &mut text)?;
-    text.push_str(")\\z");
+pub(super) fn compile(node: &Node, within: Within) -> Result<Compiled, Fault> {
+    let mut text = String::new();
+    match within {
+        Within::Whole => {
+            text.push_str("\\A(?:");
+            write(node, Last::Whole, &mut text)?;
+            text.push_str(")\\z");
+        }
+        Within::Part => write(node, Last::Part, &mut text)?,
+    }
     let mut bytes = BYTES_TRIED;
     loop {
         match compiled(&text, bytes) {
@@ -49,8 +63,19 @@ fn compiled(text: &str, bytes_max: usize) -> Result<Regex, regex::Error> {
         .build()
 }
 
-/// Writes a node. `is_last`: no later node could match a character.
-fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
+/// What follows a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// A node that could match a character.
+    No,
+    /// Nothing but assertions, in an expression that must match the whole text.
+    Whole,
+    /// Nothing, in an expression that must match a part of the text.
+    Part,
+}
+
+/// Writes a node.
+fn write(node: &Node, last: Last, text: &mut String) -> Result<(), Fault> {
     match node {
         Node::Char(character, fold) => write_char(*character, *fold, text),
         Node::Dot(Dot::All) => text.push_str("(?s:.)"),
@@ -59,11 +84,14 @@ fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
         Node::Class(class) if class.folds => text.push_str(&format!("(?i:{})", class.text)),
         Node::Class(class) => text.push_str(&class.text),
         Node::Sequence(nodes) => {
-            let consumes_nothing = |nodes: &[Node]| nodes.iter().all(is_assertion);
+            let after = |nodes: &[Node]| match last {
+                Last::Whole if nodes.iter().all(is_assertion) => Last::Whole,
+                Last::Part if nodes.is_empty() => Last::Part,
+                _ => Last::No,
+            };
             text.push_str("(?:");
             for (at, node) in nodes.iter().enumerate() {
-                let is_last = is_last && consumes_nothing(&nodes[at + 1..]);
-                write(node, is_last, text)?;
+                write(node, after(&nodes[at + 1..]), text)?;
             }
             text.push(')');
         }
@@ -73,13 +101,13 @@ fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
                 if at > 0 {
                     text.push('|');
                 }
-                write(node, is_last, text)?;
+                write(node, last, text)?;
             }
             text.push(')');
         }
         Node::Repeat(node, min, max) => {
             text.push_str("(?:");
-            write(node, is_last && *max == Some(1), text)?;
+            write(node, if *max == Some(1) { last } else { Last::No }, text)?;
             text.push(')');
             match max {
                 Some(max) => text.push_str(&format!("{{{min},{max}}}")),
@@ -90,7 +118,11 @@ fn write(node: &Node, is_last: bool, text: &mut String) -> Result<(), Fault> {
         Node::End => text.push_str("\\z"),
         // The expression must match the whole text, so if nothing follows, the end of the line is
         // the end of the text.
-        Node::LastLineEnd if is_last => text.push_str("\\z"),
+        Node::LastLineEnd if last == Last::Whole => text.push_str("\\z"),
+        // Whether the match includes the line terminator does not matter.
+        Node::LastLineEnd if last == Last::Part => {
+            text.push_str("(?:\\r\\n|[\\n\\r\\x{85}\\x{2028}\\x{2029}])?\\z");
+        }
         Node::LastLineEnd => return Err(not_supported("$ or \\Z before something else")),
         Node::WordBoundary(true) => text.push_str("\\b"),
         Node::WordBoundary(false) => text.push_str("\\B"),
