@@ -20,7 +20,7 @@ mod update;
 mod vertex;
 
 pub(crate) use convert::narrowed;
-pub use convert::{convert, convert_member};
+pub use convert::{condition_error, convert, convert_condition, convert_member, wrong_type};
 pub use edge::{EdgeForm, NewEdge, check_link};
 pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, JavaClass, RawProperty, RawValue, VertexInput};
 pub use inserts::Inserts;
@@ -37,6 +37,8 @@ pub struct Rules<'a> {
     pub schema: &'a Schema,
     /// The graph's mode.
     pub mode: GraphMode,
-    /// Generates ids of vertices with id strategy AUTOMATIC, and numbers of hidden sort values.
+    /// Generates ids of vertices with id strategy AUTOMATIC.
     pub next_vertex_id: &'a dyn Fn() -> i64,
+    /// Generates numbers of hidden sort values.
+    pub next_edge_number: &'a dyn Fn() -> i64,
 }

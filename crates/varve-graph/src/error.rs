@@ -11,6 +11,8 @@ pub enum ErrorKind {
     InvalidArgument,
     /// A schema element with that name exists already.
     Existed,
+    /// Another element has the values of a unique index; nothing changed.
+    Unique,
     /// The schema does not allow the change.
     NotAllowed,
     /// No index serves the query, and nothing else limits the elements to scan.
@@ -46,9 +48,10 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::InvalidArgument,
         Self::Existed,
+        Self::Unique,
         Self::NotAllowed,
         Self::NoIndex,
         Self::NotSupported,
@@ -72,6 +75,7 @@ impl ErrorKind {
         match self {
             Self::InvalidArgument => "VRV-ARG",
             Self::Existed => "VRV-EXISTED",
+            Self::Unique => "VRV-UNIQUE",
             Self::NotAllowed => "VRV-NOT-ALLOWED",
             Self::NoIndex => "VRV-NO-INDEX",
             Self::NotSupported => "VRV-NOT-SUPPORTED",

@@ -1,6 +1,7 @@
 //! One graph: combines its space, schema, latches and committer.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -26,6 +27,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
 use crate::limits::Limits;
 use crate::notes::Notes;
+use crate::numbers::VertexNumbers;
 use crate::read::{HistoryPage, Ordered, Point, Version, View, read_element};
 use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
@@ -97,6 +99,7 @@ pub struct Graph {
     durability: DurabilityMode,
     known: Arc<Known>,
     snowflake: Snowflake,
+    numbers: VertexNumbers,
     deriver: ArcSwapOption<Arc<dyn Deriver>>,
     changes: KeptChanges,
 }
@@ -114,7 +117,8 @@ impl Graph {
     ) -> Result<Arc<Self>, GraphError> {
         options.limits.validate()?;
         let (promise, read_past) = Promise::open(Arc::clone(&space))?;
-        let newest = stored_version(&*space)?.max(read_past);
+        let stored = stored_version(&*space)?;
+        let newest = stored.max(read_past);
         check_ahead(name, newest, options.clock.now(), options.clock_ahead_max)?;
         let deriver = match &options.derivers {
             Some(source) => source.deriver(name, &*space)?,
@@ -148,6 +152,8 @@ impl Graph {
         )?;
         committer.settle(read_past)?;
         let snowflake = Snowflake::after(committer.numbered().instant());
+        let (numbers, bound) = VertexNumbers::open(&*space, stored)?;
+        known.numbers_bound.store(bound, Ordering::Release);
         let notes = Notes::new(Arc::clone(&space));
         let keeping = Keeping {
             retention: options.changes,
@@ -167,6 +173,7 @@ impl Graph {
             durability: options.durability,
             known,
             snowflake,
+            numbers,
             deriver: ArcSwapOption::new(deriver.map(Arc::new)),
             changes,
         });
@@ -257,12 +264,24 @@ impl Graph {
         self.committer.published()
     }
 
-    /// A new id for a vertex of id strategy AUTOMATIC, or a new number for the sort value that
-    /// distinguishes an edge from parallel ones ([`varve_model::sortable::drawn_sort_value`]). It
-    /// is greater than all that were assigned before.
+    /// A new id for a vertex of id strategy AUTOMATIC. It is greater than all that were made
+    /// before.
     #[must_use]
     pub fn next_vertex_id(&self) -> i64 {
+        self.numbers.next()
+    }
+
+    /// A new number for the sort value that distinguishes an edge from parallel ones
+    /// ([`varve_model::sortable::drawn_sort_value`]). It is greater than all that were assigned
+    /// before.
+    #[must_use]
+    pub fn next_edge_number(&self) -> i64 {
         self.snowflake.next(self.now())
+    }
+
+    /// The ids that are made for vertices.
+    pub(crate) const fn numbers(&self) -> &VertexNumbers {
+        &self.numbers
     }
 
     /// Prepares `request` and hands it to the committer; the returned ticket completes when it is
@@ -528,6 +547,8 @@ impl Graph {
     pub(crate) fn submit_new(&self, mut commit: Commit) -> Result<(), GraphError> {
         fail_point::COMMIT_PREPARED.pass();
         commit.now = commit.now.max(self.snowflake.reached());
+        let stored = self.known.numbers_bound.load(Ordering::Acquire);
+        commit.additions.numbers_bound = self.numbers.put_bound(stored, &mut commit.batch);
         self.committer.submit(commit)
     }
 

@@ -16,6 +16,7 @@ pub mod index;
 pub mod limits;
 pub mod maintenance;
 pub mod notes;
+mod numbers;
 pub mod optimistic;
 pub mod query;
 pub mod read;

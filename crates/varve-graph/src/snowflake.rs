@@ -1,4 +1,4 @@
-//! Generated vertex ids: 64-bit numbers that grow with time.
+//! Generated numbers of edges: 64-bit numbers that grow with time.
 //!
 //! Layout, as in HugeGraph: 41 bits of milliseconds since 2017-01-01, 10 bits of server slot, 12
 //! bits of sequence within a millisecond.
@@ -125,15 +125,15 @@ mod tests {
         let graph = open();
         let label = NewVertexLabel::named("v");
         graph.catalogue().create_vertex_label(label).expect("new");
-        put(&graph, graph.next_vertex_id());
+        put(&graph, graph.next_edge_number());
         clock.step(-5_000_000);
         // Far more than the 4096 ids of one millisecond.
-        let ahead: Vec<i64> = (0..50_000).map(|_| graph.next_vertex_id()).collect();
+        let ahead: Vec<i64> = (0..50_000).map(|_| graph.next_edge_number()).collect();
         let last = ahead[ahead.len() - 1];
         let version = put(&graph, last);
         assert!(version.instant().millis() - EPOCH_MILLIS >= last >> LOW_BITS);
         drop(graph);
         let graph = open();
-        assert!(graph.next_vertex_id() > last);
+        assert!(graph.next_edge_number() > last);
     }
 }

@@ -251,6 +251,27 @@ impl Value {
     }
 }
 
+/// The FLOAT nearest to the decimal number that `number` was read from.
+///
+/// Rounding twice, to a double and then to a float, may miss it: 7.038531e-26 is nearest to a double
+/// half-way between two floats. The shortest text of a double has the digits it was read from, if
+/// these were at most 15, and a float needs nine.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the nearest float is meant"
+)]
+pub fn nearest_float(number: f64) -> f32 {
+    /// The bits of a double that a float has no room for, and half of their range.
+    const LOST: u64 = (1 << 29) - 1;
+    const HALF: u64 = 1 << 28;
+    let is_clear = number.to_bits() & LOST != HALF && number.abs() >= f64::from(f32::MIN_POSITIVE);
+    if is_clear || number == 0.0 || !number.is_finite() {
+        return number as f32;
+    }
+    number.to_string().parse().unwrap_or(number as f32)
+}
+
 impl fmt::Display for Uuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -361,15 +382,45 @@ pub fn date_digits(millis: i64) -> Option<[u8; 23]> {
     Some(text)
 }
 
-/// Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` as UTC: milliseconds
-/// since 1970. `None` for any other form and for dates that do not exist. Years outside 0–9999 are
-/// read only as [`date_text`] writes them.
+/// Reads `yyyy-M-d`, `yyyy-M-d HH:mm:ss` or `yyyy-M-d HH:mm:ss.S` as UTC: milliseconds since 1970.
+/// Month and day have one or two digits, the fraction of the second one to three. `None` for any
+/// other form and for dates that do not exist. Years outside 0–9999 are read only as [`date_text`]
+/// writes them.
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i64> {
-    let bytes = text.as_bytes();
-    if bytes.first() == Some(&b'-') || bytes.len() > 23 {
+    if text.starts_with('-') || text.len() > 23 {
         return parse_far_date(text);
     }
+    parse_full_date(text).or_else(|| parse_full_date(&filled_date(text)?))
+}
+
+/// A date with zeros where its month, its day and its fraction of a second have fewer digits than
+/// [`date_text`] writes.
+fn filled_date(text: &str) -> Option<String> {
+    let (date, time) = match text.split_once(' ') {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let (year, month_and_day) = date.split_once('-')?;
+    let (month, day) = month_and_day.split_once('-')?;
+    if month.is_empty() || day.is_empty() {
+        return None;
+    }
+    let mut filled = format!("{year}-{month:0>2}-{day:0>2}");
+    if let Some(time) = time {
+        filled.push(' ');
+        match time.split_once('.') {
+            Some((_, "")) => return None,
+            Some((second, fraction)) => filled += &format!("{second}.{fraction:0<3}"),
+            None => filled += time,
+        }
+    }
+    Some(filled)
+}
+
+/// Reads a date of the years 0–9999 with all digits, and optionally a time.
+fn parse_full_date(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
     let field = |from: usize, to: usize| -> Option<i64> {
         let digits = bytes.get(from..to)?;
         digits.iter().try_fold(0_i64, |sum, b| {
@@ -443,6 +494,15 @@ mod tests {
             assert_eq!(date_text(parse_date(text).expect(text)), text);
         }
         assert_eq!(parse_date("2020-01-02"), Some(1_577_923_200_000));
+        for (short, full) in [
+            ("2014-1-10", "2014-01-10 00:00:00.000"),
+            ("2014-12-9", "2014-12-09 00:00:00.000"),
+            ("2014-1-2 03:04:05", "2014-01-02 03:04:05.000"),
+            ("2014-1-2 03:04:05.6", "2014-01-02 03:04:05.600"),
+            ("2014-01-02 03:04:05.06", "2014-01-02 03:04:05.060"),
+        ] {
+            assert_eq!(date_text(parse_date(short).expect(short)), full);
+        }
         assert_eq!(date_text(-1), "1969-12-31 23:59:59.999");
         assert_eq!(date_text(253_402_300_799_999), "9999-12-31 23:59:59.999");
         assert_eq!(date_text(253_402_300_800_000), "10000-01-01 00:00:00.000");
@@ -470,11 +530,41 @@ mod tests {
             "2020-02-30",
             "2020-01-02T00:00:00",
             "2020-01-02 24:00:00",
-            "2020-01-02 00:00:00.0",
+            "2020-01-02 00:00:00.",
+            "2020-01-02 00:00:00.0000",
+            "2020-01-02 0:00:00",
+            "2020-01-02 00:00",
+            "2020-01-02 ",
+            "2020-1",
+            "2020--1",
+            "2020-1-",
+            "2020-001-2",
+            "2020-+1-2",
+            "20-1-2",
+            "2020-2-30",
             "2020-01-02 00:00:00Z",
         ] {
             assert_eq!(parse_date(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_float_is_the_one_nearest_to_the_digits_of_a_double() {
+        // The double nearest to 7.038531e-26 is half-way between two floats.
+        assert_eq!(nearest_float(7.038531e-26), 7.038531e-26_f32);
+        assert_ne!(7.038531e-26_f64 as f32, 7.038531e-26_f32);
+        let mut bits = 1_u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let float = f32::from_bits((bits >> 32) as u32);
+            if float.is_finite() {
+                let double: f64 = float.to_string().parse().expect("a number");
+                assert_eq!(nearest_float(double).to_bits(), float.to_bits(), "{float}");
+            }
+        }
+        assert!(nearest_float(f64::NAN).is_nan());
+        assert_eq!(nearest_float(1e300), f32::INFINITY);
+        assert_eq!(nearest_float(-0.0).to_bits(), (-0.0_f32).to_bits());
     }
 
     #[test]

@@ -11,6 +11,7 @@
     reason = "a vertex is its id; what is filled in later is not hashed"
 )]
 
+mod conditions;
 mod error;
 pub mod pattern;
 pub mod plan;

@@ -13,9 +13,9 @@ impl From<GraphError> for ApiError {
     #[track_caller]
     fn from(error: GraphError) -> Self {
         let cause = error.source.as_ref().map(ToString::to_string);
-        let message = error.message;
+        let (message, code) = (error.message, error.kind.code());
         let answer = match error.kind {
-            ErrorKind::InvalidArgument => Self::illegal_argument(message),
+            ErrorKind::InvalidArgument | ErrorKind::Unique => Self::illegal_argument(message),
             ErrorKind::Existed => Self::existed(message),
             ErrorKind::NotAllowed => Self::not_allowed_change(message),
             ErrorKind::NoIndex => Self::no_index(message),
@@ -32,7 +32,8 @@ impl From<GraphError> for ApiError {
             ErrorKind::Unwritable => Self::insufficient_storage(message),
             ErrorKind::Elsewhere => Self::misdirected(message),
             ErrorKind::Tombstones | ErrorKind::Storage => Self::storage(message),
-        };
+        }
+        .with_code(code);
         match cause {
             // The answer's cause is its code.
             Some(_) if error.kind == ErrorKind::OutcomeUnknown => answer,

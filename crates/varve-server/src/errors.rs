@@ -1,5 +1,5 @@
 //! Errors as HugeGraph's clients know them: `{"exception":"class …","message":…,"cause":…}` and a
-//! status.
+//! status. The member `code` is Varve's own.
 //!
 //! This is the only place that knows which Java class name goes with which status.
 
@@ -27,6 +27,7 @@ struct Detail {
     exception: Cow<'static, str>,
     message: Cow<'static, str>,
     cause: String,
+    code: &'static str,
     form: Form,
     retry_after_seconds: Option<u32>,
     close: bool,
@@ -39,19 +40,38 @@ struct Detail {
 enum Form {
     /// The JSON object that the module describes.
     Object,
-    /// The message alone, as `text/plain`: HugeGraph's answer to a body that is not the expected
-    /// JSON.
-    Text,
+    /// The object of a script's error: the class has no prefix, and the cause repeats it.
+    Script,
 }
 
 /// The authentication schemes that a 401 offers (RFC 7617).
 const CHALLENGE: &str = "Basic realm=\"varve\", charset=\"UTF-8\"";
 
-/// The code in `cause` of [`ApiError::outcome_unknown`].
+/// The code of [`ApiError::outcome_unknown`], which is in `cause`, too.
 pub const OUTCOME_UNKNOWN: &str = "VRV-OUTCOME-UNKNOWN";
 
-/// The code in `cause` of [`ApiError::cancelled`].
+/// The code of [`ApiError::cancelled`], which is in `cause`, too.
 const CANCELLED: &str = "VRV-CANCELLED";
+
+/// The code of a status, for errors without a more exact one.
+const fn code_of(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "VRV-UNAUTHENTICATED",
+        403 => "VRV-DENIED",
+        404 => "VRV-NOT-FOUND",
+        405 => "VRV-METHOD",
+        406 => "VRV-NOT-ACCEPTABLE",
+        408 => "VRV-BODY-TIMEOUT",
+        413 | 414 | 431 => "VRV-TOO-LARGE",
+        415 => "VRV-MEDIA-TYPE",
+        421 => "VRV-ELSEWHERE",
+        429 => "VRV-TOO-MANY-REQUESTS",
+        503 => "VRV-BUSY",
+        507 => "VRV-UNWRITABLE",
+        500.. => "VRV-INTERNAL",
+        _ => "VRV-ARG",
+    }
+}
 
 impl ApiError {
     /// Any status and Java class name, for cases that have no constructor of their own.
@@ -67,6 +87,7 @@ impl ApiError {
                 exception: exception.into(),
                 message: message.into(),
                 cause: String::new(),
+                code: code_of(status),
                 form: Form::Object,
                 retry_after_seconds: None,
                 close: false,
@@ -93,9 +114,9 @@ impl ApiError {
         exception: impl Into<Cow<'static, str>>,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let exception = exception.into();
-        let cause = format!("[{exception}]");
-        Self::new(StatusCode::BAD_REQUEST, exception, message).with_cause(cause)
+        Self::new(StatusCode::BAD_REQUEST, exception, message)
+            .with_code("VRV-QUERY")
+            .of_script()
     }
 
     /// 400 `ExistedException`: a schema element exists already.
@@ -106,6 +127,7 @@ impl ApiError {
             "exception.ExistedException",
             message,
         )
+        .with_code("VRV-EXISTED")
     }
 
     /// 400 `NotAllowException`: the change is not allowed.
@@ -116,6 +138,7 @@ impl ApiError {
             "exception.NotAllowException",
             message,
         )
+        .with_code("VRV-NOT-ALLOWED")
     }
 
     /// 400 `NoIndexException`: a query that no index can answer.
@@ -126,6 +149,7 @@ impl ApiError {
             "exception.NoIndexException",
             message,
         )
+        .with_code("VRV-NO-INDEX")
     }
 
     /// 400 `NotSupportException`: a predicate or a feature that is unknown.
@@ -136,6 +160,7 @@ impl ApiError {
             "exception.NotSupportException",
             message,
         )
+        .with_code("VRV-NOT-SUPPORTED")
     }
 
     /// 400 `LimitExceedException`: a named limit of a query was reached.
@@ -146,6 +171,7 @@ impl ApiError {
             "exception.LimitExceedException",
             message,
         )
+        .with_code("VRV-LIMIT")
     }
 
     /// 400 `HugeException`: other limits and failures that HugeGraph reports with its base class.
@@ -158,6 +184,7 @@ impl ApiError {
     #[track_caller]
     pub fn backend(message: impl Into<Cow<'static, str>>) -> Self {
         Self::hugegraph(StatusCode::BAD_REQUEST, "backend.BackendException", message)
+            .with_code("VRV-PAGE")
     }
 
     /// 404 `NotFoundException` of HugeGraph: a schema element, vertex, edge, task or graph named in
@@ -334,7 +361,9 @@ impl ApiError {
     #[track_caller]
     pub fn outcome_unknown_as(message: impl Into<Cow<'static, str>>) -> Self {
         let exception = "jakarta.ws.rs.ServiceUnavailableException";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message).with_cause(OUTCOME_UNKNOWN)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message)
+            .with_cause(OUTCOME_UNKNOWN)
+            .with_code(OUTCOME_UNKNOWN)
     }
 
     /// 503 without `Retry-After`: a client has cancelled the query.
@@ -344,6 +373,7 @@ impl ApiError {
         let message = "The query was cancelled";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message)
             .with_cause(CANCELLED)
+            .with_code(CANCELLED)
             .by_design()
     }
 
@@ -361,7 +391,7 @@ impl ApiError {
     #[track_caller]
     pub fn storage(message: impl Into<Cow<'static, str>>) -> Self {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Self::hugegraph(status, "backend.BackendException", message)
+        Self::hugegraph(status, "backend.BackendException", message).with_code("VRV-STORAGE")
     }
 
     /// 500: a defect of the server, or a failure of the system below it.
@@ -370,13 +400,11 @@ impl ApiError {
         Self::hugegraph(StatusCode::INTERNAL_SERVER_ERROR, "HugeException", message)
     }
 
-    /// 400 as `text/plain`: the body is not JSON, or not of the wanted shape.
+    /// 400: the body is not JSON, or not of the wanted shape.
     #[track_caller]
     pub fn malformed_json(message: impl Into<Cow<'static, str>>) -> Self {
         let exception = "com.fasterxml.jackson.core.JsonProcessingException";
-        let mut error = Self::new(StatusCode::BAD_REQUEST, exception, message);
-        error.detail.form = Form::Text;
-        error
+        Self::new(StatusCode::BAD_REQUEST, exception, message).with_code("VRV-JSON")
     }
 
     #[track_caller]
@@ -388,6 +416,20 @@ impl ApiError {
     #[must_use]
     pub fn with_cause(mut self, cause: impl ToString) -> Self {
         self.detail.cause = cause.to_string();
+        self
+    }
+
+    /// Sets the stable code (`VRV-…`).
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: &'static str) -> Self {
+        self.detail.code = code;
+        self
+    }
+
+    /// Writes the error as `/gremlin` does: the class without a prefix, and again as the cause.
+    #[must_use]
+    pub(crate) fn of_script(mut self) -> Self {
+        self.detail.form = Form::Script;
         self
     }
 
@@ -405,8 +447,13 @@ impl ApiError {
         self
     }
 
-    /// The stable code of an error that is Varve's own (`VRV-…`).
-    pub(crate) fn code(&self) -> Option<&str> {
+    /// The stable code (`VRV-…`).
+    pub(crate) fn code(&self) -> &'static str {
+        self.detail.code
+    }
+
+    /// The stable code, if the error is one that other servers do not have.
+    pub(crate) fn own_code(&self) -> Option<&str> {
         let cause = self.detail.cause.as_str();
         cause.starts_with("VRV-").then_some(cause)
     }
@@ -443,17 +490,8 @@ impl ApiError {
     /// The answer; with `trace`, it names the line of the source that raised the error.
     pub fn to_response(&self, trace: bool) -> Response {
         let detail = &*self.detail;
-        let mut response = match detail.form {
-            Form::Text => {
-                let body = detail.message.as_bytes().to_vec();
-                Response::new(detail.status, ContentType::Text, body)
-            }
-            Form::Object => Response::new(
-                detail.status,
-                ContentType::JsonBare,
-                error_object(detail, trace),
-            ),
-        };
+        let body = error_object(detail, trace);
+        let mut response = Response::new(detail.status, ContentType::JsonBare, body);
         if let Some(seconds) = detail.retry_after_seconds {
             response = response.retry_after(seconds);
         }
@@ -480,12 +518,20 @@ fn client_text<'t>(detail: &Detail, text: &'t str) -> Cow<'t, str> {
 fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(128 + detail.message.len());
     json.begin_object();
-    json.key("exception")
-        .string_parts(&["class ", &detail.exception]);
+    let is_script = detail.form == Form::Script;
+    json.key("exception");
+    match is_script {
+        true => json.string(&detail.exception),
+        false => json.string_parts(&["class ", &detail.exception]),
+    };
     json.key("message")
         .string(&client_text(detail, &detail.message));
-    json.key("cause")
-        .string(&client_text(detail, &detail.cause));
+    json.key("cause");
+    match is_script && detail.cause.is_empty() && !detail.exception.is_empty() {
+        true => json.string_parts(&["[", &detail.exception, "]"]),
+        false => json.string(&client_text(detail, &detail.cause)),
+    };
+    json.key("code").string(detail.code);
     if trace {
         json.key("trace").begin_array();
         json.string(&detail.origin.to_string());

@@ -52,6 +52,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("profile", "VersionAPI"),
     control("openapi.json", openapi::get)
         .without_graphs()
+        .gzip()
         .of("profile", "OpenApi"),
     control("health", health)
         .without_graphs()
@@ -144,7 +145,7 @@ fn root(context: &RequestContext) -> HandlerResult {
         .collect();
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
-    json.key("service").string("hugegraph");
+    json.key("service").string("varve");
     json.key("version").string(CORE_VERSION);
     json.key("doc").string("https://hugegraph.apache.org/docs/");
     json.key("api_doc")

@@ -24,7 +24,7 @@ mod transaction;
 mod weight;
 mod wire;
 
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
@@ -67,14 +67,18 @@ fn get(context: &RequestContext) -> HandlerResult {
     if let Some(wanted) = http::wanted(context) {
         return http::answer(context, wanted);
     }
-    answer(context, GremlinRequest::of_query(context.query()?)?)
+    let request = GremlinRequest::of_query(context.query()?);
+    let answered = request.and_then(|request| answer(context, request));
+    answered.map_err(ApiError::of_script)
 }
 
 fn post(context: &RequestContext) -> HandlerResult {
     if let Some(wanted) = http::wanted(context) {
         return http::answer(context, wanted);
     }
-    answer(context, GremlinRequest::of_body(context.body())?)
+    let request = GremlinRequest::of_body(context.body());
+    let answered = request.and_then(|request| answer(context, request));
+    answered.map_err(ApiError::of_script)
 }
 
 /// The graph that a request's aliases name; another server may lead it.

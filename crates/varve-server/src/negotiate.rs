@@ -126,8 +126,10 @@ fn accepts_encoding(headers: &HeaderMap, names: &[&str]) -> bool {
     let mut star = false;
     for value in headers.get_all(header::ACCEPT_ENCODING) {
         for part in value.to_str().unwrap_or("").split(',') {
-            match with_quality(part) {
-                (name, quality) if names.contains(&name) => return quality > 0.0,
+            let (name, quality) = with_quality(part);
+            let is_wanted = names.iter().any(|known| name.eq_ignore_ascii_case(known));
+            match (name, quality) {
+                (_, quality) if is_wanted => return quality > 0.0,
                 ("*", quality) => star = quality > 0.0,
                 _ => {}
             }
@@ -148,10 +150,14 @@ pub(crate) fn body_encoding(headers: &HeaderMap) -> Result<BodyEncoding, ApiErro
     let Some(value) = headers.get(header::CONTENT_ENCODING) else {
         return Ok(BodyEncoding::Identity);
     };
-    match value.to_str().unwrap_or("?").trim() {
-        "" | "identity" => Ok(BodyEncoding::Identity),
-        "gzip" | "x-gzip" => Ok(BodyEncoding::Gzip),
-        _ => Err(ApiError::unsupported_media_type()),
+    let name = value.to_str().unwrap_or("?").trim();
+    let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+    if is(&["", "identity"]) {
+        Ok(BodyEncoding::Identity)
+    } else if is(&["gzip", "x-gzip"]) {
+        Ok(BodyEncoding::Gzip)
+    } else {
+        Err(ApiError::unsupported_media_type())
     }
 }
 
@@ -221,7 +227,7 @@ mod tests {
         let gzip = |value| accepts_gzip(&headers(header::ACCEPT_ENCODING, value));
         assert!(gzip("gzip, deflate"));
         assert!(gzip("deflate;q=0.5, gzip;q=0.1"));
-        assert!(gzip("*"));
+        assert!(gzip("*") && gzip("GZip"));
         assert!(!gzip("identity"));
         assert!(!gzip("*, gzip;q=0"));
         assert!(!accepts_gzip(&HeaderMap::new()));
@@ -241,6 +247,10 @@ mod tests {
             400
         );
         assert_eq!(gunzip(b"[1]", 100).unwrap_err().status().as_u16(), 400);
+        for name in ["gzip", "GZIP", "X-Gzip"] {
+            let encoding = body_encoding(&headers(header::CONTENT_ENCODING, name));
+            assert_eq!(encoding.unwrap(), BodyEncoding::Gzip, "{name}");
+        }
         let bad = body_encoding(&headers(header::CONTENT_ENCODING, "br"));
         assert_eq!(bad.unwrap_err().status().as_u16(), 415);
     }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, Uri};
@@ -309,11 +309,16 @@ impl RequestContext {
 
     /// The 503 for a request that was given up: a client has cancelled it, or its time is over.
     pub(crate) fn too_late(&self) -> ApiError {
+        self.too_late_after(self.state().time_limit(self.route()))
+    }
+
+    /// [`RequestContext::too_late`] for work whose own time limit may be shorter.
+    pub(crate) fn too_late_after(&self, limit: Duration) -> ApiError {
         if self.running.as_ref().is_some_and(|own| own.is_cancelled()) {
             return ApiError::cancelled();
         }
-        self.state()
-            .timed_out(self.state().time_limit(self.route()))
+        let limit = limit.min(self.state().time_limit(self.route()));
+        self.state().timed_out(limit)
     }
 
     /// The token that ends a long read once nobody waits for its answer.

@@ -66,8 +66,8 @@ struct Given {
     same: Vec<(VertexNumber, f64)>,
     /// To vertices of earlier layers: layer, vertex and rank.
     earlier: Vec<(usize, VertexNumber, f64)>,
-    /// The share of its rank that each vertex gives to each edge.
-    parts: FxHashMap<VertexNumber, f64>,
+    /// The number of parts in which each vertex gives rank away.
+    degrees: FxHashMap<VertexNumber, f64>,
 }
 
 impl Given {
@@ -81,7 +81,7 @@ impl Given {
     ) -> Result<Self, TraversalError> {
         let last = layers.len() - 1;
         let (mut same, mut earlier) = (Vec::new(), Vec::new());
-        let mut parts: FxHashMap<VertexNumber, f64> = FxHashMap::default();
+        let mut degrees: FxHashMap<VertexNumber, f64> = FxHashMap::default();
         for vertex in &layers[last].order {
             let own = layers[last].of[vertex];
             let (mut known, mut degree) = (FxHashSet::default(), 0.0);
@@ -110,20 +110,19 @@ impl Given {
             }
             degree += known.len() as f64;
             meter.hold(known.len() * 4 * size_of::<(usize, VertexNumber, f64)>())?;
-            let share = alpha / degree;
             for (_, given) in &mut same[from_same..] {
-                *given = own.rank * share;
+                *given = own.rank * alpha / degree;
             }
             for (_, _, given) in &mut earlier[from_earlier..] {
-                *given = own.rank * share;
+                *given = own.rank * alpha / degree;
             }
             meter.hold(2 * size_of::<(VertexNumber, f64)>())?;
-            parts.insert(*vertex, share);
+            degrees.insert(*vertex, degree);
         }
         Ok(Self {
             same,
             earlier,
-            parts,
+            degrees,
         })
     }
 }
@@ -169,7 +168,7 @@ pub fn neighbour_rank(
                 meter.row()?;
                 if layer_of(&layers, next.to).is_none() {
                     let to = new.entry(next.to, meter)?;
-                    to.rank += own.paths * own.rank * given.parts[vertex];
+                    to.rank += own.paths * (own.rank * alpha / given.degrees[vertex]);
                     to.paths = (to.paths + own.paths).min(PATHS_MAX);
                 }
             }

@@ -1,6 +1,10 @@
 //! The schema as queries read it.
 
-use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};
+use varve_model::{
+    EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, Value, VertexLabel, VertexLabelId,
+};
+
+use crate::ViewError;
 
 /// Names and types of the labels and keys in a [`GraphView`](crate::GraphView).
 ///
@@ -11,11 +15,26 @@ pub trait SchemaView: Send + Sync {
         false
     }
 
+    /// Whether the labels and keys of a query's conditions must exist, and their values must fit the
+    /// keys.
+    fn is_strict(&self) -> bool {
+        false
+    }
+
     /// The property key with this id.
     fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey>;
 
     /// The property key with this name.
     fn property_key_named(&self, name: &str) -> Option<&PropertyKey>;
+
+    /// Converts a value that a condition compares with to the type of the key's values, as writing
+    /// converts it.
+    ///
+    /// # Errors
+    /// When the value does not fit the key.
+    fn condition_value(&self, _: &PropertyKey, value: &Value) -> Result<Value, ViewError> {
+        Ok(value.clone())
+    }
 
     /// All property keys, ascending.
     fn property_keys(&self) -> Vec<PropertyKeyId>;

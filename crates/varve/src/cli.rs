@@ -112,7 +112,12 @@ pub(crate) struct Trust {
 #[derive(Debug, Args)]
 pub(crate) struct Target {
     /// Address of the server
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    #[arg(
+        long,
+        visible_alias = "url",
+        default_value = "http://127.0.0.1:8080",
+        value_name = "URL"
+    )]
     pub(crate) server: String,
     #[command(flatten)]
     pub(crate) trust: Trust,
@@ -231,7 +236,7 @@ pub(crate) struct ChangesArguments {
 pub(crate) struct VerifyArguments {
     /// Address of a running server to check. Without it, the data folder is checked; no server may
     /// be using it
-    #[arg(long, value_name = "URL")]
+    #[arg(long, visible_alias = "url", value_name = "URL")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) trust: Trust,
@@ -285,7 +290,7 @@ pub(crate) struct BackupArguments {
     pub(crate) target: PathBuf,
     /// Address of a running server to back up. Without it, the data folder is backed up; no server
     /// may be using it
-    #[arg(long, value_name = "URL")]
+    #[arg(long, visible_alias = "url", value_name = "URL")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) trust: Trust,

@@ -17,7 +17,7 @@ mod value;
 pub use budget::{NESTING_MAX, VALUE_BYTES, VALUES_MAX};
 pub use error::{Result, WireError};
 pub use message::{
-    Format, Items, Request, Response, count_request, read_request, read_response, request_id,
-    split_frame, write_request, write_response,
+    Format, Frame, Items, Request, Response, count_request, read_request, read_response,
+    request_id, wants_texts, write_request, write_response,
 };
 pub use value::*;

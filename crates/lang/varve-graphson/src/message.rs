@@ -7,6 +7,15 @@ use crate::number::{uuid, uuid_text};
 use crate::value::{Text, Value, named};
 use crate::{graphbinary, graphson};
 
+/// GraphBinary 1.0 with every result as its text, which TinkerPop's console asks for.
+const GRAPHBINARY_TEXTS: &str = "application/vnd.graphbinary-v1.0-stringd";
+
+/// Whether a client of this mime type gets the texts of results instead of the results.
+#[must_use]
+pub fn wants_texts(mime: &str) -> bool {
+    mime.split(';').next().unwrap_or(mime).trim() == GRAPHBINARY_TEXTS
+}
+
 /// The formats of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -25,7 +34,7 @@ impl Format {
             | "application/vnd.gremlin-v2.0+json"
             | "application/vnd.gremlin-v1.0+json"
             | "application/json" => Some(Format::GraphSon),
-            "application/vnd.graphbinary-v1.0" => Some(Format::GraphBinary),
+            "application/vnd.graphbinary-v1.0" | GRAPHBINARY_TEXTS => Some(Format::GraphBinary),
             _ => None,
         }
     }
@@ -85,23 +94,56 @@ pub struct Response {
     pub data: Value,
 }
 
-/// Splits a binary frame into the mime type (its length in one byte, then the text) and the
-/// message.
-///
-/// # Errors
-///
-/// If the frame is too short, or the mime type is unknown.
-pub fn split_frame(frame: &[u8]) -> Result<(Format, &[u8])> {
-    let (length, rest) = frame
-        .split_first()
-        .ok_or(WireError::Short("the mime type"))?;
-    let mime = rest
-        .get(..usize::from(*length))
-        .ok_or(WireError::Short("the mime type"))?;
-    let message = &rest[usize::from(*length)..];
-    let known = std::str::from_utf8(mime).ok().and_then(Format::from_mime);
-    let unknown = || WireError::Unsupported(String::from_utf8_lossy(mime).into_owned());
-    Ok((known.ok_or_else(unknown)?, message))
+/// A binary frame: the mime type (its length in one byte, then the text) and the message.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'f> {
+    mime: &'f [u8],
+    /// The message.
+    pub message: &'f [u8],
+}
+
+impl<'f> Frame<'f> {
+    /// Splits a frame.
+    ///
+    /// # Errors
+    ///
+    /// If it is too short.
+    pub fn split(frame: &'f [u8]) -> Result<Self> {
+        let short = || WireError::Short("the mime type");
+        let (length, rest) = frame.split_first().ok_or_else(short)?;
+        let (mime, message) = rest
+            .split_at_checked(usize::from(*length))
+            .ok_or_else(short)?;
+        Ok(Self { mime, message })
+    }
+
+    /// The format of its message.
+    ///
+    /// # Errors
+    ///
+    /// If the mime type is unknown.
+    pub fn format(self) -> Result<Format> {
+        let known = std::str::from_utf8(self.mime).ok();
+        known.and_then(Format::from_mime).ok_or_else(|| {
+            let mime = String::from_utf8_lossy(self.mime);
+            WireError::Unsupported(format!("the mime type {mime}"))
+        })
+    }
+
+    /// The format in which its client most likely reads an answer, even if its own is unknown.
+    #[must_use]
+    pub fn likely_format(self) -> Format {
+        match String::from_utf8_lossy(self.mime).contains("graphbinary") {
+            true => Format::GraphBinary,
+            false => Format::GraphSon,
+        }
+    }
+
+    /// Whether its client gets the texts of results: [`wants_texts`].
+    #[must_use]
+    pub fn wants_texts(self) -> bool {
+        std::str::from_utf8(self.mime).is_ok_and(wants_texts)
+    }
 }
 
 /// Reads a request of at most `values_max` values. Reading takes some

@@ -6,7 +6,7 @@
 //! both.
 
 use varve_graphson::{
-    Format, VALUES_MAX, Value, graphbinary, graphson, read_request, read_response, split_frame,
+    Format, Frame, VALUES_MAX, Value, graphbinary, graphson, read_request, read_response,
 };
 use varve_gremlin::bytecode::from_bytecode;
 
@@ -77,7 +77,8 @@ fn messages() -> Vec<(Format, Vec<u8>)> {
         let parts: Vec<&str> = line.split('\t').collect();
         if parts[0].starts_with("request ") {
             for frame in [bytes(parts[1]), bytes(parts[2])] {
-                let (format, message) = split_frame(&frame).expect("a frame");
+                let frame = Frame::split(&frame).expect("a frame");
+                let (format, message) = (frame.format().expect("known"), frame.message);
                 messages.push((format, message.to_vec()));
             }
             continue;

@@ -2,8 +2,8 @@
 //! (`fixtures/make.py`).
 
 use varve_graphson::{
-    Format, Request, Response, VALUES_MAX, Value, WireError, graphbinary, graphson, read_request,
-    read_response, split_frame, write_request, write_response,
+    Format, Frame, Request, Response, VALUES_MAX, Value, WireError, graphbinary, graphson,
+    read_request, read_response, wants_texts, write_request, write_response,
 };
 use varve_gremlin::bytecode::from_bytecode;
 
@@ -215,7 +215,8 @@ fn requests(name: &str) -> [Request; 2] {
         .map(bytes)
         .collect();
     let read = |frame: &[u8], expected: Format| {
-        let (format, message) = split_frame(frame).expect("a mime type");
+        let frame = Frame::split(frame).expect("a mime type");
+        let (format, message) = (frame.format().expect("a known one"), frame.message);
         assert_eq!(format, expected);
         read_request(format, message, VALUES_MAX).expect("a request")
     };
@@ -304,11 +305,34 @@ fn frames_that_are_cut_make_errors() {
     {
         for frame in line.split('\t').skip(1).map(bytes) {
             for end in 0..frame.len() {
-                let read = split_frame(&frame[..end])
-                    .and_then(|(format, message)| read_request(format, message, VALUES_MAX));
+                let read = Frame::split(&frame[..end])
+                    .and_then(|frame| read_request(frame.format()?, frame.message, VALUES_MAX));
                 assert!(read.is_err(), "{end}");
             }
         }
     }
-    assert!(split_frame(b"\x03a/b{}").is_err());
+    let unknown = Frame::split(b"\x03a/b{}").expect("whole");
+    assert!(unknown.format().is_err());
+    assert_eq!(unknown.likely_format(), Format::GraphSon);
+}
+
+#[test]
+fn a_frame_of_the_console_is_graphbinary_with_texts() {
+    let frame = |mime: &str| [&[mime.len() as u8], mime.as_bytes(), b"x"].concat();
+    let console = frame("application/vnd.graphbinary-v1.0-stringd");
+    let console = Frame::split(&console).expect("whole");
+    assert_eq!(console.format(), Ok(Format::GraphBinary));
+    assert!(console.wants_texts() && console.message == b"x");
+    assert!(wants_texts("application/vnd.graphbinary-v1.0-stringd; q=1"));
+    for mime in ["application/vnd.graphbinary-v1.0", "application/json"] {
+        let plain = frame(mime);
+        assert!(
+            !Frame::split(&plain).expect("whole").wants_texts(),
+            "{mime}"
+        );
+    }
+    let newer = frame("application/vnd.graphbinary-v4.0");
+    let newer = Frame::split(&newer).expect("whole");
+    assert!(newer.format().is_err());
+    assert_eq!(newer.likely_format(), Format::GraphBinary);
 }

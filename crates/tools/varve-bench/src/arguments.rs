@@ -11,7 +11,12 @@ use crate::environment::{Data, Environment};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
     /// Address of the server; `metadata` also uses its path
-    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    #[arg(
+        long,
+        visible_alias = "server",
+        default_value = "http://127.0.0.1:8080",
+        value_name = "URL"
+    )]
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) trust: Trust,

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use varve_model::value::{Cardinality, DataType, Uuid, parse_date};
+use varve_model::value::{Cardinality, DataType, Uuid, nearest_float, parse_date};
 use varve_model::{PropertyKey, Value};
 
 use super::input::{JavaClass, RawValue};
-use crate::GraphError;
+use crate::{ErrorKind, GraphError};
 
 /// Up to this many members, a SET finds equal ones by comparing each pair.
 const PAIRWISE_MEMBERS_MAX: usize = 16;
@@ -29,13 +29,43 @@ pub fn convert(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError
     }
 }
 
-/// Converts `raw` to one value of the data type of `key`, whatever its cardinality: a member of a
-/// collection.
+/// Converts the value that a condition compares with to one value of the data type of `key`,
+/// whatever its cardinality.
 ///
 /// # Errors
-/// As [`convert`].
-pub fn convert_member(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError> {
-    scalar(key, raw)
+/// As [`convert`], but HugeGraph has another message for a value of a wrong type in a query.
+pub fn convert_condition(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError> {
+    let (shown, class) = (raw.to_string(), raw.class_name());
+    scalar(key, raw).map_err(|error| condition_error(key, &shown, class, error))
+}
+
+/// The error of a condition for the error of a conversion.
+#[must_use]
+pub fn condition_error(
+    key: &PropertyKey,
+    shown: &str,
+    class: &str,
+    error: GraphError,
+) -> GraphError {
+    let of_type = error.message.contains(", expect a value of type ");
+    match error.kind == ErrorKind::InvalidArgument && of_type {
+        true => wrong_type(key, shown, class),
+        false => error,
+    }
+}
+
+/// The error for a condition's value of a wrong type.
+#[must_use]
+pub fn wrong_type(key: &PropertyKey, shown: &str, class: &str) -> GraphError {
+    let package = match class {
+        "ArrayList" | "LinkedHashMap" | "UUID" => "java.util",
+        "BigInteger" | "BigDecimal" => "java.math",
+        _ => "java.lang",
+    };
+    GraphError::invalid(format!(
+        "Invalid data type of query value '{shown}', expect {} for '{}', actual got class {package}.{class}",
+        key.data_type, key.name
+    ))
 }
 
 fn members(key: &PropertyKey, items: Vec<RawValue<'_>>) -> Result<Vec<Value>, GraphError> {
@@ -157,7 +187,7 @@ fn scalar(key: &PropertyKey, raw: RawValue<'_>) -> Result<Value, GraphError> {
 fn floating(key: &PropertyKey, raw: &RawValue<'_>) -> Result<Value, GraphError> {
     let is_float = key.data_type == DataType::Float;
     let (double, float) = match raw {
-        RawValue::Double(number) => (*number, *number as f32),
+        RawValue::Double(number) => (*number, nearest_float(*number)),
         RawValue::Integer(number) => (*number as f64, *number as f32),
         RawValue::Unsigned(number) => (*number as f64, *number as f32),
         RawValue::Text(text) => match special_number(text) {
@@ -180,12 +210,8 @@ fn floating(key: &PropertyKey, raw: &RawValue<'_>) -> Result<Value, GraphError> 
 }
 
 /// The FLOAT that is nearest to a number; `None` if the number is beyond its range.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a FLOAT takes the nearest value of its width"
-)]
 pub(crate) fn narrowed(number: f64) -> Option<f32> {
-    let narrow = number as f32;
+    let narrow = nearest_float(number);
     (narrow.is_finite() || !number.is_finite()).then_some(narrow)
 }
 

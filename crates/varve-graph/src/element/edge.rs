@@ -124,7 +124,7 @@ impl Rules<'_> {
         let sent = sent.and_then(|id| EdgeId::parse(id).ok());
         match sent {
             Some(id) if !id.sort_values.is_empty() => id.sort_values,
-            _ => drawn_sort_value((self.next_vertex_id)()),
+            _ => drawn_sort_value((self.next_edge_number)()),
         }
     }
 

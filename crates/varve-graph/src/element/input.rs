@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use varve_model::Datum;
+use varve_model::value::{Uuid, duration_text};
+use varve_model::{Datum, Value};
 
 use super::text;
 
@@ -184,4 +185,71 @@ pub struct EdgeInput<'a> {
     pub target_label: Option<Cow<'a, str>>,
     /// Its properties; `None` when absent or null.
     pub properties: Option<Vec<RawProperty<'a>>>,
+}
+
+/// A value as a client would send it.
+impl From<&Value> for RawValue<'static> {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Boolean(flag) => RawValue::Boolean(*flag),
+            Value::Byte(number) => RawValue::Integer(i64::from(*number)),
+            Value::Int(number) => RawValue::Integer(i64::from(*number)),
+            Value::Long(number) | Value::Date(number) => RawValue::Integer(*number),
+            // By its digits, as Java converts it: 0.1f is 0.1.
+            Value::Float(number) => RawValue::Double(text::shortest(*number)),
+            Value::Double(number) => RawValue::Double(*number),
+            Value::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
+            Value::Uuid(uuid) => typed(JavaClass::Uuid, Uuid(*uuid).to_string()),
+            Value::Blob(bytes) => {
+                let each = bytes.iter().map(|byte| RawValue::Integer(i64::from(*byte)));
+                RawValue::List(each.collect())
+            }
+            Value::Object(datum) => raw_datum(datum),
+            Value::List(items) | Value::Set(items) => {
+                RawValue::List(items.iter().map(RawValue::from).collect())
+            }
+            Value::Short(number) => RawValue::Integer(i64::from(*number)),
+            Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
+            // No declared key has the types from here on.
+            Value::BigInt(number) => typed(JavaClass::BigInteger, number.to_string()),
+            Value::BigDecimal(number) => typed(JavaClass::BigDecimal, number.to_string()),
+            Value::Char(one) => typed(JavaClass::Character, one.to_string()),
+            Value::Duration(span) => typed(JavaClass::Duration, duration_text(*span)),
+            Value::Map(entries) => {
+                let each = entries.iter().map(|(key, value)| {
+                    (
+                        Cow::Owned(RawValue::from(key).to_string()),
+                        RawValue::from(value),
+                    )
+                });
+                RawValue::Map(each.collect())
+            }
+            Value::Many(many) => {
+                let each = many.values().iter().map(|one| RawValue::from(&one.value));
+                RawValue::List(each.collect())
+            }
+        }
+    }
+}
+
+fn typed(class: JavaClass, text: String) -> RawValue<'static> {
+    let text = Cow::Owned(text);
+    RawValue::Typed { class, text }
+}
+
+fn raw_datum(datum: &Datum) -> RawValue<'static> {
+    match datum {
+        Datum::Null => RawValue::Null,
+        Datum::Bool(flag) => RawValue::Boolean(*flag),
+        Datum::Int(number) => RawValue::Integer(*number),
+        Datum::Float(number) => RawValue::Double(*number),
+        Datum::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
+        Datum::List(items) => RawValue::List(items.iter().map(raw_datum).collect()),
+        Datum::Map(members) => RawValue::Map(
+            members
+                .iter()
+                .map(|(name, value)| (Cow::Owned(name.clone()), raw_datum(value)))
+                .collect(),
+        ),
+    }
 }

@@ -82,7 +82,12 @@ impl UpdateStrategy {
             Cardinality::List => "ArrayList",
             Cardinality::Set => "LinkedHashSet",
         };
-        Err(self.unfit(wanted, class, class))
+        // JSON has no dates: the original sees the number that was sent.
+        let sent = match class {
+            "Date" => "Long",
+            other => other,
+        };
+        Err(self.unfit(wanted, class, sent))
     }
 
     fn sum(self, key: &PropertyKey, old: &Value, new: &Value) -> Result<Value, GraphError> {

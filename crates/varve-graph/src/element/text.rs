@@ -24,6 +24,11 @@ pub fn of_float(number: f32) -> String {
     out
 }
 
+/// The double with the digits of a float: 0.1 for the float 0.1.
+pub(super) fn shortest(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
+}
+
 /// Rewrites a number from Rust's shortest scientific form (`-1.25e3`) to Java's form: plain between
 /// 0.001 and ten million, scientific with `E` and at least one digit after the point otherwise.
 fn put_scientific(shortest: &str, out: &mut String) {
@@ -99,7 +104,7 @@ pub fn of_value(value: &Value) -> String {
 }
 
 /// A value in a message about one property: cut when it is long.
-pub(super) fn of_value_short(value: &Value) -> String {
+pub(crate) fn of_value_short(value: &Value) -> String {
     let whole = of_value(value);
     if whole.chars().count() <= SHOWN_CHARS_MAX {
         return whole;

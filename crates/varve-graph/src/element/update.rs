@@ -257,6 +257,7 @@ impl Rules<'_> {
                 merge_vertex(schema, strategies, old, new)
             })?;
         }
+        let complete = self.mode.wants_complete_vertices();
         let mutations = drafts.drafts.into_iter().map(|draft| {
             let (schema, strategies) = (Arc::clone(schema), Arc::clone(strategies));
             let id = ElementId::Vertex(draft.id.clone());
@@ -268,7 +269,9 @@ impl Rules<'_> {
                     _ => draft.clone(),
                 };
                 let label = vertex_label(&schema, &vertex)?;
-                properties::check_complete(&schema, &**label, &vertex.properties)?;
+                if complete {
+                    properties::check_complete(&schema, &**label, &vertex.properties)?;
+                }
                 Ok(Element::Vertex(vertex))
             });
             Mutation::Modify {

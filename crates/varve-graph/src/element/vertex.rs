@@ -34,7 +34,9 @@ impl Rules<'_> {
         let (vertex, fresh) = self.vertex_draft(input, Purpose::Create)?;
         let label = self.vertex_label(label.as_deref())?;
         self.check_storable(&vertex.properties)?;
-        properties::check_complete(self.schema, &**label, &vertex.properties)?;
+        if self.mode.wants_complete_vertices() {
+            properties::check_complete(self.schema, &**label, &vertex.properties)?;
+        }
         Ok(NewVertex { vertex, fresh })
     }
 

@@ -17,7 +17,7 @@ use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalSc
 
 use super::uniqueness::base_of;
 use super::{IndexEntry, conflict, entries, holders};
-use crate::error::GraphError;
+use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::tasks::TaskProgress;
@@ -149,10 +149,11 @@ fn check_unique(
 }
 
 fn conflict_found(label: &IndexLabel, id: &ElementId) -> GraphError {
-    GraphError::invalid(format!(
+    let message = format!(
         "Unique constraint {}(id={}) conflict is found for '{id}'",
         label.name, label.id
-    ))
+    );
+    GraphError::new(ErrorKind::Unique, message)
 }
 
 /// A stored state of an element that the label indexes.

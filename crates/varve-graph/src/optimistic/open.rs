@@ -16,8 +16,7 @@ use varve_view::{
 };
 
 use super::OptimisticTransaction;
-use super::writer::raw;
-use crate::element::{DEFAULT_VERTEX_LABEL, not_there, vertex_id};
+use crate::element::{DEFAULT_VERTEX_LABEL, RawValue, not_there, vertex_id};
 use crate::error::{ErrorKind, GraphError};
 use crate::read::View;
 use crate::schema::{FirstUse, LabelUse, Schema, has_all};
@@ -161,7 +160,7 @@ impl OptimisticTransaction {
         // Distinguishes parallel edges: the given id, or a generated number.
         let own = match addition.id {
             Some(id) => given_sort_value(&open_id(id)?),
-            None => drawn_sort_value(self.graph.next_vertex_id()),
+            None => drawn_sort_value(self.graph.next_edge_number()),
         };
         let id = EdgeId {
             source: source.id,
@@ -366,6 +365,6 @@ fn meta_keys<'p>(properties: &[PropertyWrite<'p>]) -> Vec<(&'p str, DataType)> {
 fn open_id(value: &Value) -> Result<VertexId, GraphError> {
     match value {
         Value::Uuid(uuid) => Ok(VertexId::Uuid(*uuid)),
-        other => vertex_id(&raw(other)),
+        other => vertex_id(&RawValue::from(other)),
     }
 }

@@ -3,8 +3,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};
-use varve_view::SchemaView;
+use varve_model::{
+    EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, Value, VertexLabel, VertexLabelId,
+};
+use varve_view::{SchemaView, ViewError};
 
 use super::OptimisticTransaction;
 use crate::error::{ErrorKind, GraphError};
@@ -83,12 +85,20 @@ impl SchemaView for OptimisticTransaction {
         self.schema.current().is_open()
     }
 
+    fn is_strict(&self) -> bool {
+        !self.schema.current().is_open()
+    }
+
     fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey> {
         SchemaView::property_key(&**self.schema.current(), id)
     }
 
     fn property_key_named(&self, name: &str) -> Option<&PropertyKey> {
         SchemaView::property_key_named(&**self.schema.current(), name)
+    }
+
+    fn condition_value(&self, key: &PropertyKey, value: &Value) -> Result<Value, ViewError> {
+        SchemaView::condition_value(&**self.schema.current(), key, value)
     }
 
     fn property_keys(&self) -> Vec<PropertyKeyId> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use varve_model::value::{Uuid, duration_text};
+use varve_model::value::Uuid;
 use varve_model::{Cardinality, Edge, EdgeId, Element, ElementId, Value, Vertex, VertexId};
 use varve_view::{
     EdgeAddition, Expand, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite, Search,
@@ -12,8 +12,8 @@ use varve_view::{
 
 use super::{OptimisticTransaction, SEARCH_BYTES};
 use crate::element::{
-    EdgeForm, EdgeInput, JavaClass, RawProperty, RawValue, Rules, UpdateAction, VertexInput,
-    change, check_link, not_there,
+    EdgeForm, EdgeInput, RawProperty, RawValue, Rules, UpdateAction, VertexInput, change,
+    check_link, not_there,
 };
 use crate::error::{ErrorKind, GraphError};
 use crate::write::{Absent, Mutation};
@@ -145,7 +145,7 @@ impl OptimisticTransaction {
             label: vertex.label.map(Cow::Borrowed),
             id: vertex.id.map(|id| match id {
                 Value::Uuid(uuid) => raw_id(&VertexId::Uuid(*uuid)),
-                id => raw(id),
+                id => RawValue::from(id),
             }),
             properties: Some(self.raw_properties(vertex.properties)?),
         };
@@ -229,10 +229,12 @@ impl OptimisticTransaction {
 
     fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> T {
         let next = || self.graph.next_vertex_id();
+        let next_edge = || self.graph.next_edge_number();
         work(&Rules {
             schema: self.schema.current(),
-            mode: self.graph.catalogue().mode(),
+            mode: self.graph.catalogue().mode_of_write(),
             next_vertex_id: &next,
+            next_edge_number: &next_edge,
         })
     }
 
@@ -249,7 +251,7 @@ impl OptimisticTransaction {
         let mut all: Vec<RawProperty<'p>> = Vec::with_capacity(properties.len());
         for property in properties {
             self.check_cardinality(property)?;
-            let value = raw(property.value);
+            let value = RawValue::from(property.value);
             let several = self.is_collection(property.key);
             let before = all
                 .iter_mut()
@@ -360,65 +362,5 @@ fn raw_id(id: &VertexId) -> RawValue<'static> {
         VertexId::Number(number) => RawValue::Integer(*number),
         VertexId::Text(text) => RawValue::Text(Cow::Owned(text.to_string())),
         VertexId::Uuid(uuid) => RawValue::Text(Cow::Owned(Uuid(*uuid).to_string())),
-    }
-}
-
-/// A value as a client would send it.
-pub(super) fn raw(value: &Value) -> RawValue<'static> {
-    match value {
-        Value::Boolean(flag) => RawValue::Boolean(*flag),
-        Value::Byte(number) => RawValue::Integer(i64::from(*number)),
-        Value::Int(number) => RawValue::Integer(i64::from(*number)),
-        Value::Long(number) | Value::Date(number) => RawValue::Integer(*number),
-        Value::Float(number) => RawValue::Double(f64::from(*number)),
-        Value::Double(number) => RawValue::Double(*number),
-        Value::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
-        Value::Uuid(uuid) => typed(JavaClass::Uuid, Uuid(*uuid).to_string()),
-        Value::Blob(bytes) => {
-            let each = bytes.iter().map(|byte| RawValue::Integer(i64::from(*byte)));
-            RawValue::List(each.collect())
-        }
-        Value::Object(datum) => raw_datum(datum),
-        Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
-        Value::Short(number) => RawValue::Integer(i64::from(*number)),
-        Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
-        // No declared key has the types from here on.
-        Value::BigInt(number) => typed(JavaClass::BigInteger, number.to_string()),
-        Value::BigDecimal(number) => typed(JavaClass::BigDecimal, number.to_string()),
-        Value::Char(one) => typed(JavaClass::Character, one.to_string()),
-        Value::Duration(span) => typed(JavaClass::Duration, duration_text(*span)),
-        Value::Map(entries) => {
-            let each = entries
-                .iter()
-                .map(|(key, value)| (Cow::Owned(raw(key).to_string()), raw(value)));
-            RawValue::Map(each.collect())
-        }
-        Value::Many(many) => {
-            let each = many.values().iter().map(|one| raw(&one.value));
-            RawValue::List(each.collect())
-        }
-    }
-}
-
-fn typed(class: JavaClass, text: String) -> RawValue<'static> {
-    let text = Cow::Owned(text);
-    RawValue::Typed { class, text }
-}
-
-fn raw_datum(datum: &varve_model::Datum) -> RawValue<'static> {
-    use varve_model::Datum;
-    match datum {
-        Datum::Null => RawValue::Null,
-        Datum::Bool(flag) => RawValue::Boolean(*flag),
-        Datum::Int(number) => RawValue::Integer(*number),
-        Datum::Float(number) => RawValue::Double(*number),
-        Datum::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
-        Datum::List(items) => RawValue::List(items.iter().map(raw_datum).collect()),
-        Datum::Map(members) => RawValue::Map(
-            members
-                .iter()
-                .map(|(name, value)| (Cow::Owned(name.clone()), raw_datum(value)))
-                .collect(),
-        ),
     }
 }

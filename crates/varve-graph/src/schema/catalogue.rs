@@ -1,7 +1,7 @@
 //! The catalogue, through which all changes of a graph's schema go.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwap, Guard};
@@ -67,6 +67,8 @@ pub struct Catalogue {
     /// The index of the graph's mode in [`GraphMode::ALL`]. It has no lock, since every write reads
     /// it.
     mode: AtomicU8,
+    /// When mode LOADING was set or a write last saw it, in microseconds since 1970.
+    loaded: AtomicI64,
     /// The most labels and keys of an open schema.
     open_schema_max: AtomicUsize,
     /// Lists changes, if the graph records changes.
@@ -77,6 +79,9 @@ pub struct Catalogue {
 
 /// Lists changed elements. Returns whether it succeeded.
 pub(crate) type Lister = dyn Fn(&[(SchemaKind, u32)]) -> bool + Send + Sync;
+
+/// How long a graph stays in mode LOADING after its last write (microseconds).
+const LOADING_LAPSES_AFTER: i64 = 3_600_000_000;
 
 impl std::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -123,6 +128,7 @@ impl Catalogue {
             current: ArcSwap::from_pointee(schema),
             last_ids: Mutex::new(last_ids),
             mode: AtomicU8::new(GraphMode::default() as u8),
+            loaded: AtomicI64::new(0),
             open_schema_max: AtomicUsize::new(open::OPEN_SCHEMA_MAX),
             lister: OnceLock::new(),
             unlisted: Mutex::default(),
@@ -163,13 +169,31 @@ impl Catalogue {
     /// Returns how the graph treats writes.
     #[must_use]
     pub fn mode(&self) -> GraphMode {
-        GraphMode::ALL[usize::from(self.mode.load(Ordering::Acquire))]
+        match GraphMode::ALL[usize::from(self.mode.load(Ordering::Acquire))] {
+            GraphMode::Loading if self.is_loading_over() => GraphMode::None,
+            mode => mode,
+        }
     }
 
-    /// Sets how the graph treats writes. In mode LOADING tasks wait.
+    /// [`Catalogue::mode`] for a write, which keeps mode LOADING from lapsing.
+    #[must_use]
+    pub fn mode_of_write(&self) -> GraphMode {
+        let mode = self.mode();
+        if mode == GraphMode::Loading {
+            self.loaded.store(self.clock.now().0, Ordering::Relaxed);
+        }
+        mode
+    }
+
+    fn is_loading_over(&self) -> bool {
+        let idle = self.clock.now().0 - self.loaded.load(Ordering::Relaxed);
+        idle > LOADING_LAPSES_AFTER
+    }
+
+    /// Sets how the graph treats writes.
     pub fn set_mode(&self, mode: GraphMode) {
+        self.loaded.store(self.clock.now().0, Ordering::Relaxed);
         self.mode.store(mode as u8, Ordering::Release);
-        self.tasks.set_paused(mode == GraphMode::Loading);
     }
 
     /// Returns which properties are visible to queries.

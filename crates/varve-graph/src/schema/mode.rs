@@ -12,7 +12,8 @@ pub enum GraphMode {
     /// Data of another graph is being merged: requests must give automatic vertex ids, and must not
     /// give schema ids.
     Merging,
-    /// Bulk loading: tasks wait.
+    /// Bulk loading: vertices may lack required properties. It lapses when nothing has been written
+    /// for an hour, since a loader that fails does not reset it.
     Loading,
 }
 
@@ -30,6 +31,12 @@ const _: () = {
 };
 
 impl GraphMode {
+    /// Whether vertices must have all required properties.
+    #[must_use]
+    pub const fn wants_complete_vertices(self) -> bool {
+        !matches!(self, Self::Loading)
+    }
+
     /// Whether a request must give the id of a vertex with id strategy AUTOMATIC.
     #[must_use]
     pub const fn wants_vertex_ids(self) -> bool {

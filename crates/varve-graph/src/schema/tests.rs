@@ -3,6 +3,7 @@
 mod bench;
 mod index_labels;
 mod labels;
+mod modes;
 mod open;
 mod persistence;
 mod property_keys;

@@ -1,13 +1,20 @@
 //! A [`Schema`] as queries read it: [`SchemaView`].
 
-use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};
-use varve_view::SchemaView;
+use varve_model::{
+    EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, Value, VertexLabel, VertexLabelId,
+};
+use varve_view::{SchemaView, ViewError};
 
 use super::Schema;
+use crate::element::{RawValue, convert_condition};
 
 impl SchemaView for Schema {
     fn is_open(&self) -> bool {
         Self::is_open(self)
+    }
+
+    fn is_strict(&self) -> bool {
+        !Self::is_open(self)
     }
 
     fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey> {
@@ -16,6 +23,10 @@ impl SchemaView for Schema {
 
     fn property_key_named(&self, name: &str) -> Option<&PropertyKey> {
         self.property_key_by_name(name).map(AsRef::as_ref)
+    }
+
+    fn condition_value(&self, key: &PropertyKey, value: &Value) -> Result<Value, ViewError> {
+        Ok(convert_condition(key, RawValue::from(value))?)
     }
 
     fn property_keys(&self) -> Vec<PropertyKeyId> {

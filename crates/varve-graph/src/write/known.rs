@@ -13,7 +13,7 @@
 //! for this cache. A graph with few vertices uses the first level only.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use rustc_hash::FxHashSet;
 use varve_encoding::tables::VERTEX;
@@ -151,6 +151,8 @@ fn is(way: &AtomicU64, mark: u64) -> bool {
 pub(crate) struct Known {
     pub(crate) pairs: KnownPairs,
     pub(crate) vertices: KnownVertices,
+    /// The stored bound of the vertex ids that are made ([`crate::numbers`]).
+    pub(crate) numbers_bound: AtomicI64,
 }
 
 /// What a commit adds to the caches once it is published.
@@ -158,12 +160,17 @@ pub(crate) struct Known {
 pub(crate) struct Additions {
     pub(crate) pairs: FxHashSet<PairHash>,
     pub(crate) vertices: Vec<VertexMark>,
+    /// The new bound that the commit stores.
+    pub(crate) numbers_bound: Option<i64>,
 }
 
 impl Known {
     pub(crate) fn add(&self, additions: Additions) {
         self.pairs.remember(additions.pairs);
         self.vertices.remember_all(&additions.vertices);
+        if let Some(bound) = additions.numbers_bound {
+            self.numbers_bound.fetch_max(bound, Ordering::AcqRel);
+        }
     }
 }
 

@@ -319,7 +319,7 @@ impl<'g> Transaction<'g> {
         }
         let additions = Additions {
             pairs: std::mem::take(&mut emitter.new_pairs),
-            vertices: Vec::new(),
+            ..Additions::default()
         };
         let (batch, stamps) = emitter.finish();
         if batch.is_empty() {

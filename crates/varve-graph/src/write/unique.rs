@@ -1,13 +1,14 @@
 //! Unique indexes: from now on, no two elements may have the same values at the same instant.
 
 use varve_kv::{Flow, Reader};
-use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period};
+use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period, PropertyKeyId};
 
-use super::emit::{sides, unique_entries};
+use super::emit::{decode_element, sides, unique_entries};
 use super::keys::read_latch;
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
-use crate::error::GraphError;
+use crate::element::text::of_value_short;
+use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
 use crate::index;
 use crate::read::scan_events;
@@ -41,9 +42,11 @@ impl WorkingSet<'_> {
                         return Ok(taken(&latches, latch));
                     }
                     let others = claimed.entry(entry.partition.clone()).or_default();
-                    let is_claimed = others
-                        .iter()
-                        .any(|(other, its)| *other != at && its.overlaps(period));
+                    let claims = others.iter();
+                    let claimed_by = claims
+                        .filter(|(other, its)| *other != at && its.overlaps(period))
+                        .map(|(other, _)| (*self.elements[*other].id).clone())
+                        .next();
                     others.push((at, period));
                     let mut holders = index::holders(self.reader, &entry.partition)?;
                     holders.retain(|holder| *holder != *working.id);
@@ -51,8 +54,12 @@ impl WorkingSet<'_> {
                     if let Some(latch) = needed.find(|latch| !latches.try_hold(*latch)) {
                         return Ok(taken(&latches, latch));
                     }
-                    if is_claimed || self.is_held(&holders, &entry.partition, period)? {
-                        return Err(conflict(&working.id, &label));
+                    let holder = match claimed_by {
+                        Some(other) => Some(other),
+                        None => self.holder(holders, &entry.partition, period)?,
+                    };
+                    if let Some(holder) = holder {
+                        return Err(self.conflict((&working.id, content), &label, &holder)?);
                     }
                 }
             }
@@ -60,20 +67,49 @@ impl WorkingSet<'_> {
         Ok(Claim::Held(latches))
     }
 
-    /// Whether one of these elements has the unique values of a partition at any instant of
+    /// The first of these elements that has the unique values of a partition at any instant of
     /// `period`.
-    fn is_held(
+    fn holder(
         &self,
-        holders: &[ElementId],
+        holders: Vec<ElementId>,
         partition: &[u8],
         period: Period,
-    ) -> Result<bool, GraphError> {
+    ) -> Result<Option<ElementId>, GraphError> {
         for holder in holders {
-            if self.still_holds(holder, partition, period)? {
-                return Ok(true);
+            if self.still_holds(&holder, partition, period)? {
+                return Ok(Some(holder));
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// The error for an element whose unique values `holder` has. It names the holder only to
+    /// writers without a policy: others may not see it.
+    fn conflict(
+        &self,
+        (id, content): (&ElementId, &[u8]),
+        label: &IndexLabel,
+        holder: &ElementId,
+    ) -> Result<GraphError, GraphError> {
+        let element = decode_element(id, content)?;
+        let shown = |key: &PropertyKeyId| {
+            let value = element.properties().get(*key).map(of_value_short);
+            let name = self.schema.property_key_name(*key);
+            format!("{name}={}", value.unwrap_or_default())
+        };
+        let values: Vec<String> = label.fields.iter().map(shown).collect();
+        let holder = self.access().is_none().then_some(holder);
+        let by = holder.map_or_else(|| "another element".to_owned(), in_message);
+        Ok(GraphError::new(
+            ErrorKind::Unique,
+            format!(
+                "Unique constraint {}(id={}) conflict is found for {}: {} belongs to {by}",
+                label.name,
+                label.id,
+                in_message(id),
+                values.join(", ")
+            ),
+        ))
     }
 
     /// Whether `holder`, which is latched, has the unique values of a partition at any instant of
@@ -113,15 +149,11 @@ fn taken(held: &LatchSet, latch: LatchKey) -> Claim {
     Claim::Taken([held.held(), &[latch]].concat())
 }
 
-fn conflict(id: &ElementId, label: &IndexLabel) -> GraphError {
-    let shown = match id {
+fn in_message(id: &ElementId) -> String {
+    match id {
         ElementId::Vertex(id) => format!("v[{id}]"),
         ElementId::Edge(id) => format!("e[{id}]"),
-    };
-    GraphError::invalid(format!(
-        "Unique constraint {}(id={}) conflict is found for {shown}",
-        label.name, label.id
-    ))
+    }
 }
 
 /// Returns the instants of a period at which the state of an element may change, including the

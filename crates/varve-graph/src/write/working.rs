@@ -385,6 +385,13 @@ impl<'a> WorkingSet<'a> {
         Some(&self.elements[at])
     }
 
+    /// The ids that the graph makes must not meet one that a writer gave.
+    fn note_number(&self, id: &ElementId) {
+        if let ElementId::Vertex(VertexId::Number(number)) = id {
+            self.graph.numbers().given(*number);
+        }
+    }
+
     fn put(
         &mut self,
         id: Cow<'a, ElementId>,
@@ -392,6 +399,7 @@ impl<'a> WorkingSet<'a> {
         fresh: bool,
         content: Cow<'a, [u8]>,
     ) -> Result<usize, GraphError> {
+        self.note_number(&id);
         let at = self.place(id, keys, fresh)?;
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
@@ -466,6 +474,7 @@ impl<'a> WorkingSet<'a> {
         ends: EndCheck,
         (gaps, modify): (Gaps, &Modifier),
     ) -> Result<usize, GraphError> {
+        self.note_number(id);
         let at = self.place(Cow::Borrowed(id), keys, false)?;
         if self.period != WritePeriod::default() {
             self.modify_parts(at, keys, ends, (gaps, modify))?;

@@ -149,6 +149,7 @@ fn ends_are_checked_where_the_edge_is_stored() {
             schema: &fixture.schema,
             mode: GraphMode::None,
             next_vertex_id: &next,
+            next_edge_number: &next,
         };
         let new = rules.edge(input, SINGLE)?;
         let ends = EndCheck::Exist {

@@ -162,6 +162,7 @@ fn rows_of_vertices(schema_mode: SchemaMode, mode: GraphMode) -> BTreeMap<&'stat
         schema: &fixture.schema,
         mode,
         next_vertex_id: &next,
+        next_edge_number: &next,
     };
     let mut inserts = Inserts::new(&rules, &fixture.schema);
     let long = "x".repeat(17_000);
@@ -213,6 +214,7 @@ fn rows_of_edges(schema_mode: SchemaMode, mode: GraphMode) -> Counts {
         schema: &fixture.schema,
         mode,
         next_vertex_id: &next,
+        next_edge_number: &next,
     };
     let mut inserts = Inserts::new(&rules, &fixture.schema);
     let long = "x".repeat(17_000);

@@ -230,6 +230,7 @@ impl Fixture {
             schema: &self.schema,
             mode,
             next_vertex_id: &next,
+            next_edge_number: &next,
         };
         rules.vertex(input).map(|new| new.vertex)
     }
@@ -240,6 +241,7 @@ impl Fixture {
             schema: &self.schema,
             mode: GraphMode::None,
             next_vertex_id: &next,
+            next_edge_number: &next,
         };
         rules.edge(input, form).map(|new| new.edge.id)
     }

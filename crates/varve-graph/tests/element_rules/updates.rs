@@ -229,6 +229,7 @@ fn batch_updates_combine_and_keep_what_is_not_named() {
         schema: &fixture.schema,
         mode: GraphMode::None,
         next_vertex_id: &next,
+        next_edge_number: &next,
     };
     let named = [("age", UpdateStrategy::Sum), ("nope", UpdateStrategy::Sum)];
     let strategies = Strategies::resolve(&fixture.schema, named).expect("they fit");

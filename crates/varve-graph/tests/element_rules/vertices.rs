@@ -116,6 +116,11 @@ fn vertices_that_are_refused() {
         restored.expect_err("an id is wanted").message,
         "Must customize vertex number id when id strategy is 'AUTOMATIC' for vertex label 'auto' in restoring mode"
     );
+    let loaded = fixture.vertex(
+        GraphMode::Loading,
+        vertex_input("strict", Some(text("s")), &[]),
+    );
+    assert!(loaded.is_ok(), "a loader may leave out required properties");
     let fits = vertex_input("all", Some(text(&longest)), &[]);
     assert!(fixture.vertex(GraphMode::None, fits).is_ok());
 }

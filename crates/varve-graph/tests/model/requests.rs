@@ -73,6 +73,7 @@ pub(crate) fn mutation(
                 schema: &schema,
                 mode: GraphMode::None,
                 next_vertex_id: &|| graph.next_vertex_id(),
+                next_edge_number: &|| graph.next_edge_number(),
             };
             let named: Vec<(String, UpdateStrategy)> = strategies
                 .iter()

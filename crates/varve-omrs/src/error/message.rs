@@ -151,6 +151,32 @@ messages! {
 }
 
 impl Message {
+    /// The stable code of the kind of failure, which the server's other APIs have, too.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::OutcomeUnknown => "VRV-OUTCOME-UNKNOWN",
+            Self::StoreUnwritable => "VRV-UNWRITABLE",
+            Self::TookTooLong => "VRV-TIMEOUT",
+            Self::StoreBusy | Self::Unavailable => "VRV-BUSY",
+            Self::StoreFailed => "VRV-STORAGE",
+            Self::TooManyExamined
+            | Self::TooMuchHeld
+            | Self::AnswerTooLong
+            | Self::ComparisonTooLong
+            | Self::StoreLimit
+            | Self::TooManyRelationships => "VRV-LIMIT",
+            _ => match self.related_http_code() {
+                403 => "VRV-DENIED",
+                404 => "VRV-NOT-FOUND",
+                500 => "VRV-INTERNAL",
+                501 => "VRV-NOT-SUPPORTED",
+                503 => "VRV-STATE",
+                _ => "VRV-ARG",
+            },
+        }
+    }
+
     /// The number between the letters and the counter of the identifier: `404` of
     /// `OMRS-REPOSITORY-404-002`.
     #[must_use]

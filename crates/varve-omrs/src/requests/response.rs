@@ -9,6 +9,8 @@ use crate::types::{AttributeTypeDef, TypeDef};
 
 /// `relatedHTTPCode` of a successful call.
 const OK: i32 = 200;
+/// The property of a failure with its stable code, the same as in the other APIs.
+const CODE: &str = "varveCode";
 
 json_object! {
     /// The members of every response. The HTTP status is 200 in any case.
@@ -53,7 +55,13 @@ impl ResponseEnvelope {
         let mut parameters = error.parameters.clone();
         parameters.extend([method.to_owned(), repository.to_owned()]);
         let said = error.message.text(&error.parameters);
-        let properties = error.properties.iter();
+        let mut properties: BTreeMap<_, _> = error
+            .properties
+            .iter()
+            .map(|(name, value)| (name.clone(), RawJson::from_string(value)))
+            .collect();
+        let code = RawJson::from_string(error.message.code());
+        properties.insert(CODE.to_owned(), code);
         Self {
             related_http_code: i32::from(error.related_http_code()),
             exception_class_name: Some(error.exception.class_name()),
@@ -64,9 +72,7 @@ impl ResponseEnvelope {
             message_parameters: parameters,
             system_action: Some(error.message.system_action().to_owned()),
             user_action: Some(error.message.user_action().to_owned()),
-            properties: properties
-                .map(|(name, value)| (name.clone(), RawJson::from_string(value)))
-                .collect(),
+            properties,
         }
     }
 }

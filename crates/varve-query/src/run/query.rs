@@ -8,7 +8,7 @@ use super::profile::{Measures, explained};
 use super::row::{Row, Track, counted};
 use super::{BATCH_MAX, BoxedOperator, analysis};
 use crate::plan::{Name, Op, Operator, Plan};
-use crate::{QueryError, Value, rules};
+use crate::{QueryError, Value, conditions, rules};
 
 /// The initial state and the settings of a query.
 #[derive(Debug, Clone, Default)]
@@ -80,6 +80,7 @@ impl<'q> Query<'q> {
         meter: &'q Meter,
         options: QueryOptions,
     ) -> Result<Self, QueryError> {
+        let plan = &*conditions::converted(plan, schema)?;
         let track = match options.paths {
             true => Track::Path,
             false => analysis::track(plan),

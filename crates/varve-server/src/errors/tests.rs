@@ -33,14 +33,31 @@ fn the_object_has_the_three_keys_in_order() {
     let error = ApiError::not_found("Graph 'a\"b' does not exist").with_cause("java.io.X: y");
     assert_eq!(
         body(&error, false),
-        r#"{"exception":"class org.apache.hugegraph.exception.NotFoundException","message":"Graph 'a\"b' does not exist","cause":"java.io.X: y"}"#
+        r#"{"exception":"class org.apache.hugegraph.exception.NotFoundException","message":"Graph 'a\"b' does not exist","cause":"java.io.X: y","code":"VRV-NOT-FOUND"}"#
     );
     assert_eq!(error.status(), StatusCode::NOT_FOUND);
     assert!(body(&error, true).contains(r#","trace":["crates/varve-server/src/errors/tests.rs:"#));
 }
 
 #[test]
-fn json_errors_are_plain_text_with_jacksons_words() {
+fn an_error_of_a_script_has_its_class_as_cause() {
+    let error = ApiError::no_index("m").of_script();
+    let class = "org.apache.hugegraph.exception.NoIndexException";
+    assert_eq!(
+        body(&error, false),
+        format!(
+            r#"{{"exception":"{class}","message":"m","cause":"[{class}]","code":"VRV-NO-INDEX"}}"#
+        )
+    );
+    let unread = ApiError::new(StatusCode::BAD_REQUEST, "", "m").of_script();
+    let expected = r#"{"exception":"","message":"m","cause":"","code":"VRV-ARG"}"#;
+    assert_eq!(body(&unread, false), expected);
+    let unknown = ApiError::outcome_unknown().of_script();
+    assert!(body(&unknown, false).contains(r#""cause":"VRV-OUTCOME-UNKNOWN""#));
+}
+
+#[test]
+fn json_errors_have_jacksons_words() {
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     #[allow(dead_code)]
@@ -51,10 +68,10 @@ fn json_errors_are_plain_text_with_jacksons_words() {
         .unwrap_err()
         .into();
     let text = body(&error, false);
-    assert!(
-        text.starts_with(r#"Unrecognized field "foo", not marked as ignorable"#),
-        "{text}"
-    );
-    assert_eq!(error.to_response(false).content_type, ContentType::Text);
+    let words = r#""message":"Unrecognized field \"foo\", not marked as ignorable"#;
+    assert!(text.contains(words), "{text}");
+    assert!(text.ends_with(r#""code":"VRV-JSON"}"#), "{text}");
+    let content_type = error.to_response(false).content_type;
+    assert_eq!(content_type, ContentType::JsonBare);
     assert_eq!(error.status(), StatusCode::BAD_REQUEST);
 }

@@ -170,6 +170,28 @@ mod tests {
     }
 
     #[test]
+    fn logins_and_the_main_bodies_are_described() {
+        let document: Value = serde_json::from_str(DOCUMENT).expect("the document is JSON");
+        let schemes = &document["components"]["securitySchemes"];
+        for login in document["security"].as_array().expect("a list") {
+            let login = login.as_object().expect("an object");
+            assert!(login.keys().all(|name| schemes[name]["type"] == "http"));
+        }
+        for path in [
+            "/graphs/{graph}/graph/vertices",
+            "/graphs/{graph}/graph/edges/batch",
+            "/graphs/{graph}/schema/vertexlabels",
+            "/gremlin",
+        ] {
+            let body = &document["paths"][path]["post"]["requestBody"];
+            assert!(
+                !body["content"]["application/json"]["example"].is_null(),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
     fn parameters_of_the_table_are_described() {
         let document: Value = serde_json::from_str(DOCUMENT).expect("the document is JSON");
         for route in Router::new(&crate::routes::tables()).routes() {

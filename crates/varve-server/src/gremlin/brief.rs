@@ -15,7 +15,7 @@ use varve_view::MeterLimits;
 
 use super::host::GraphHost;
 use super::request::GremlinRequest;
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::route::Handler;
 
@@ -87,5 +87,6 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerRe
     let count = results
         .iter()
         .fold(0_u64, |count, (_, bulk)| count.saturating_add(*bulk));
-    (count <= ROWS).then(|| super::answer::write(context, host.graph.as_deref(), &results))
+    let answered = || super::answer::write(context, host.graph.as_deref(), &results);
+    (count <= ROWS).then(|| answered().map_err(ApiError::of_script))
 }

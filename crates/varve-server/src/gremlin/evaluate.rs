@@ -11,7 +11,7 @@ use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
 use varve_gremlin::{ErrorCode, ParseError, parse_script};
 use varve_query::QueryError;
-use varve_view::Meter;
+use varve_view::{Meter, ViewError};
 
 use super::host::{GraphHost, Options};
 use super::transaction::{self, Work};
@@ -49,6 +49,8 @@ pub(super) enum Failure {
     Unreadable(ParseError),
     /// It ran, and failed.
     Query(QueryError),
+    /// It was stopped after its own time limit, in milliseconds.
+    Late(u64),
     /// The server refused it.
     Refused(ApiError),
 }
@@ -154,7 +156,10 @@ impl GraphHost<'_> {
     fn failure(&mut self, error: QueryError) -> Failure {
         match self.refused.take() {
             Some(refused) => Failure::Refused(refused),
-            None => Failure::Query(error),
+            None => match (error, self.options.timeout_ms) {
+                (QueryError::View(ViewError::Deadline), Some(limit)) => Failure::Late(limit),
+                (error, _) => Failure::Query(error),
+            },
         }
     }
 
@@ -193,6 +198,10 @@ impl Failure {
             Self::Query(error) if transaction::is_denied(&error) => {
                 Self::Refused(ApiError::forbidden(stored(&error)))
             }
+            Self::Late(limit) => {
+                let reason = format!("its time limit of {limit} ms is over");
+                Self::Refused(ApiError::outcome_unknown_as(stored(&reason)))
+            }
             Self::Refused(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
                 Self::Refused(ApiError::outcome_unknown_as(stored(&error.message())))
             }
@@ -207,7 +216,7 @@ impl Failure {
     pub(super) fn server_error(&self) -> Option<&ApiError> {
         match self {
             Self::Refused(error) => Some(error),
-            Self::Unreadable(_) | Self::Query(_) => None,
+            Self::Unreadable(_) | Self::Query(_) | Self::Late(_) => None,
         }
     }
 
@@ -216,6 +225,7 @@ impl Failure {
         match self {
             Self::Unreadable(error) => unreadable(&error),
             Self::Query(error) => refused(context, error),
+            Self::Late(limit) => context.too_late_after(Duration::from_millis(limit)),
             Self::Refused(error) => error,
         }
     }
@@ -225,15 +235,20 @@ impl Failure {
 fn unreadable(error: &ParseError) -> ApiError {
     let message = error.message.clone();
     match error.code {
-        ErrorCode::Exit => ApiError::forbidden(message),
+        ErrorCode::Exit => ApiError::new(
+            StatusCode::FORBIDDEN,
+            "java.lang.SecurityException",
+            message,
+        ),
         code => ApiError::gremlin(code.groovy_exception(), message),
     }
 }
 
 /// The error of a script that failed, in HugeGraph's form.
 fn refused(context: &RequestContext, error: QueryError) -> ApiError {
-    match error {
-        QueryError::View(error) => query_memory::ended(context, error),
+    let code = error.code();
+    let refused = match error {
+        QueryError::View(error) => return query_memory::ended(context, error),
         error @ QueryError::Unbound(_) => {
             ApiError::gremlin("groovy.lang.MissingPropertyException", error.to_string())
         }
@@ -244,5 +259,6 @@ fn refused(context: &RequestContext, error: QueryError) -> ApiError {
         }
         error @ QueryError::Unsupported(_) => ApiError::not_supported(error.to_string()),
         error => ApiError::illegal_argument(error.to_string()),
-    }
+    };
+    refused.with_code(code)
 }

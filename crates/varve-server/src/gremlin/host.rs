@@ -15,6 +15,7 @@ use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
 use varve_view::{Meter, MeterLimits, ViewError};
 
+use super::request::unreadable;
 use super::scripting;
 use super::transaction::{COMMIT_EVERY, Work};
 use crate::blocking::aside;
@@ -119,7 +120,7 @@ impl<'c> GraphHost<'c> {
             aliases,
         };
         if let Some((name, wanted)) = Names::of(context).unknown_alias(&host.aliases) {
-            return Err(ApiError::illegal_argument(format!(
+            return Err(unreadable(format!(
                 "Could not rebind [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
                  TraversalSource global bindings"
             )));

@@ -4,7 +4,9 @@
 use bytes::Bytes;
 use compact_str::CompactString;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use varve_graphson::{Format, Request, VALUES_MAX, Value as WireValue, graphson, read_request};
+use varve_graphson::{
+    Format, Request, VALUES_MAX, Value as WireValue, graphson, read_request, wants_texts,
+};
 use varve_gremlin::execute::Environment;
 
 use super::evaluate::evaluate;
@@ -24,20 +26,31 @@ use crate::state::Door;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted {
     format: Format,
+    /// Whether each result is sent as its text.
+    texts: bool,
     content_type: ContentType,
 }
 
 const GRAPHSON: Wanted = Wanted {
     format: Format::GraphSon,
+    texts: false,
     content_type: ContentType::Other("application/vnd.gremlin-v3.0+json"),
 };
 const GRAPHBINARY: Wanted = Wanted {
     format: Format::GraphBinary,
+    texts: false,
     content_type: ContentType::Other("application/vnd.graphbinary-v1.0"),
+};
+/// GraphBinary of texts.
+const TEXTS: Wanted = Wanted {
+    format: Format::GraphBinary,
+    texts: true,
+    content_type: ContentType::Other("application/vnd.graphbinary-v1.0-stringd"),
 };
 /// GraphSON under its old name.
 const JSON: Wanted = Wanted {
     format: Format::GraphSon,
+    texts: false,
     content_type: ContentType::JsonBare,
 };
 
@@ -48,6 +61,7 @@ pub(super) fn wanted(context: &RequestContext) -> Option<Wanted> {
     let accepted = accepted.and_then(|accepted| accepted.to_str().ok());
     let mut types = negotiate::accepted(accepted.unwrap_or(""));
     let named = types.find_map(|name| match Format::from_mime(name)? {
+        Format::GraphBinary if wants_texts(name) => Some(TEXTS),
         Format::GraphBinary => Some(GRAPHBINARY),
         Format::GraphSon if name.eq_ignore_ascii_case("application/json") => None,
         Format::GraphSon => Some(GRAPHSON),
@@ -56,6 +70,7 @@ pub(super) fn wanted(context: &RequestContext) -> Option<Wanted> {
     // A message in the body is answered in its format, whatever else is accepted.
     let sent = body_format(context.headers());
     let of_body = || match sent? {
+        Format::GraphBinary if sends_texts(context.headers()) => Some(TEXTS),
         Format::GraphBinary => Some(GRAPHBINARY),
         Format::GraphSon => Some(GRAPHSON),
     };
@@ -72,6 +87,11 @@ fn body_format(headers: &HeaderMap) -> Option<Format> {
     Format::from_mime(sent).filter(|_| !is_json)
 }
 
+fn sends_texts(headers: &HeaderMap) -> bool {
+    let sent = headers.get(header::CONTENT_TYPE);
+    sent.is_some_and(|sent| sent.to_str().is_ok_and(wants_texts))
+}
+
 /// Answers a request as TinkerPop's server does.
 pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult {
     let state = context.state();
@@ -80,7 +100,9 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
         id: job.form.id,
         limit_ms: job
             .limit
-            .map_or(state.config().request_timeout(), |own| own)
+            .map_or(state.config().request_timeout(), |own| {
+                own.min(state.config().request_timeout())
+            })
             .as_millis(),
     };
     let job = match request(context).and_then(|request| message::ask(request, wanted.format)) {
@@ -96,6 +118,7 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
     }
     let asked = asked(&job);
     let mut form = job.form;
+    form.set_texts(wanted.texts);
     // One message has all results, up to the largest answer.
     form.is_whole = true;
     form.batch = usize::MAX;
@@ -203,6 +226,7 @@ fn refused(refusal: &Refusal) -> Response {
     json.key("exceptions").begin_array();
     json.string(&refusal.exception).end_array();
     json.key("stackTrace").string(&refusal.message);
+    json.key("code").string(refusal.own_code);
     json.end_object();
     let response = Response::new(refusal.http_status(), ContentType::JsonBare, json.finish());
     match refusal.http_status() {

@@ -142,6 +142,7 @@ fn job(mut request: Request, operation: Operation, format: Format) -> Result<Job
             part_bytes: PART_BYTES,
             is_whole: false,
             traversers: operation == Operation::Bytecode,
+            texts: false,
             references: options.references.unwrap_or_default(),
             plain_dates: false,
         },

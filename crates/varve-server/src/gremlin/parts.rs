@@ -44,10 +44,20 @@ pub(super) struct Form {
     pub(super) is_whole: bool,
     /// Whether each result is sent with its bulk.
     pub(super) traversers: bool,
+    /// Whether each result is sent as its text.
+    pub(super) texts: bool,
     /// Whether elements come without properties.
     pub(super) references: bool,
     /// Whether dates are sent only as milliseconds.
     pub(super) plain_dates: bool,
+}
+
+impl Form {
+    /// Sets whether each result is sent as its text, which has no bulk.
+    pub(super) const fn set_texts(&mut self, texts: bool) {
+        self.texts = texts;
+        self.traversers = self.traversers && !texts;
+    }
 }
 
 /// Results that are not answered yet.
@@ -192,12 +202,16 @@ impl Answer {
                 break;
             };
             let _share = self.weighed(&value)?;
-            items.push(&match self.form.traversers {
-                true => WireValue::Traverser {
+            items.push(&match self.form {
+                // Its length is about what was weighed.
+                Form { texts: true, .. } => WireValue::String(value.to_string().into()),
+                Form {
+                    traversers: true, ..
+                } => WireValue::Traverser {
                     bulk: i64::try_from(bulk).unwrap_or(i64::MAX),
                     value: Box::new(renderer.value(&value)),
                 },
-                false => renderer.value(&value),
+                _ => renderer.value(&value),
             });
             // The message is assembled from the rendered results: both are in memory then.
             if 2 * items.bytes() > charged {
@@ -211,6 +225,8 @@ impl Answer {
         let code = match (self.ended, self.began || items.count() > 0) {
             (false, _) => PARTIAL,
             (true, true) => SUCCESS,
+            // Over HTTP, an empty list is an answer like any other.
+            (true, false) if self.form.is_whole => SUCCESS,
             (true, false) => NO_CONTENT,
         };
         self.began = true;

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use compact_str::CompactString;
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value as Json;
 use varve_query::Value;
 
+use super::wire::check_names;
 use crate::errors::ApiError;
 use crate::request::Query;
 
@@ -33,12 +35,14 @@ struct Body {
 
 impl GremlinRequest {
     pub(super) fn of_body(body: &[u8]) -> Result<Self, ApiError> {
-        let body: Body = serde_json::from_slice(body)
-            .map_err(|_| ApiError::illegal_argument("body could not be parsed"))?;
+        let body: Body =
+            serde_json::from_slice(body).map_err(|_| unreadable("body could not be parsed"))?;
         let script = body
             .gremlin
-            .ok_or_else(|| ApiError::illegal_argument("no gremlin script supplied"))?;
+            .ok_or_else(|| unreadable("no gremlin script supplied"))?;
         let bindings = body.bindings.unwrap_or_default();
+        let names = bindings.keys().map(String::as_str);
+        check_names(names).map_err(ApiError::illegal_argument)?;
         Ok(Self {
             script,
             bindings: bindings
@@ -65,12 +69,19 @@ impl GremlinRequest {
                 aliases.insert(name.to_owned(), value.to_owned());
             }
         }
+        let names = bindings.keys().map(CompactString::as_str);
+        check_names(names).map_err(ApiError::illegal_argument)?;
         Ok(Self {
             script: script.to_owned(),
             bindings,
             aliases,
         })
     }
+}
+
+/// An error before a script is run, which has no class at the original.
+pub(super) fn unreadable(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "", message.into())
 }
 
 /// A JSON value as a value of queries: whole numbers are as narrow as they can be.

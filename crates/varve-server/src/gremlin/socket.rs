@@ -27,7 +27,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use varve_graphson::{
-    Format, Response, VALUE_BYTES, VALUES_MAX, WireError, count_request, request_id, split_frame,
+    Format, Frame, Response, VALUE_BYTES, VALUES_MAX, WireError, count_request, request_id,
     write_response,
 };
 use varve_gremlin::execute::Item;
@@ -282,14 +282,15 @@ impl Desk {
         let _counted = Counted::new(&self, &incoming);
         let is_text = incoming.is_text;
         let (format, id, result) = match framed(&incoming) {
-            Ok((format, message)) => {
-                let id = request_id(format, &message);
-                let result = self.work(format, (id, message), incoming).await;
+            Ok(framed) => {
+                let id = request_id(framed.format, &framed.message);
+                let format = framed.format;
+                let result = self.work(framed, id, incoming).await;
                 (format, id, result)
             }
-            Err(error) => {
+            Err((error, format, id)) => {
                 let refusal = Refusal::malformed(error.to_string());
-                (Format::GraphSon, None, Err(Ended::Refused(refusal)))
+                (format, id, Err(Ended::Refused(refusal)))
             }
         };
         let status = match result {
@@ -309,10 +310,15 @@ impl Desk {
     /// Reads and runs a request, and sends its results.
     async fn work(
         &self,
-        format: Format,
-        (id, message): (Option<u128>, Bytes),
+        framed: Framed,
+        id: Option<u128>,
         incoming: Incoming,
     ) -> Result<(), Ended> {
+        let Framed {
+            format,
+            texts,
+            message,
+        } = framed;
         let state = self.context.state();
         let is_text = incoming.is_text;
         let order = self.reading.lock().await;
@@ -330,6 +336,7 @@ impl Desk {
             Ask::Authenticate(_) => return self.nothing(format, id, is_text).await,
         };
         job.form.plain_dates = self.plain_dates;
+        job.form.set_texts(texts);
         let limit = state.time_limit(self.context.route());
         let limit = job.limit.map_or(limit, |own| own.min(limit));
         let deadline = Instant::now() + limit;
@@ -561,11 +568,32 @@ fn response_part(format: Format, response: &Response, is_text: bool) -> Outgoing
     Outgoing { part, is_text }
 }
 
-/// The format and the message in a frame. A text is GraphSON without a mime type.
-fn framed(incoming: &Incoming) -> Result<(Format, Bytes), WireError> {
+/// A message and its form.
+struct Framed {
+    format: Format,
+    /// Whether results are sent as texts.
+    texts: bool,
+    message: Bytes,
+}
+
+/// The message in a frame; an error with the format and the id for its answer. A text is GraphSON
+/// without a mime type.
+fn framed(incoming: &Incoming) -> Result<Framed, (WireError, Format, Option<u128>)> {
     if incoming.is_text {
-        return Ok((Format::GraphSon, incoming.bytes.clone()));
+        return Ok(Framed {
+            format: Format::GraphSon,
+            texts: false,
+            message: incoming.bytes.clone(),
+        });
     }
-    let (format, message) = split_frame(&incoming.bytes)?;
-    Ok((format, incoming.bytes.slice_ref(message)))
+    let frame = Frame::split(&incoming.bytes).map_err(|error| (error, Format::GraphSon, None))?;
+    let format = frame.format().map_err(|error| {
+        let likely = frame.likely_format();
+        (error, likely, request_id(likely, frame.message))
+    })?;
+    Ok(Framed {
+        format,
+        texts: frame.wants_texts(),
+        message: incoming.bytes.slice_ref(frame.message),
+    })
 }

@@ -57,6 +57,8 @@ pub(super) struct Refusal {
     pub(super) message: String,
     /// The exception that TinkerPop's server reports in this case.
     pub(super) exception: CompactString,
+    /// The stable code (`VRV-…`).
+    pub(super) own_code: &'static str,
     fail: bool,
 }
 
@@ -76,6 +78,14 @@ impl Refusal {
             code,
             message: message.into(),
             exception: CompactString::new(exception),
+            own_code: match code {
+                UNAUTHORIZED => "VRV-UNAUTHENTICATED",
+                EVALUATION | SERIALIZATION => "VRV-QUERY",
+                FAIL_STEP => "VRV-QUERY-FAIL",
+                TEMPORARY => "VRV-BUSY",
+                TIMEOUT => "VRV-TIMEOUT",
+                _ => "VRV-ARG",
+            },
             fail: false,
         }
     }
@@ -152,6 +162,10 @@ impl Refusal {
             Failure::Query(QueryError::View(ViewError::Deadline | ViewError::Cancelled)) => {
                 Self::timeout(asked)
             }
+            Failure::Late(limit) => Self::timeout(Asked {
+                limit_ms: asked.limit_ms.min(u128::from(limit)),
+                ..asked
+            }),
             Failure::Query(QueryError::View(ViewError::Store(error))) => {
                 let error = match error.downcast::<varve_graph::GraphError>() {
                     Ok(error) => ApiError::from(*error),
@@ -172,7 +186,10 @@ impl Refusal {
                     QueryError::Unsupported(_) => "java.lang.UnsupportedOperationException",
                     _ => "java.lang.IllegalArgumentException",
                 };
-                Self::new(general, exception, error.to_string())
+                Self {
+                    own_code: error.code(),
+                    ..Self::new(general, exception, error.to_string())
+                }
             }
         }
     }
@@ -197,11 +214,14 @@ impl Refusal {
             _ => general,
         };
         // Drivers have no field for a code of Varve's own, so the message has it.
-        let message = match error.code() {
+        let message = match error.own_code() {
             Some(own) => format!("{own}: {}", error.client_text()),
             None => error.client_text().into(),
         };
-        Self::new(code, error.exception(), message)
+        Self {
+            own_code: error.code(),
+            ..Self::new(code, error.exception(), message)
+        }
     }
 
     /// Its HTTP status at TinkerPop's server.
@@ -233,6 +253,7 @@ impl Refusal {
         let mut attributes = vec![
             (key("exceptions"), Value::List(vec![text(&self.exception)])),
             (key("stackTrace"), text(&self.message)),
+            (key("code"), text(self.own_code)),
         ];
         if self.fail {
             attributes.push((key("failStepMessage"), text(&self.message)));

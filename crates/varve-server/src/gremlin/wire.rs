@@ -249,10 +249,35 @@ pub(super) fn value_of(value: wire::Value) -> Result<Value, String> {
     bind::value(&argument, &bind::NoVariables).map_err(|error| error.to_string())
 }
 
+/// Names that a script reads as words of Gremlin, so a variable of that name would have no effect.
+const RESERVED: &[&str] = &[
+    "id", "key", "label", "value", "~id", "~key", "~label", "~value", "keys", "values", "asc",
+    "desc", "shuffle", "sum", "sumLong", "minus", "mult", "div", "min", "max", "assign", "and",
+    "or", "addAll", "global", "local", "first", "last", "all", "mixed",
+];
+
+/// Refuses names of variables that are words of Gremlin, as TinkerPop's server does.
+pub(super) fn check_names<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), String> {
+    let reserved: Vec<&str> = names.filter(|name| RESERVED.contains(name)).collect();
+    match reserved.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "The [eval] message supplies one or more invalid parameters key of [{}] - these are \
+             reserved names.",
+            reserved.join(", ")
+        )),
+    }
+}
+
 /// The values of variables.
 pub(super) fn bindings(
     entries: Vec<(wire::Value, wire::Value)>,
 ) -> Result<HashMap<CompactString, Value>, String> {
+    let names = entries.iter().filter_map(|(name, _)| match name {
+        wire::Value::String(name) => Some(name.as_str()),
+        _ => None,
+    });
+    check_names(names)?;
     let each = entries.into_iter();
     each.map(|(name, value)| match name {
         wire::Value::String(name) => {

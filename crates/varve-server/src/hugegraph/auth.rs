@@ -34,6 +34,7 @@ use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Parameter, Route, Scope, Verb};
+use crate::router::PathForm;
 
 type Answered = fn(&RequestContext) -> HandlerResult;
 
@@ -287,8 +288,9 @@ fn auth(context: &RequestContext) -> Result<&Arc<Auth>, ApiError> {
 fn known_kind(context: &RequestContext) -> Result<(), ApiError> {
     let kind = context.path_parameter("kind");
     let is_of_graph = context.graph_in_path().is_some();
+    let is_of_space = context.path_form() == PathForm::GraphSpace;
     let is_known = ["login", "verify", "logout"].contains(&kind)
-        || (is_of_graph && RecordKind::of_plural(kind).is_some());
+        || ((is_of_graph || is_of_space) && RecordKind::of_plural(kind).is_some());
     if is_known || context.state().auth().is_some() {
         return Ok(());
     }

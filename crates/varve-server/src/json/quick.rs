@@ -165,6 +165,15 @@ impl<'de> Quick<'de> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = bytes.iter().take_while(|byte| is_part(byte)).count();
         self.at = begin + length;
+        let text = &self.text[begin..self.at];
+        if is_decimal(text) {
+            // Exact, and quicker than `serde_json`.
+            let number: f64 = text.parse().map_err(|_| Declined)?;
+            return match number.is_finite() {
+                true => visitor.visit_f64(number),
+                false => Err(Declined),
+            };
+        }
         let mut exact = serde_json::Deserializer::from_slice(&bytes[..length]);
         let value = exact.deserialize_any(visitor).map_err(|_| Declined)?;
         exact.end().map_err(|_| Declined)?;
@@ -265,6 +274,17 @@ impl<'de> Deserializer<'de> for &mut Quick<'de> {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char string bytes byte_buf unit
         unit_struct newtype_struct tuple tuple_struct struct enum identifier ignored_any
     }
+}
+
+/// Whether a text of digits, signs, points and `e`s has the form of a JSON number with a point, as
+/// far as [`str::parse`] is less strict.
+fn is_decimal(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let Some((whole, rest)) = digits.split_once('.') else {
+        return false;
+    };
+    let is_whole = whole == "0" || whole.starts_with(|first| matches!(first, '1'..='9'));
+    is_whole && rest.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The name of a member.

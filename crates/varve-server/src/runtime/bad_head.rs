@@ -22,7 +22,10 @@ pub(super) fn instead_of(written: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let error = match &text[9..12] {
-        "400" => ApiError::bad_request("The head of the request is malformed"),
+        "400" => ApiError::bad_request(
+            "The head of the request is malformed. In a path and a query, characters like \
+             > < \" and the space must be escaped: > as %3E",
+        ),
         "414" => too_large(StatusCode::URI_TOO_LONG, "path"),
         "431" => too_large(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "head"),
         _ => return None,
@@ -68,7 +71,7 @@ mod tests {
         );
         assert_eq!(
             body,
-            r#"{"exception":"class jakarta.ws.rs.BadRequestException","message":"The head of the request is malformed","cause":""}"#
+            r#"{"exception":"class jakarta.ws.rs.BadRequestException","message":"The head of the request is malformed. In a path and a query, characters like > < \" and the space must be escaped: > as %3E","cause":"","code":"VRV-ARG"}"#
         );
         for other in [
             "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",

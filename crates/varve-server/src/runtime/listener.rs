@@ -13,8 +13,8 @@ const COMFORTABLE_DESCRIPTORS: u64 = 12_000;
 
 /// The answer to a connection beyond a limit of open connections.
 const TOO_MANY_CONNECTIONS: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 122\r\n\r\n\
-    {\"exception\":\"class jakarta.ws.rs.ServiceUnavailableException\",\"message\":\"Too many connections are open\",\"cause\":\"\"}      ";
+    content-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 140\r\n\r\n\
+    {\"exception\":\"class jakarta.ws.rs.ServiceUnavailableException\",\"message\":\"Too many connections are open\",\"cause\":\"\",\"code\":\"VRV-BUSY\"}      ";
 
 /// Raises the limit of open files to what the system allows, and logs it.
 pub(super) fn raise_descriptor_limit() {

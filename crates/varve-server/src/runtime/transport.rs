@@ -17,9 +17,9 @@ const HANDSHAKE: u8 = 22;
 
 /// The answer to a client that speaks HTTP without TLS.
 const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n\
-    content-length: 122\r\n\r\n\
+    content-length: 137\r\n\r\n\
     {\"exception\":\"class jakarta.ws.rs.BadRequestException\",\"message\":\"This address speaks TLS: use \
-    https or wss\",\"cause\":\"[]\"}";
+    https or wss\",\"cause\":\"\",\"code\":\"VRV-ARG\"}";
 
 /// The most bytes that are read from a client without TLS and discarded. Without this, the client
 /// could see a connection reset instead of the answer.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use varve_view::CancelToken;
 
 use crate::blocking::Turn;
@@ -30,6 +31,15 @@ const OUTCOME_WAIT: Duration = Duration::from_millis(500);
 const TIME_OVER: &str = "The request's time was over before it was known whether its write is stored. Read what it was \
                          to change before sending it again";
 
+/// A body without the byte order mark that some editors write before a text. No format of bodies
+/// begins with its bytes.
+fn without_mark(body: Bytes) -> Bytes {
+    match body.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => body.slice_ref(rest),
+        None => body,
+    }
+}
+
 /// Opens the body, which has arrived, and runs the handler.
 pub(crate) async fn run(
     state: &AppState,
@@ -38,7 +48,7 @@ pub(crate) async fn run(
 ) -> HandlerResult {
     let encoding = negotiate::body_encoding(&context.headers)?;
     let opened = body::open(state, route, encoding, std::mem::take(&mut context.body)).await?;
-    context.body = opened.bytes;
+    context.body = without_mark(opened.bytes);
     context.work_share = opened.share;
     let turn = Turn::until(context.deadline);
     if route.access.action.changes() {

@@ -199,6 +199,9 @@ fn without_authentication_the_directory_answers_as_a_server_without_an_authentic
         ("/graphs/g/auth/nothing", 404),
         ("/graphs/none/auth/users", 404),
         ("/auth/verify", 500),
+        ("/graphspaces/DEFAULT/auth/users", 500),
+        ("/graphspaces/DEFAULT/auth/users/-30:a/role", 500),
+        ("/graphspaces/DEFAULT/auth/nothing", 404),
         ("/auth/users", 404),
         ("/auth/users/-30:a", 404),
     ] {

@@ -17,6 +17,8 @@ pub(crate) const FORMATS: [Format; 2] = [Format::GraphSon, Format::GraphBinary];
 pub(crate) struct Driver {
     pub(crate) socket: WebSocket<TcpStream>,
     format: Format,
+    /// The mime type of its messages.
+    pub(crate) mime: &'static str,
     ids: u128,
 }
 
@@ -73,6 +75,7 @@ impl Driver {
         Self {
             socket,
             format,
+            mime: format.mime(),
             ids: 0,
         }
     }
@@ -88,7 +91,7 @@ impl Driver {
                 .map(|(name, value)| ((*name).into(), value.clone()))
                 .collect(),
         };
-        let mime = self.format.mime();
+        let mime = self.mime;
         let mut frame = vec![mime.len() as u8];
         frame.extend_from_slice(mime.as_bytes());
         write_request(self.format, &request, &mut frame);

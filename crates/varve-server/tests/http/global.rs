@@ -18,7 +18,7 @@ fn json(answer: &Answer, content_type: &str) -> Value {
 fn root_lists_the_groups_of_resources() {
     let server = TestServer::with_defaults();
     let root = json(&server.get("/"), "application/json");
-    assert_eq!(root["service"], "hugegraph");
+    assert_eq!(root["service"], "varve");
     assert_eq!(root["swagger_ui"], "http://h/openapi.json");
     assert!(root["apis"].as_array().unwrap().contains(&"metrics".into()));
 }

@@ -76,7 +76,6 @@ fn results_are_flat_json() {
         json!([{"person": 3, "software": 1}])
     );
     assert_eq!(data(&fixture, "g.V('1:nobody')"), json!([]));
-    assert_eq!(data(&fixture, "g.V().hasLabel('nothing')"), json!([]));
 }
 
 #[test]

@@ -77,12 +77,12 @@ fn head_options_and_wrong_verbs() {
     let wrong = server.exchange("PATCH /versions HTTP/1.1\r\nhost: h\r\n\r\n");
     wrong.is(
         405,
-        r#"{"exception":"class jakarta.ws.rs.NotAllowedException","message":"HTTP 405 Method Not Allowed","cause":""}"#,
+        r#"{"exception":"class jakarta.ws.rs.NotAllowedException","message":"HTTP 405 Method Not Allowed","cause":"","code":"VRV-METHOD"}"#,
     );
     assert_eq!(wrong.header("content-type"), Some("application/json"));
     server.get("/nope").is(
         404,
-        r#"{"exception":"class jakarta.ws.rs.NotFoundException","message":"HTTP 404 Not Found","cause":""}"#,
+        r#"{"exception":"class jakarta.ws.rs.NotFoundException","message":"HTTP 404 Not Found","cause":"","code":"VRV-NOT-FOUND"}"#,
     );
 }
 
@@ -91,7 +91,7 @@ fn a_part_that_is_not_there_yet_says_so() {
     let server = TestServer::with_defaults();
     let says = |part: &str| {
         format!(
-            r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the supported resources","cause":""}}"#
+            r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the supported resources","cause":"","code":"VRV-NOT-FOUND"}}"#
         )
     };
     let cypher = server.get("/graphs/hugegraph/cypher?cypher=x");
@@ -100,7 +100,7 @@ fn a_part_that_is_not_there_yet_says_so() {
     // All traversers are there.
     server.get("/graphs/hugegraph/traversers/nosuch").is(
         404,
-        r#"{"exception":"class jakarta.ws.rs.NotFoundException","message":"HTTP 404 Not Found","cause":""}"#,
+        r#"{"exception":"class jakarta.ws.rs.NotFoundException","message":"HTTP 404 Not Found","cause":"","code":"VRV-NOT-FOUND"}"#,
     );
 }
 
@@ -124,7 +124,7 @@ fn a_query_parameter_that_a_resource_does_not_take_is_refused() {
         server.get(path).is(
             400,
             &format!(
-                r#"{{"exception":"class java.lang.IllegalArgumentException","message":"{message}","cause":""}}"#
+                r#"{{"exception":"class java.lang.IllegalArgumentException","message":"{message}","cause":"","code":"VRV-ARG"}}"#
             ),
         );
     }
@@ -183,7 +183,7 @@ fn media_types() {
     assert_eq!(accept("*/*").status, 200);
     accept("text/plain").is(
         406,
-        r#"{"exception":"class jakarta.ws.rs.NotAcceptableException","message":"HTTP 406 Not Acceptable","cause":""}"#,
+        r#"{"exception":"class jakarta.ws.rs.NotAcceptableException","message":"HTTP 406 Not Acceptable","cause":"","code":"VRV-NOT-ACCEPTABLE"}"#,
     );
 }
 
@@ -252,7 +252,7 @@ fn admin_is_out_of_reach_through_a_proxy_on_this_machine() {
 }
 
 #[test]
-fn json_errors_are_plain_text() {
+fn json_errors_have_the_form_of_all_errors() {
     let server = TestServer::with_defaults();
     let json = "content-type: application/json\r\n";
     let nested = "[".repeat(100_000);
@@ -261,7 +261,7 @@ fn json_errors_are_plain_text() {
         (
             r#"{"name":"a","foo":1}"#,
             400,
-            "Unrecognized field \"foo\", not marked as ignorable",
+            r#""message":"Unrecognized field \"foo\", not marked as ignorable"#,
         ),
         ("{bad", 400, "key must be a string at line 1 column 2"),
         (
@@ -279,7 +279,7 @@ fn json_errors_are_plain_text() {
         assert_eq!(answer.status, status, "{body:.40}");
         assert!(answer.text().contains(start), "{}", answer.text());
         if status == 400 {
-            assert_eq!(answer.header("content-type"), Some("text/plain"));
+            assert_eq!(answer.header("content-type"), Some("application/json"));
         }
     }
     let mut client = server.connect();

@@ -121,7 +121,7 @@ fn batch_updates() {
     let nope = json!({"vertices": [], "update_strategies": {"age": "NOPE"}}).to_string();
     let answer = fixture.send("PUT", "vertices/batch", &nope);
     assert!(
-        answer.text().contains("from String \"NOPE\""),
+        answer.text().contains(r#"from String \"NOPE\""#),
         "{}",
         answer.text()
     );

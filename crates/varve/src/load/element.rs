@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher as _};
 use serde_json::{Map, Value as Json};
 use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
-use varve_model::value::{Uuid, Value};
+use varve_model::value::{Uuid, Value, nearest_float};
 use varve_model::{Cardinality, DataType};
 use varve_server::parse_instant;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -338,11 +338,7 @@ fn key_value(value: &Json, data_type: DataType) -> Result<Value, String> {
     Ok(match data_type {
         DataType::Byte | DataType::Int | DataType::Long => Value::Long(whole()?),
         DataType::Date => Value::Date(whole()?),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a FLOAT key holds single precision"
-        )]
-        DataType::Float => Value::Float(real()? as f32),
+        DataType::Float => Value::Float(nearest_float(real()?)),
         DataType::Double => Value::Double(real()?),
         DataType::Boolean => Value::Boolean(value.as_bool().ok_or_else(wrong)?),
         DataType::Uuid => Value::Uuid(Uuid::parse(text()?).ok_or_else(wrong)?.0),
@@ -531,5 +527,24 @@ mod tests {
             "column 'n' is empty or missing",
         );
         refused("label = \"town\"", "{}", "there is no vertex label 'town'");
+    }
+
+    #[test]
+    fn numbers_of_json_lines_and_dumps_keep_every_bit() {
+        for number in [
+            1.400_000_000_000_000_1,
+            9_722.800_000_000_001,
+            5e-324,
+            0.1 * 3.0,
+        ] {
+            let text = format!("{number:?}");
+            let json: Json = serde_json::from_str(&text).expect("a number");
+            assert_eq!(json.to_string().parse(), Ok(number), "it is sent unchanged");
+            let value = key_value(&json, DataType::Double).expect("a double");
+            assert_eq!(value, Value::Double(number));
+        }
+        let json: Json = serde_json::from_str("7.038531e-26").expect("a number");
+        let value = key_value(&json, DataType::Float).expect("a float");
+        assert_eq!(value, Value::Float(7.038531e-26));
     }
 }

@@ -73,19 +73,7 @@ impl Reader {
             "gx:BigInteger" => big_integer(kind, &json),
             "gx:BigDecimal" => big_decimal(kind, &json),
             "g:Double" => float(kind, &json).map(Value::Double),
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "a float is what the client means"
-            )]
-            "g:Float" => {
-                let wide = float(kind, &json)?;
-                match wide as f32 {
-                    narrow if narrow.is_infinite() && wide.is_finite() => {
-                        Err(WireError::value(kind, "it is out of range"))
-                    }
-                    narrow => Ok(Value::Float(narrow)),
-                }
-            }
+            "g:Float" => float(kind, &json).map(Value::Float),
             "g:Date" => integer(kind, &json).map(Value::Date),
             "g:Timestamp" => integer(kind, &json).map(Value::Timestamp),
             "g:UUID" => {
@@ -319,14 +307,19 @@ fn big_decimal(kind: &str, json: &Json<'_>) -> Result<Value> {
     Ok(Value::BigDecimal(Box::new(checked_decimal(kind, value)?)))
 }
 
-fn float(kind: &str, json: &Json<'_>) -> Result<f64> {
+/// Reads a number of the width that is wanted; rounding twice might miss the nearest one.
+fn float<T: FromStr + From<f32> + Into<f64> + Copy>(kind: &str, json: &Json<'_>) -> Result<T> {
     match number_text(kind, json)? {
-        "NaN" => Ok(f64::NAN),
-        "Infinity" => Ok(f64::INFINITY),
-        "-Infinity" => Ok(f64::NEG_INFINITY),
-        text => text
-            .parse()
-            .map_err(|_| WireError::value(kind, "it is no number")),
+        "NaN" => Ok(f32::NAN.into()),
+        "Infinity" => Ok(f32::INFINITY.into()),
+        "-Infinity" => Ok(f32::NEG_INFINITY.into()),
+        text => match text.parse::<T>() {
+            Ok(number) if number.into().is_infinite() => {
+                Err(WireError::value(kind, "it is out of range"))
+            }
+            Ok(number) => Ok(number),
+            Err(_) => Err(WireError::value(kind, "it is no number")),
+        },
     }
 }
 

@@ -188,7 +188,7 @@ fn a_cancelled_rebuild_leaves_the_index_unusable() {
         .expect("rebuild");
     bench.succeeds(rebuild);
     assert_eq!(bench.indexes()[0].1, SchemaStatus::Created);
-    bench.set_mode(GraphMode::Loading);
+    bench.tasks().set_paused(true);
     let paused = bench
         .rebuild(SchemaKind::IndexLabel, "byCity")
         .expect("accepted");
@@ -198,7 +198,7 @@ fn a_cancelled_rebuild_leaves_the_index_unusable() {
         SchemaStatus::Created,
         "it never began"
     );
-    bench.set_mode(GraphMode::None);
+    bench.tasks().set_paused(false);
 }
 
 #[test]

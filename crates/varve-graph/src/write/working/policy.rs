@@ -28,7 +28,7 @@ struct State<'a> {
 }
 
 impl WorkingSet<'_> {
-    pub(super) fn access(&self) -> Option<&Arc<AccessPolicy>> {
+    pub(in crate::write) fn access(&self) -> Option<&Arc<AccessPolicy>> {
         self.request.access.as_ref()
     }
 

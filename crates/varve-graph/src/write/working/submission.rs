@@ -54,6 +54,7 @@ impl WorkingSet<'_> {
         let additions = Additions {
             pairs: std::mem::take(&mut emitter.new_pairs),
             vertices: new_vertices,
+            numbers_bound: None,
         };
         let (mut batch, mut stamps) = emitter.finish();
         record(&mut batch, &mut stamps);

@@ -15,7 +15,7 @@ use super::merge::Wanted;
 use crate::plan::{ElementKind, End, Expanded, Name, Op, Plan};
 use crate::predicate::{Predicate, Test};
 use crate::value::{Token, VertexHandle};
-use crate::{QueryError, Value, rules};
+use crate::{QueryError, Value, conditions, rules};
 
 /// The plan that searches for vertices.
 pub(super) fn vertices(wanted: &Wanted) -> Plan {
@@ -156,7 +156,8 @@ fn filters(wanted: &Wanted, ops: &mut Vec<Op>) {
 
 /// Runs a plan to its end, within the current query.
 pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, QueryError> {
-    let plan = rules::rewritten(plan, cx.schema, false);
+    let plan = conditions::converted(plan, cx.schema)?;
+    let plan = rules::rewritten(&plan, cx.schema, false);
     let mut chain = build::query(&plan, &Builder::new(cx.schema, Track::Nothing, None, false))?;
     let mut values = Vec::new();
     for row in drain(chain.as_mut(), cx)? {

@@ -152,16 +152,14 @@ impl Desk {
     }
 
     async fn parse(&self, incoming: &Incoming) -> Asked {
-        let (format, message) = match framed(incoming) {
+        let framed = match framed(incoming) {
             Ok(framed) => framed,
-            Err(error) => {
-                return Asked {
-                    format: Format::GraphSon,
-                    id: None,
-                    ask: Err(Refusal::malformed(error.to_string())),
-                };
+            Err((error, format, id)) => {
+                let ask = Err(Refusal::malformed(error.to_string()));
+                return Asked { format, id, ask };
             }
         };
+        let (format, message) = (framed.format, framed.message);
         let id = request_id(format, &message);
         let ask = self.read(format, message).await.map(|(ask, _)| ask);
         Asked { format, id, ask }
@@ -187,8 +185,8 @@ impl Desk {
     ) -> Result<(), Option<Farewell>> {
         for incoming in std::mem::take(waiting) {
             let (format, id) = match framed(&incoming) {
-                Ok((format, message)) => (format, request_id(format, &message)),
-                Err(_) => (Format::GraphSon, None),
+                Ok(framed) => (framed.format, request_id(framed.format, &framed.message)),
+                Err((_, format, id)) => (format, id),
             };
             let response = Refusal::unauthorized(refusal.message.as_str()).response(id);
             self.reply(socket, format, &response, incoming.is_text)

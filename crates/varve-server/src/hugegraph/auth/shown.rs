@@ -3,6 +3,8 @@
 use serde_json::{Map, Value as Json, json};
 use varve_auth::{Directory, Id, Record, RecordKind, Resource, ResourceType, Rights};
 
+use crate::json::JsonWriter;
+
 /// The only graph space; HugeGraph 1.7 may have several.
 pub(super) const GRAPH_SPACE: &str = "DEFAULT";
 
@@ -124,23 +126,31 @@ pub(super) fn newer(directory: &Directory, (kind, id): (RecordKind, &Id), shown:
 }
 
 /// The rights of a user, by graph and permission. `is_newer` selects the form of HugeGraph 1.7.
-pub(super) fn roles(rights: &Rights, is_newer: bool) -> Json {
+/// Permissions are in HugeGraph's order: READ, WRITE, DELETE, EXECUTE.
+pub(super) fn roles(rights: &Rights, is_newer: bool) -> JsonWriter {
     let graphs = rights.by_graph();
-    let each = graphs.into_iter().map(|(graph, permissions)| {
-        let each = permissions.into_iter().map(|(permission, resources)| {
-            let shown = match is_newer {
-                true => by_type(resources),
-                false => json!(resources),
-            };
-            (permission.name().to_owned(), shown)
-        });
-        (graph.to_owned(), Json::Object(each.collect()))
-    });
-    let graphs: Map<String, Json> = each.collect();
-    match is_newer && !graphs.is_empty() {
-        true => json!({ "roles": { GRAPH_SPACE: graphs } }),
-        false => json!({ "roles": graphs }),
+    let in_space = is_newer && !graphs.is_empty();
+    let mut json = JsonWriter::default();
+    json.begin_object().key("roles").begin_object();
+    if in_space {
+        json.key(GRAPH_SPACE).begin_object();
     }
+    for (graph, permissions) in graphs {
+        json.key(graph).begin_object();
+        for (permission, resources) in permissions {
+            json.key(permission.name());
+            match is_newer {
+                true => json.value(&by_type(resources)),
+                false => json.value(&resources),
+            };
+        }
+        json.end_object();
+    }
+    if in_space {
+        json.end_object();
+    }
+    json.end_object().end_object();
+    json
 }
 
 /// Resources by type; those of elements and schema elements by type and label.

@@ -107,5 +107,5 @@ pub(super) fn role(call: &Call<'_>) -> HandlerResult {
         user.ok_or_else(|| ApiError::not_found(format!("Can't find user with id '{id}'")))?;
     let is_newer = call.context.graph_in_path().is_none();
     let shown = shown::roles(&directory.rights_of(user), is_newer);
-    Ok(Response::of(StatusCode::OK, &shown))
+    Ok(Response::ok(shown.finish()))
 }

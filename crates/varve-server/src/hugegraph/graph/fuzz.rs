@@ -289,6 +289,7 @@ fn row_of(graph: &Graph, vertex: VertexInput<'_>, by_rules: bool) -> Result<Row,
         schema: &schema,
         mode: GraphMode::None,
         next_vertex_id: &|| 1,
+        next_edge_number: &|| 1,
     };
     let made = match by_rules {
         true => rules.put_vertex(&schema, vertex),
@@ -324,6 +325,7 @@ fn answer(graph: &Graph, input: &str) -> Option<String> {
         schema: &schema,
         mode: GraphMode::None,
         next_vertex_id: &next,
+        next_edge_number: &next,
     };
     let new = rules.vertex(vertex).ok()?;
     let mut json = JsonWriter::default();
@@ -363,6 +365,7 @@ fn try_texts(graph: &Graph, text: &str) {
             schema: &schema,
             mode: GraphMode::None,
             next_vertex_id: &next,
+            next_edge_number: &next,
         };
         let form = EdgeForm {
             labels_required: false,

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use serde::Deserialize as _;
-use varve_graph::element::{RawValue, convert, convert_member};
+use varve_graph::element::{RawValue, condition_error, convert, convert_condition, wrong_type};
 use varve_graph::schema::Schema;
-use varve_graph::{ErrorKind, GraphError};
 use varve_model::value::{Cardinality, DataType, parse_date};
 use varve_model::{Condition, Predicate, PropertyKey, Value};
 
@@ -323,39 +322,16 @@ fn equality(
     let shown = value.to_string();
     let class = value.class_name();
     let converted = convert(key, value);
-    Ok(Predicate::Eq(
-        converted.map_err(|error| reworded(key, &shown, class, error))?,
-    ))
+    Ok(Predicate::Eq(converted.map_err(|error| {
+        condition_error(key, &shown, class, error)
+    })?))
 }
 
 /// A value of the key's data type.
 fn member(key: &PropertyKey, value: RawValue<'_>) -> Result<Value, ApiError> {
-    let shown = value.to_string();
-    let class = value.class_name();
-    convert_member(key, value).map_err(|error| reworded(key, &shown, class, error))
-}
-
-/// The message about a value of a wrong type differs between queries and elements.
-fn reworded(key: &PropertyKey, shown: &str, class: &str, error: GraphError) -> ApiError {
-    let of_type = error.message.contains(", expect a value of type ");
-    if error.kind == ErrorKind::InvalidArgument && of_type {
-        return wrong_type(key, shown, class);
-    }
-    error.into()
+    Ok(convert_condition(key, value)?)
 }
 
 fn unfit(key: &PropertyKey, value: &RawValue<'_>) -> ApiError {
-    wrong_type(key, &value.to_string(), value.class_name())
-}
-
-fn wrong_type(key: &PropertyKey, shown: &str, class: &str) -> ApiError {
-    let package = match class {
-        "ArrayList" | "LinkedHashMap" => "java.util",
-        "BigInteger" => "java.math",
-        _ => "java.lang",
-    };
-    ApiError::illegal_argument(format!(
-        "Invalid data type of query value '{shown}', expect {} for '{}', actual got class {package}.{class}",
-        key.data_type, key.name
-    ))
+    wrong_type(key, &value.to_string(), value.class_name()).into()
 }

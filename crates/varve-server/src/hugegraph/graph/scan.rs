@@ -49,6 +49,11 @@ fn range(parameters: &Query) -> Result<(i64, Option<String>), ApiError> {
         Some(_) => parameters.integer("page_limit", PAGE_LIMIT)?,
         None => -1,
     };
+    if page.is_some() && limit < 0 {
+        return Err(ApiError::illegal_argument(format!(
+            "The page_limit must be >= 0, but got: {limit}"
+        )));
+    }
     Ok((limit, page))
 }
 

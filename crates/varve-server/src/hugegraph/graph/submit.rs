@@ -76,10 +76,12 @@ impl Target {
     /// Calls `work` with the rules for elements of this graph.
     pub(super) fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> T {
         let next = || self.graph.next_vertex_id();
+        let next_edge = || self.graph.next_edge_number();
         work(&Rules {
             schema: &self.schema,
-            mode: self.graph.catalogue().mode(),
+            mode: self.graph.catalogue().mode_of_write(),
             next_vertex_id: &next,
+            next_edge_number: &next_edge,
         })
     }
 }

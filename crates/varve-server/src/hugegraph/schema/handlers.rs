@@ -62,6 +62,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .reads(Scope::Graph)
         .needs(rights::schema::READ_ALL)
         .of("schema", "SchemaAPI")
+        .gzip()
         .with(&[Parameter::text("format")]),
     key_api(
         Route::post(KEYS, Handler::Pooled(create_key))
@@ -329,6 +330,13 @@ fn get<T: Show + SchemaElement + Seen>(
 }
 
 fn whole(context: &RequestContext) -> HandlerResult {
+    // The original ignores the parameter, and a client for Python sends both.
+    let format = context.query()?.get("format").unwrap_or("json");
+    if !["json", "groovy"].contains(&format) {
+        return Err(ApiError::illegal_argument(format!(
+            "The schema has no format '{format}', only json"
+        )));
+    }
     let sight = Sight::of(context)?;
     let schema = &*sight.schema;
     let mut json = JsonWriter::with_capacity(4096);

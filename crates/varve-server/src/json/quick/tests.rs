@@ -118,10 +118,11 @@ fn numbers_are_the_same_to_the_last_bit() {
         if random.below(6) == 0 {
             number = format!("{number}e{}", digits(&mut random, 2));
         }
-        let exact = serde_json::from_str::<f64>(&number).ok();
-        let found = quick::<f64>(number.as_bytes());
-        assert_eq!(found.map(f64::to_bits), exact.map(f64::to_bits), "{number}");
-        check(number.as_bytes());
+        if check(number.as_bytes()) {
+            let exact: f64 = number.parse().expect("a number");
+            let found = quick::<f64>(number.as_bytes()).map(f64::to_bits);
+            assert_eq!(found, Some(exact.to_bits()), "{number}");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ fn a_body_that_says_it_is_too_large_is_refused_at_once() {
         server.exchange("POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n");
     answer.is(
         413,
-        r#"{"exception":"class jakarta.ws.rs.ClientErrorException","message":"The request body is larger than the limit of 10485760 bytes","cause":""}"#,
+        r#"{"exception":"class jakarta.ws.rs.ClientErrorException","message":"The request body is larger than the limit of 10485760 bytes","cause":"","code":"VRV-TOO-LARGE"}"#,
     );
 }
 
