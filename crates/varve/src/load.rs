@@ -13,6 +13,7 @@ mod dates;
 mod delimiter;
 mod dumped;
 mod element;
+mod exported;
 mod infer;
 mod journal;
 mod known;
@@ -85,7 +86,7 @@ fn load_files(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCod
     let plan = Plan::of_mapping(arguments.input())?;
     let mut columns = Vec::new();
     for input in &plan.inputs {
-        columns.push(checks::columns(&input.source)?);
+        columns.push(checks::columns(&input.source, input.kind)?);
     }
     if let (Some(path), false) = (&arguments.schema, arguments.dry_run) {
         schema::create_from_file(client, path)?;
@@ -414,6 +415,9 @@ impl Reader<'_> {
         let source = &self.input.source;
         match self.input.kind {
             kind if self.input.dumped => dumped::element(columns, kind, self.catalogue),
+            kind if source.label.is_empty() => {
+                exported::element(&columns, kind, source, self.catalogue).map(Some)
+            }
             BatchKind::Vertices => {
                 let vertex = element::vertex(&columns, source, self.catalogue)?;
                 self.owners.claim(&source.label, vertex.identity)?;

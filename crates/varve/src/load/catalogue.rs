@@ -17,6 +17,13 @@ pub(crate) struct Key {
     pub(crate) cardinality: Cardinality,
 }
 
+impl Key {
+    /// Whether an element may have several values.
+    pub(crate) fn is_list(self) -> bool {
+        self.cardinality != Cardinality::Single
+    }
+}
+
 /// A vertex label.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct VertexLabel {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalogue::{Catalogue, nearest};
+use super::exported;
 use super::mapping::{Source, When};
 use super::rows::Rows;
 use super::sender::BatchKind;
@@ -11,7 +12,7 @@ use super::sender::BatchKind;
 ///
 /// # Errors
 /// A message that names the column and the file.
-pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
+pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> {
     let file = source.file.display();
     let rows = Rows::open(source)?;
     let (columns, place) = match rows.header() {
@@ -25,6 +26,16 @@ pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
     }
     // An empty JSON Lines file has no known columns.
     let says_nothing = columns.is_empty();
+    if source.label.is_empty() {
+        let mut expected = exported::columns(kind).iter();
+        return match expected.find(|name| !columns.iter().any(|known| known == **name)) {
+            None => Ok(columns),
+            Some(name) => Err(format!(
+                "{file}: say `label`, the label of its elements; it is no export, as it has no \
+                 column '{name}'"
+            )),
+        };
+    }
     let missing = named(source).find(|name| !says_nothing && !once.contains(name));
     if let Some(name) = missing {
         let hint = nearest(name, columns.iter());
@@ -43,6 +54,10 @@ pub(super) fn schema(
     kind: BatchKind,
     catalogue: &Catalogue,
 ) -> Result<(), String> {
+    if source.label.is_empty() {
+        // Each row of an export names its label.
+        return Ok(());
+    }
     let file = source.file.display();
     let in_file = |error: String| format!("{file}: {error}");
     let properties = match kind {

@@ -3,10 +3,10 @@
 use std::hash::{Hash, Hasher as _};
 
 use serde_json::{Map, Value as Json};
+use varve_model::DataType;
 use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
 use varve_model::value::{Uuid, Value, nearest_float};
-use varve_model::{Cardinality, DataType};
 use varve_server::parse_instant;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -209,8 +209,8 @@ fn properties(
 }
 
 /// A property's value as JSON. Texts of CSV are converted to the type of the property key.
-fn property(value: &Json, key: Key, source: &Source) -> Result<Json, String> {
-    if key.cardinality == Cardinality::Single {
+pub(super) fn property(value: &Json, key: Key, source: &Source) -> Result<Json, String> {
+    if !key.is_list() {
         return scalar(value, key.data_type, source);
     }
     let members: Vec<Json> = match value {

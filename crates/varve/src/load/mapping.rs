@@ -46,7 +46,9 @@ pub(crate) struct Source {
     /// The temporary file with the unpacked content of a gzip file.
     #[serde(skip)]
     pub(super) unpacked: Arc<OnceLock<File>>,
-    /// The label of its elements.
+    /// The label of its elements; empty for a dump, and for a CSV file that the server has
+    /// exported: its rows name their labels.
+    #[serde(default)]
     pub(crate) label: String,
     /// The format; by default derived from the file's extension.
     pub(crate) format: Option<Format>,
@@ -326,6 +328,10 @@ impl Source {
         }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {
+            _ if self.label.is_empty() => match self.format {
+                Some(Format::Csv) => Ok(()),
+                _ => Err("say `label`, the label of its elements".to_owned()),
+            },
             "edge" if ends.0 == 0 || ends.1 == 0 => Err(
                 "an edge needs `source` and `target`, the columns that name its vertices"
                     .to_owned(),

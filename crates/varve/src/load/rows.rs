@@ -220,6 +220,7 @@ mod tests {
 
     use super::super::checks;
     use super::super::mapping::Mapping;
+    use super::super::sender::BatchKind;
     use super::*;
 
     fn opened(name: &str, content: &[u8], extra: &str) -> Result<Rows, String> {
@@ -249,7 +250,7 @@ mod tests {
     /// Reads a file, after the checks of its columns: the cells of each row, or why it is refused.
     fn read(file: &Path) -> Result<(Vec<String>, Vec<Value>), String> {
         let source = Mapping::of_file(file, "x")?;
-        let columns = checks::columns(&source)?;
+        let columns = checks::columns(&source, BatchKind::Vertices)?;
         let mut rows = Rows::open(&source)?;
         let names = rows.header().map_or(columns, <[String]>::to_vec);
         let mut shown = Vec::new();

@@ -274,6 +274,78 @@ fn a_mapping_and_a_schema_are_inferred_that_load_the_files() {
     assert!(code == 1 && text.contains("mapping.toml"), "{text}");
 }
 
+#[test]
+fn an_exported_graph_is_loaded_again() {
+    const VALUES: &str = r#"{
+        "propertykeys": [
+            {"name": "name", "data_type": "TEXT"},
+            {"name": "tags", "data_type": "TEXT", "cardinality": "LIST"},
+            {"name": "born", "data_type": "DATE"},
+            {"name": "=rate", "data_type": "DOUBLE"}],
+        "vertexlabels": [
+            {"name": "first", "properties": ["name"]},
+            {"name": "person", "id_strategy": "PRIMARY_KEY", "primary_keys": ["name"],
+             "properties": ["name", "tags", "born", "=rate"], "nullable_keys": ["tags", "born", "=rate"]},
+            {"name": "city", "id_strategy": "CUSTOMIZE_NUMBER", "properties": ["name"]}],
+        "edgelabels": [
+            {"name": "lives", "source_label": "person", "target_label": "city",
+             "properties": ["born"], "nullable_keys": ["born"]}]
+    }"#;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let schema = write(dir.path(), "schema.json", VALUES);
+    let people = "{\"name\":\"a:!b\",\"tags\":[\"x;y\",\"=1\"],\"born\":\"1970-01-02\",\"=rate\":-1.5}\n\
+                  {\"name\":\"=1+1\",\"tags\":[]}\n{\"name\":\"'=x\"}\n{\"name\":\"'tis, \\\"so\\\"\"}\n";
+    write(dir.path(), "people.jsonl", people);
+    write(dir.path(), "city.csv", "id,name\n-7,Ulm\n");
+    write(
+        dir.path(),
+        "lives.csv",
+        "who,where,born\na:!b,-7,2020-01-01\n=1+1,-7,\n",
+    );
+    let mapping = "[[vertex]]\nfile = \"people.jsonl\"\nlabel = \"person\"\n\
+                   [[vertex]]\nfile = \"city.csv\"\nlabel = \"city\"\nid = \"id\"\n\
+                   [[edge]]\nfile = \"lives.csv\"\nlabel = \"lives\"\nsource = \"who\"\ntarget = \"where\"\n";
+    let server = Server::in_memory();
+    let (code, text) = load(&server, dir.path(), mapping, &["--schema", shown(&schema)]);
+    assert_eq!(code, 0, "{text}");
+    for (kind, file) in [("vertices", "v.csv"), ("edges", "e.csv")] {
+        let path = format!("/graphs/hugegraph/explore/export?format=csv&elements={kind}");
+        let table = server.must("GET", &path, "");
+        write(dir.path(), file, table.as_str().expect("a text"));
+    }
+    // The labels have other numbers there.
+    let other = Server::in_memory();
+    let schema = VALUES.replace(r#"{"name": "first", "properties": ["name"]},"#, "");
+    let schema = write(dir.path(), "schema.json", &schema);
+    let mapping = "[[vertex]]\nfile = \"v.csv\"\n[[edge]]\nfile = \"e.csv\"\n";
+    let (code, text) = load(&other, dir.path(), mapping, &["--schema", shown(&schema)]);
+    assert!(
+        code == 0 && text.contains("7 elements stored, 0 rows refused"),
+        "{text}"
+    );
+    let content = |server: &Server, kind: &str| {
+        let all = server.must("GET", &format!("/graphs/hugegraph/graph/{kind}"), "");
+        let all = all[kind].as_array().expect("elements").iter();
+        let mut texts: Vec<String> = all
+            .map(|each| format!("{} {}", each["label"], each["properties"]))
+            .collect();
+        texts.sort();
+        texts
+    };
+    for kind in ["vertices", "edges"] {
+        assert_eq!(content(&other, kind), content(&server, kind));
+    }
+    let ulm = other.must("GET", "/graphs/hugegraph/graph/vertices/-7", "");
+    assert_eq!(ulm["label"], "city");
+    let (code, text) = load(
+        &other,
+        dir.path(),
+        "[[edge]]\nfile = \"v.csv\"\n",
+        &["--restart"],
+    );
+    assert!(code == 1 && text.contains("no column '~from'"), "{text}");
+}
+
 /// Two labels with the same ids of the writer's choice.
 const TWO_LABELS: &str = r#"{
     "vertexlabels": [

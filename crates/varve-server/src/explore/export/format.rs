@@ -214,13 +214,15 @@ impl Writer {
         self.cells(cells.into_iter());
     }
 
-    /// Writes a row. A text that a spreadsheet would take for a formula gets an apostrophe.
+    /// Writes a row. A text that a spreadsheet would take for a formula gets an apostrophe, and one
+    /// that looks as if it had got one gets another, so that `varve load` can take it back.
     fn cells<'a>(&mut self, cells: impl Iterator<Item = (&'a str, bool)>) {
         for (at, (cell, is_text)) in cells.enumerate() {
             if at > 0 {
                 self.text.push(',');
             }
-            let is_formula = is_text && cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let plain = cell.trim_start_matches('\'');
+            let is_formula = is_text && plain.starts_with(['=', '+', '-', '@', '\t', '\r']);
             let quotes = is_formula || cell.contains(['"', ',', '\n', '\r']);
             if !quotes {
                 self.text.push_str(cell);

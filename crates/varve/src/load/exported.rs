@@ -1,0 +1,137 @@
+//! Reads back the CSV that the server exports (`…/explore/export?format=csv`): a file of vertices
+//! or of edges, of all labels. Its columns name the label, the id, the ends and the valid time.
+
+use serde_json::{Map, Value as Json};
+
+use super::catalogue::{Catalogue, VertexLabel};
+use super::element::{Action, Element, Period, identity, property};
+use super::mapping::Source;
+use super::sender::BatchKind;
+
+/// The columns that an export has.
+pub(super) fn columns(kind: BatchKind) -> &'static [&'static str] {
+    match kind {
+        BatchKind::Vertices => &["~id", "~label"],
+        BatchKind::Edges => &["~id", "~label", "~from", "~from_label", "~to", "~to_label"],
+    }
+}
+
+/// The element of a row.
+///
+/// # Errors
+/// A message that names the wrong column and the reason.
+pub(super) fn element(
+    columns: &Map<String, Json>,
+    kind: BatchKind,
+    source: &Source,
+    catalogue: &Catalogue,
+) -> Result<Element, String> {
+    let cell = |name: &str| {
+        let cell = columns.get(name).and_then(Json::as_str).map(plain);
+        cell.ok_or_else(|| format!("column '{name}' is empty or missing"))
+    };
+    let label = cell("~label")?;
+    let mut element = Map::new();
+    element.insert("label".to_owned(), Json::from(label));
+    let of_label = match kind {
+        BatchKind::Vertices => {
+            let label = catalogue.vertex_label(label)?;
+            if label.id_strategy != "PRIMARY_KEY" {
+                element.insert("id".to_owned(), id(cell("~id")?, label)?);
+            }
+            &label.properties
+        }
+        BatchKind::Edges => {
+            for (end, column) in [("outV", "~from"), ("inV", "~to")] {
+                let label = cell(&format!("{column}_label"))?;
+                let id = id(cell(column)?, catalogue.vertex_label(label)?)?;
+                element.insert(end.to_owned(), id);
+                element.insert(format!("{end}Label"), Json::from(label));
+            }
+            &catalogue.edge_label(label)?.properties
+        }
+    };
+    let properties = properties(columns, source, catalogue, of_label)?;
+    element.insert("properties".to_owned(), properties);
+    let instant = |name: &str| cell(name).ok().map(str::to_owned);
+    let period = Period {
+        from: instant("~valid_from"),
+        to: instant("~valid_to"),
+    };
+    period.write_to(&mut element);
+    Ok(Element {
+        action: Action::Put,
+        json: Json::Object(element).to_string(),
+        identity: Some(identity(&[&Json::from(cell("~id")?)])),
+        period,
+    })
+}
+
+/// A cell without the apostrophe that keeps a text from being a formula.
+fn plain(cell: &str) -> &str {
+    let is_formula = |text: &str| {
+        let text = text.trim_start_matches('\'');
+        text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+    };
+    cell.strip_prefix('\'')
+        .filter(|rest| is_formula(rest))
+        .unwrap_or(cell)
+}
+
+/// The id of a vertex from its form in paths. An id of primary keys gets the label's number in this
+/// graph.
+fn id(text: &str, label: &VertexLabel) -> Result<Json, String> {
+    let wrong = || format!("'{text}' is not an id in the form of an export");
+    let id: Json = serde_json::from_str(text.trim_start_matches('U')).map_err(|_| wrong())?;
+    match (&id, label.id_strategy.as_str()) {
+        (Json::String(id), "PRIMARY_KEY") => {
+            let (_, keys) = id.split_once(':').ok_or_else(wrong)?;
+            Ok(Json::from(format!("{}:{keys}", label.id)))
+        }
+        (Json::String(_) | Json::Number(_), _) => Ok(id),
+        _ => Err(wrong()),
+    }
+}
+
+fn properties(
+    columns: &Map<String, Json>,
+    source: &Source,
+    catalogue: &Catalogue,
+    of_label: &[String],
+) -> Result<Json, String> {
+    let mut properties = Map::new();
+    for (column, value) in columns.iter().filter(|(name, _)| !name.starts_with('~')) {
+        let (name, text) = (plain(column), value.as_str().map_or("", plain));
+        if !of_label.iter().any(|known| known == name) {
+            return Err(format!("column '{name}' is not a property of the label"));
+        }
+        // Several values are a list of JSON.
+        let list = text.starts_with('[').then(|| serde_json::from_str(text));
+        let value = match list {
+            Some(Ok(list @ Json::Array(_))) if catalogue.key(name)?.is_list() => list,
+            _ => Json::from(text),
+        };
+        let value = property(&value, catalogue.key(name)?, source);
+        let value = value.map_err(|why| format!("column '{name}': {why}"))?;
+        properties.insert(name.to_owned(), value);
+    }
+    Ok(Json::Object(properties))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn apostrophes_before_formulas_are_taken_back() {
+        for (cell, text) in [
+            ("'=1", "=1"),
+            ("''=1", "'=1"),
+            ("'tis", "'tis"),
+            ("-5", "-5"),
+            ("'", "'"),
+        ] {
+            assert_eq!(plain(cell), text);
+        }
+    }
+}
