@@ -19,13 +19,14 @@ help: ## this list
 setup: ## install what the build needs (as root on Debian or Ubuntu), or say what is missing
 	@scripts/setup.sh
 
-build: setup ## build the server: target/release/varve
+build: setup ## build the server and the load tool: target/release/varve, target/release/varve-bench
 	@scripts/build.sh
 
-run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
+run: setup ## build the server, and serve on $(LISTEN) with the data in ./$(DATA_DIR)
+	@scripts/build.sh server
 	exec target/release/varve serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
-dist: build ## packages, in dist/: stripped binary, Debian package, Python wheel, checksums
+dist: build ## packages, in dist/: stripped binaries, Debian package, Python wheel, checksums
 	@VARVE_BIN=target/release/varve scripts/dist.sh
 
 cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (needs Java 17 and Maven)
@@ -34,7 +35,8 @@ cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (n
 cassandra-stop: ## stop those nodes and remove their data
 	@scripts/cassandra/cluster.sh clean
 
-run-cassandra: build cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
+run-cassandra: setup cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
+	@scripts/build.sh server
 	exec target/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=$(NODES)
 
 bench-cassandra: setup ## processor time of a batch on one Cassandra node, beside the bare driver writing the same rows

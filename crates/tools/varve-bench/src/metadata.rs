@@ -1,4 +1,4 @@
-//! `varve bench metadata`: the performance suite of Egeria's conformance tests, against any
+//! `varve-bench metadata`: the performance suite of Egeria's conformance tests, against any
 //! repository that speaks the OMRS REST API.
 //!
 //! The suite creates a fixed number of instances of every type of the open metadata standard, its

@@ -93,7 +93,7 @@ impl Timeout {
 
 /// Prints a message to standard error and ignores errors: the terminal may be closed.
 fn print_message(text: &str) {
-    let _ = writeln!(io::stderr(), "varve: {text}");
+    let _ = writeln!(io::stderr(), "varve-bench: {text}");
 }
 
 /// Waits until `is_so`, for `longest` at most. Returns whether it became true.
@@ -108,25 +108,13 @@ fn wait_until(longest: Duration, is_so: &mut impl FnMut() -> bool) -> bool {
     true
 }
 
-/// The program that runs the tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Program {
-    /// `varve`: it has the commands of the tool below the word `bench`, so it can start itself
-    /// again to tether a child process.
-    Varve,
-    /// Another program, such as a test: its child processes may outlive it when it is killed.
-    Other,
-}
-
 struct Owned {
-    program: Program,
     watching: bool,
     processes: Vec<(Pid, Ending)>,
     folders: Vec<PathBuf>,
 }
 
 static OWNED: Mutex<Owned> = Mutex::new(Owned {
-    program: Program::Other,
     watching: false,
     processes: Vec::new(),
     folders: Vec::new(),
@@ -137,11 +125,6 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 
 fn owned() -> MutexGuard<'static, Owned> {
     OWNED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sets the program, before any child process is started.
-pub(crate) fn set_program(program: Program) {
-    owned().program = program;
 }
 
 /// Blocks for ever once a signal has come; the process is about to exit.
@@ -303,7 +286,7 @@ impl Process {
     ) -> Result<Self> {
         let mut owned = owned();
         watch(&mut owned)?;
-        let mut tethered = tethered(command, ending, owned.program);
+        let mut tethered = tethered(command, ending, cfg!(test));
         let child = prepare(&mut tethered)
             .spawn()
             .with_context(|| format!("starting {command:?}"))?;
@@ -372,17 +355,17 @@ impl Drop for Process {
     }
 }
 
-/// A command that starts `command` through [`become_tethered`], a command of `varve bench`.
-/// Programs other than `varve` start `command` directly.
-fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
-    let mut tethered = match program {
+/// A command that starts `command` through [`become_tethered`], a command of this program. The
+/// program of unit tests does not have it, and starts `command` `directly`.
+fn tethered(command: &Command, ending: Ending, directly: bool) -> Command {
+    let mut tethered = match directly {
+        true => Command::new(command.get_program()),
         // The running program, even if its file was replaced.
-        Program::Varve => Command::new("/proc/self/exe"),
-        Program::Other => Command::new(command.get_program()),
+        false => Command::new("/proc/self/exe"),
     };
-    if program == Program::Varve {
+    if !directly {
         let parent = std::process::id().to_string();
-        tethered.args(["bench", "tethered", "--parent", &parent]);
+        tethered.args(["tethered", "--parent", &parent]);
         if ending == Ending::Stop {
             tethered.arg("--stop");
         }
@@ -485,11 +468,11 @@ mod tests {
     }
 
     #[test]
-    fn the_program_says_whether_it_can_be_a_tether() {
+    fn a_child_is_started_through_this_program() {
         let mut command = Command::new("true");
         command.arg("--words");
-        let words = |program| {
-            let tethered = tethered(&command, Ending::Stop, program);
+        let words = |directly| {
+            let tethered = tethered(&command, Ending::Stop, directly);
             let words = std::iter::once(tethered.get_program()).chain(tethered.get_args());
             words
                 .map(|it| it.to_string_lossy().into_owned())
@@ -498,10 +481,10 @@ mod tests {
         };
         let parent = std::process::id();
         assert_eq!(
-            words(Program::Varve),
-            format!("/proc/self/exe bench tethered --parent {parent} --stop -- true --words")
+            words(false),
+            format!("/proc/self/exe tethered --parent {parent} --stop -- true --words")
         );
-        assert_eq!(words(Program::Other), "true --words");
+        assert_eq!(words(true), "true --words");
     }
 
     #[test]

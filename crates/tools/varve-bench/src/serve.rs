@@ -214,16 +214,6 @@ impl Served {
         Ok(())
     }
 
-    /// Kills the server, and restarts it on its data.
-    ///
-    /// # Errors
-    /// When it does not start.
-    #[cfg(feature = "rocksdb")]
-    pub(crate) fn kill_and_restart(&mut self) -> Result<()> {
-        self.process = None;
-        self.begin()
-    }
-
     pub(crate) const fn pid(&self) -> u32 {
         self.pid
     }

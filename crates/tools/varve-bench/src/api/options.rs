@@ -1,4 +1,4 @@
-//! The options of `varve bench api`, and the rows that they select.
+//! The options of `varve-bench api`, and the rows that they select.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) const BATCH_VERTICES: u32 = 200;
 /// The same number for edges.
 pub(crate) const BATCH_EDGES: u32 = 500;
 
-/// `varve bench api`
+/// `varve-bench api`
 #[derive(Debug, Clone, Args)]
 pub struct ApiArguments {
     #[command(flatten)]
@@ -180,7 +180,7 @@ const SERVER_CONNECTIONS: u32 = 18_000;
 const CONNECTIONS_BESIDE: u32 = 64;
 
 impl ApiArguments {
-    /// The options of `varve bench gremlin`: the list of queries, unless other rows are named.
+    /// The options of `varve-bench gremlin`: the list of queries, unless other rows are named.
     #[must_use]
     pub fn of_gremlin(mut self) -> Self {
         if self.scenario.is_empty() && self.published.is_none() {

@@ -81,7 +81,6 @@ pub fn html(files: &[ResultFile]) -> String {
     body.push_str(&tables::aggregate(files, &measured_rows));
     body.push_str(&overview::charts(&measured_rows, &published));
     body.push_str(&tables::limits(files));
-    body.push_str(&tables::ceilings(files));
     body.push_str(&tables::errors(&measured_rows));
     body.push_str(&rows::details(&measured_rows));
     body.push_str(&tables::published(&measured_rows, &published));

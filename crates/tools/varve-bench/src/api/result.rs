@@ -1,11 +1,10 @@
-//! The JSON result file of `varve bench`: the commands, the machine and the results.
+//! The JSON result file of `varve-bench`: the commands, the machine and the results.
 //!
 //! These types define the file, and `docs/bench.md` describes each field. Times are in microseconds
 //! if a name ends in `_us`, in seconds if it ends in `_s`; sizes are in bytes. Unknown values are
 //! absent. Readers accept absent fields, so that a newer tool reads older files; [`FORMAT`] is
 //! incremented when a field changes its meaning.
 
-mod ceiling;
 mod load;
 mod row;
 mod server;
@@ -19,7 +18,6 @@ use crate::result::Form;
 
 pub use crate::environment::Environment;
 pub use crate::result::Buckets;
-pub use ceiling::{Ceiling, CeilingRow, Measured};
 pub use load::{Load, Model};
 pub use row::{
     Columns, Connections, Corrected, Cpu, ErrorExample, Generator, Memory, More, Row, Second,
@@ -33,7 +31,7 @@ pub const FORMAT: u32 = 1;
 /// Files of the load tests.
 pub(crate) const FORM: Form = Form {
     suite: "",
-    command: "varve bench api",
+    command: "varve-bench api",
     oldest: 1,
     newest: FORMAT,
 };
@@ -56,10 +54,6 @@ pub struct ResultFile {
     /// The results of `--limit-search`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitFound>,
-    /// The results of `varve bench limits`: Varve, and the ceilings of the same run (the bare
-    /// engine and the bare HTTP server).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ceilings: Vec<CeilingRow>,
 }
 
 /// The upper limit that a search found.
@@ -172,10 +166,6 @@ mod tests {
             servers: vec![Server::default()],
             rows: vec![row],
             limits: vec![LimitFound::default()],
-            ceilings: vec![CeilingRow {
-                ceilings: vec![Ceiling::default()],
-                ..CeilingRow::default()
-            }],
             ..ResultFile::default()
         };
         let mut found = Vec::new();

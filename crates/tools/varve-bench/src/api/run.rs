@@ -1,4 +1,4 @@
-//! A run of `varve bench api`. It prepares the server, then loads the data of each row, runs the
+//! A run of `varve-bench api`. It prepares the server, then loads the data of each row, runs the
 //! row, and writes the results. The result file is rewritten after each row, so that an interrupted
 //! run keeps its finished rows.
 
@@ -37,7 +37,7 @@ const LOADERS: u32 = 2;
 /// The time limit of a load, in seconds.
 const LOAD_S: f64 = 36_000.0;
 
-/// Runs `varve bench api`.
+/// Runs `varve-bench api`.
 ///
 /// # Errors
 /// When the run cannot be made: there is no server, the schema differs, a load fails, file
@@ -492,7 +492,7 @@ fn new_file(
         .common
         .title
         .as_deref()
-        .unwrap_or("varve bench api");
+        .unwrap_or("varve-bench api");
     let data = match served {
         Some(served) => environment::Data::Folder(served.folder().to_owned()),
         None => environment::Data::Elsewhere,

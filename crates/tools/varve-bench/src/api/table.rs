@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::result::{CeilingRow, Load, Model, ResultFile, Row};
+use super::result::{Load, Model, ResultFile, Row};
 use crate::report::table::{Cell, Table};
 use crate::report::text::{bytes, escape, ms, three, whole, whole_ms};
 
@@ -112,41 +112,6 @@ pub fn markdown(file: &ResultFile) -> String {
         );
     }
     out
-}
-
-/// Varve's figures beside those of the bare engine and the bare HTTP server of the same run.
-pub(crate) fn ceilings<'a>(rows: impl Iterator<Item = &'a CeilingRow>) -> Table {
-    let mut table = Table::new([
-        "<Scenario",
-        "<Durability",
-        "Users",
-        "Ours: elements/s",
-        "CPU µs/element",
-        "|<Ceiling",
-        "Its elements/s",
-        "Its CPU µs/element",
-        "Ours ÷ ceiling, rate",
-        "Ceiling ÷ ours, CPU",
-    ]);
-    for row in rows {
-        for (at, ceiling) in row.ceilings.iter().enumerate() {
-            // The figures of Varve are shown once, before its first ceiling.
-            let once = |text: String| if at == 0 { text } else { String::new() };
-            table.row([
-                once(row.label.clone()),
-                once(row.durability.clone()),
-                once(row.users.to_string()),
-                once(whole(row.ours.items_per_s)),
-                once(three(row.ours.cpu_us_per_item)),
-                ceiling.name.clone(),
-                whole(ceiling.measured.items_per_s),
-                three(ceiling.measured.cpu_us_per_item),
-                three(ceiling.ratio_rate),
-                three(ceiling.ratio_cpu),
-            ]);
-        }
-    }
-    table
 }
 
 /// A remark for the reader of a row.

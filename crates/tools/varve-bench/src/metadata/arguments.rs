@@ -1,4 +1,4 @@
-//! The options of `varve bench metadata`.
+//! The options of `varve-bench metadata`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,7 +20,7 @@ const PAGE_MAX: u32 = 1_000;
 /// The latest accepted deadline: a year.
 const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 
-/// `varve bench metadata`
+/// `varve-bench metadata`
 #[derive(Debug, Clone, Args)]
 pub struct MetadataArguments {
     #[command(flatten)]

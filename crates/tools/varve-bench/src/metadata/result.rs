@@ -1,4 +1,4 @@
-//! The JSON result file of `varve bench metadata`.
+//! The JSON result file of `varve-bench metadata`.
 //!
 //! These types define the file, and `docs/bench.md` describes it. Times are in microseconds if a
 //! name ends in `_us`, in milliseconds for `_ms`, in seconds for `_s`. A median in milliseconds is
@@ -16,7 +16,7 @@ use crate::result::{Buckets, Form};
 /// The format of the suite's files; old files have no format number.
 pub(crate) const FORM: Form = Form {
     suite: "egeria-performance",
-    command: "varve bench metadata",
+    command: "varve-bench metadata",
     oldest: 0,
     newest: 1,
 };

@@ -7,21 +7,13 @@ mod real;
 mod stub;
 
 use std::collections::BTreeSet;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use clap::Parser;
-use varve_bench::Program;
 use varve_bench::api::result::{ResultFile, Row};
 
 use stub::{Manner, Stub};
 
-#[derive(Parser)]
-struct Line {
-    #[command(flatten)]
-    arguments: varve_bench::BenchArguments,
-}
-
-/// Runs `varve bench api` with these arguments, by default on few elements. Returns its exit code
+/// Runs `varve-bench api` with these arguments, by default on few elements. Returns its exit code
 /// and its result file.
 fn bench(words: &str) -> (ExitCode, ResultFile) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -33,16 +25,18 @@ fn bench(words: &str) -> (ExitCode, ResultFile) {
 
 /// The same for a run that may fail. Returns the error message.
 fn try_bench(words: &str) -> Result<ExitCode, String> {
-    let mut line: Vec<&str> = vec!["varve", "api", "--quiet"];
+    let mut line: Vec<&str> = vec!["api", "--quiet"];
     for (option, usual) in [("--vertices", "400"), ("--edges", "500")] {
         let named = words.split_whitespace().any(|word| word == option);
         line.extend([option, usual].iter().filter(|_| !named));
     }
     line.extend(words.split_whitespace());
-    let arguments = Line::try_parse_from(line)
-        .expect("the words parse")
-        .arguments;
-    varve_bench::run(&arguments, Program::Other).map_err(|error| format!("{error:#}"))
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_varve-bench"));
+    let output = tool.args(line).output().expect("the tool runs");
+    match output.status.code() {
+        None | Some(1) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Some(code) => Ok(ExitCode::from(code as u8)),
+    }
 }
 
 fn against(stub: &Stub, words: &str) -> (ExitCode, ResultFile) {

@@ -6,31 +6,27 @@ mod programs;
 mod stub;
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use clap::Parser;
+use anyhow::bail;
 use serde_json::Value;
 
 use programs::{program, program_of_volumes};
 use stub::{Manner, Stub};
 
-#[derive(Parser)]
-struct Line {
-    #[command(flatten)]
-    arguments: varve_bench::BenchArguments,
-}
-
 /// Exit code when test cases failed.
 const FAILED: u8 = 3;
 
 fn run(words: &str) -> anyhow::Result<ExitCode> {
-    let line = ["varve", "metadata", "--quiet"].into_iter();
-    let line = line.chain(words.split_whitespace());
-    let arguments = Line::try_parse_from(line)
-        .expect("the words parse")
-        .arguments;
-    varve_bench::run(&arguments, varve_bench::Program::Other)
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_varve-bench"));
+    tool.args(["metadata", "--quiet"]);
+    let output = tool.args(words.split_whitespace()).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        None | Some(1) => bail!("{}", said.trim_start_matches("varve-bench: ").trim_end()),
+        Some(code) => Ok(ExitCode::from(code as u8)),
+    }
 }
 
 fn read(path: &Path) -> Value {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::ReportRow;
 use super::published::{Published, best};
 use crate::api::result::ResultFile;
-use crate::api::table::{ceilings as ceilings_table, figures, load, remarks, rows_between};
+use crate::api::table::{figures, load, remarks, rows_between};
 use crate::report::page::section;
 use crate::report::table::{Cell, Table};
 use crate::report::text::{escape, ms, three, whole};
@@ -169,21 +169,6 @@ pub(super) fn limits(files: &[ResultFile]) -> String {
         true => String::new(),
         false => section("limits", "Upper limits", &table.html()),
     }
-}
-
-/// Varve, and the ceilings of the same run: the bare engine and the bare HTTP server.
-pub(super) fn ceilings(files: &[ResultFile]) -> String {
-    let table = ceilings_table(files.iter().flat_map(|file| &file.ceilings));
-    if table.is_empty() {
-        return String::new();
-    }
-    let note = "The same bytes in the same batches given to the engine alone, and the same requests and answers to a \
-                bare HTTP server, in the same run.";
-    section(
-        "ceilings",
-        "Against the ceilings",
-        &table.titled("", note).html(),
-    )
 }
 
 /// Errors by kind, with the first of each kind.
