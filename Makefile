@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
+.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra bench-reports
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -76,6 +76,9 @@ bench-gremlin: build ## Gremlin on Varve, HugeGraph, JanusGraph and TinkerGraph 
 
 bench-auth: build ## what authentication and TLS cost a point read, by turns: 6 minutes (bench/auth.sh)
 	bench/auth.sh
+
+bench-reports: build ## the pages of reports, in target/bench-reports: ten minutes (scripts/bench-reports.sh)
+	@scripts/bench-reports.sh
 
 bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
 	@bench/micro/run.sh

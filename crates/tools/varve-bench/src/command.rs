@@ -1,18 +1,16 @@
 //! The command line of `varve-bench`.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::api::result::ResultFile;
-use crate::api::{self, ApiArguments, report, table};
+use crate::api::{self, ApiArguments};
 use crate::metadata::{self, MetadataArguments};
-use crate::owned::{self, Ending};
-use crate::result::put;
-use crate::wait::Wait;
+use crate::result::{ResultFile, put};
+use crate::{owned, report};
 
 /// Load tests of servers that speak HugeGraph's REST API, and of open-metadata repositories
 #[derive(Debug, Parser)]
@@ -25,33 +23,17 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run load tests against a server of HugeGraph's REST API
-    Api {
-        #[command(flatten)]
-        arguments: Box<ApiArguments>,
-        #[command(flatten)]
-        wait: Wait,
-    },
-    /// Load a social graph and run Gremlin queries on it: the server's CPU time, compared with the
-    /// limits
-    Gremlin {
-        #[command(flatten)]
-        arguments: Box<ApiArguments>,
-        #[command(flatten)]
-        wait: Wait,
-    },
+    Api(Box<ApiArguments>),
+    /// Load a social graph and run Gremlin queries on it
+    Gremlin(Box<ApiArguments>),
     /// Run Egeria's performance suite against an open-metadata repository (OMRS REST API)
-    Metadata {
-        #[command(flatten)]
-        arguments: Box<MetadataArguments>,
-        #[command(flatten)]
-        wait: Wait,
-    },
-    /// Print the Markdown table of a result file
+    Metadata(Box<MetadataArguments>),
+    /// Print the tables of a result file as Markdown
     Table {
         /// JSON file that a run wrote
         file: PathBuf,
     },
-    /// Write a report of result files: one self-contained HTML page
+    /// Write a report of result files of one suite: one self-contained HTML page
     Report {
         /// JSON files that runs wrote
         #[arg(required = true)]
@@ -70,15 +52,12 @@ enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// Run a program that ends when the process that started it has ended
+    /// Run a program that is killed when the process that started it has ended
     #[command(hide = true)]
     Tethered {
         /// The process that starts it
         #[arg(long)]
         parent: u32,
-        /// Stop the program in order instead of killing it
-        #[arg(long)]
-        stop: bool,
         /// The program and its arguments
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<OsString>,
@@ -100,56 +79,25 @@ pub fn main() -> ExitCode {
 /// When the command fails; a missed threshold is an exit code instead.
 fn run(command: &Command) -> Result<ExitCode> {
     match command {
-        Command::Api { arguments, wait } => {
-            wait.for_server(&arguments.common.url)?;
-            return api::run(arguments);
-        }
-        Command::Gremlin { arguments, wait } => {
-            wait.for_server(&arguments.common.url)?;
-            return api::run(&arguments.as_ref().clone().of_gremlin());
-        }
-        Command::Metadata { arguments, wait } => {
-            if arguments.from.is_empty() {
-                wait.for_server(&arguments.common.url)?;
-            }
-            return metadata::run(arguments);
-        }
-        Command::Table { file } => print!("{}", table::markdown(&ResultFile::read(file)?)),
+        Command::Api(arguments) => return api::run(arguments),
+        Command::Gremlin(arguments) => return api::run(&arguments.as_ref().clone().of_gremlin()),
+        Command::Metadata(arguments) => return metadata::run(arguments),
+        Command::Table { file } => print!("{}", report::table_of(&ResultFile::read(file)?)),
         Command::Report {
             files,
             output,
             markdown,
-        } => report(files, output, markdown.as_deref())?,
-        Command::Compare { files } => print!("{}", report::compare(&read(files)?)?),
-        Command::Tethered {
-            parent,
-            stop,
-            command,
         } => {
-            let ending = if *stop { Ending::Stop } else { Ending::Kill };
-            owned::become_tethered(*parent, ending, command)?;
+            let report = report::of(&read(files)?)?;
+            put(output, &report.html())?;
+            if let Some(path) = markdown {
+                put(path, &report.markdown())?;
+            }
         }
+        Command::Compare { files } => print!("{}", report::compare(&read(files)?)?),
+        Command::Tethered { parent, command } => owned::become_tethered(*parent, command)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes the page, and optionally the tables, of result files of one suite.
-fn report(files: &[PathBuf], page: &Path, tables: Option<&Path>) -> Result<()> {
-    let is_metadata = |path: &PathBuf| metadata::FORM.is_of(path);
-    let of_metadata = files.iter().map(is_metadata).collect::<Result<Vec<_>>>()?;
-    ensure!(
-        of_metadata.iter().all(|it| *it == of_metadata[0]),
-        "files of load tests and of the open-metadata suite: make a report of each"
-    );
-    let (html, markdown) = match of_metadata[0] {
-        true => metadata::report_of(files)?,
-        false => {
-            let files = read(files)?;
-            (report::html(&files), report::markdown(&files))
-        }
-    };
-    put(page, &html)?;
-    tables.map_or(Ok(()), |path| put(path, &markdown))
 }
 
 fn read(files: &[PathBuf]) -> Result<Vec<ResultFile>> {

@@ -1,10 +1,13 @@
 //! `varve-bench`: load tests of any server that speaks HugeGraph's REST API, and the performance
 //! suite of any open-metadata repository.
 //!
-//! [`api`] and [`metadata`] use HTTP only. The other modules here are shared: options, the server
-//! that is started and its process, HTTP, histograms, result files, progress and reports.
+//! One runner ([`mod@run`]) runs the plans of both suites, and writes one form of result file
+//! ([`result`]), from which the reports are made. A suite ([`api`], [`metadata`]) makes its plan, and
+//! measures its steps: a step of `api` is a load of independent requests, a step of `metadata` a
+//! sequence of dependent calls. The other modules are shared: options, the server that is started
+//! and its process, HTTP, histograms and progress. All use HTTP only.
 
-pub mod api;
+mod api;
 mod arguments;
 mod client;
 mod command;
@@ -12,13 +15,14 @@ mod endpoint;
 mod environment;
 mod histogram;
 mod http;
-pub mod metadata;
+mod metadata;
 mod owned;
 mod process;
 mod progress;
 mod random;
 mod report;
-mod result;
+pub mod result;
+mod run;
 mod serve;
 mod wait;
 
