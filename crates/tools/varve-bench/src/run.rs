@@ -149,8 +149,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Writes the results so far. Only warns if that fails, so that a full disk does not end hours of
-    /// measuring; if results are still missing at the end, the run ends with an error.
+    /// Writes the results so far. Only warns if that fails, so that a full disk does not end hours
+    /// of measuring; if results are still missing at the end, the run ends with an error.
     pub(crate) fn keep(&mut self) {
         if let Err(error) = self.save() {
             progress::warn(&format!("the results so far are not on disk: {error:#}"));

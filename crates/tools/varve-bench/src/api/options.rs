@@ -115,8 +115,8 @@ pub(crate) struct ApiArguments {
     /// Search: the most users
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub(crate) limit_max: u32,
-    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` (the
-    /// search's default) or `p99>20ms`; may be repeated
+    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0`
+    /// (the search's default) or `p99>20ms`; may be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<Threshold>,
 

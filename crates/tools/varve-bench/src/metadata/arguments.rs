@@ -35,8 +35,8 @@ pub(crate) struct MetadataArguments {
         value_name = "INSTANCES-PAGE,…"
     )]
     pub(crate) volume: Vec<Volume>,
-    /// Run only these profiles, by name or number. The instances that they use must exist; reference
-    /// copies have another home in each run
+    /// Run only these profiles, by name or number. The instances that they use must exist;
+    /// reference copies have another home in each run
     #[arg(long, value_delimiter = ',', value_name = "PROFILE,…", value_parser = profile)]
     pub(crate) profiles: Vec<Profile>,
     /// Use only the first N types of each category

@@ -211,8 +211,8 @@ impl Suite {
         uuid(&mut self.guids)
     }
 
-    /// Makes the calls of `row`. If the repository does not support them, this is recorded and is no
-    /// failure.
+    /// Makes the calls of `row`. If the repository does not support them, this is recorded and is
+    /// no failure.
     ///
     /// # Errors
     /// When a call fails for another reason.
