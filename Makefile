@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test quick check fmt lint example long-test docs clean reports bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra
+.PHONY: help setup build run dist cassandra run-cassandra cassandra-stop test quick check fmt lint example long-test docs clean bench-jmeter bench-compare bench-gremlin bench-auth bench-micro bench-cassandra bench-reports
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -19,13 +19,14 @@ help: ## this list
 setup: ## install what the build needs (as root on Debian or Ubuntu), or say what is missing
 	@scripts/setup.sh
 
-build: setup ## build the server: target/release/varve
+build: setup ## build the server and the load tool: target/release/varve, target/release/varve-bench
 	@scripts/build.sh
 
-run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
+run: setup ## build the server, and serve on $(LISTEN) with the data in ./$(DATA_DIR)
+	@scripts/build.sh server
 	exec target/release/varve serve --listen $(LISTEN) --data-dir $(DATA_DIR)
 
-dist: build ## packages, in dist/: stripped binary, Debian package, Python wheel, checksums
+dist: build ## packages, in dist/: stripped binaries, Debian package, Python wheel, checksums
 	@VARVE_BIN=target/release/varve scripts/dist.sh
 
 cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (needs Java 17 and Maven)
@@ -34,7 +35,8 @@ cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (n
 cassandra-stop: ## stop those nodes and remove their data
 	@scripts/cassandra/cluster.sh clean
 
-run-cassandra: build cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
+run-cassandra: setup cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
+	@scripts/build.sh server
 	exec target/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=$(NODES)
 
 bench-cassandra: setup ## processor time of a batch on one Cassandra node, beside the bare driver writing the same rows
@@ -66,9 +68,6 @@ long-test: build ## the long runs: crash tests with 50 rounds, 100 power cuts, e
 	VARVE_LOGIN_ROUNDS=$${VARVE_LOGIN_ROUNDS:-5000} VARVE_TRAVERSAL_GRAPHS=$${VARVE_TRAVERSAL_GRAPHS:-100000} VARVE_GREMLIN_TRAVERSALS=$${VARVE_GREMLIN_TRAVERSALS:-100000} VARVE_TINKERGRAPH_TRAVERSALS=$${VARVE_TINKERGRAPH_TRAVERSALS:-100000} VARVE_SESSION_SECONDS=$${VARVE_SESSION_SECONDS:-600} VARVE_HOSTILE_LONG=$${VARVE_HOSTILE_LONG:-1} VARVE_SERVERS_TRIES=$${VARVE_SERVERS_TRIES:-1000} \
 	FULL=$${FULL:-1} VARVE_CLUSTER_ROUNDS=$${VARVE_CLUSTER_ROUNDS:-3} VARVE_CLUSTER_SECONDS=$${VARVE_CLUSTER_SECONDS:-30} scripts/test.sh long
 
-reports: build ## pages of results of the load tests into target/reports: an hour (HOLD, VOLUMES and others: bench/reports.sh)
-	bench/reports.sh
-
 bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, HOLD and others: bench/jmeter/compare.sh)
 	RAMP=$${RAMP:-5} HOLD=$${HOLD:-55} bench/jmeter/compare.sh
 
@@ -80,6 +79,9 @@ bench-gremlin: build ## Gremlin on Varve, HugeGraph, JanusGraph and TinkerGraph 
 
 bench-auth: build ## what authentication and TLS cost a point read, by turns: 6 minutes (bench/auth.sh)
 	bench/auth.sh
+
+bench-reports: build ## the pages of reports, in target/bench-reports: ten minutes (scripts/bench-reports.sh)
+	@scripts/bench-reports.sh
 
 bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
 	@bench/micro/run.sh

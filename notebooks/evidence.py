@@ -1,6 +1,6 @@
 """Reads the evidence of Egeria's performance suite: a folder for each volume, a JSON file for each profile.
 
-`varve bench metadata --evidence FOLDER` writes it, and so does the suite itself, which puts the files of a volume into
+`varve-bench metadata --evidence FOLDER` writes it, and so does the suite itself, which puts the files of a volume into
 `profile-details/`. A volume is called by instances of each type and page size, such as `0005-02`, with a letter before it or
 without. A profile's file is an object with `id`, `name` and `requirementResults`, or holds that object as `profileResult`; each
 of the requirements has `positiveTestEvidence`: one piece for each timed call, with `methodName` and `elapsedTime` in whole

@@ -1,4 +1,4 @@
-"""Puts the binary that `make dist` built into a wheel; scripts/dist.sh says which, and its version."""
+"""Puts the programs that `make dist` built into a wheel; scripts/dist.sh says where they are, and their version."""
 
 import os
 import platform
@@ -19,4 +19,5 @@ class Binary(BuildHookInterface):
         # The glibc of this machine is the oldest that the wheel may meet.
         build_data["tag"] = f"py3-none-manylinux_{glibc.replace('.', '_')}_{machine}"
         build_data["pure_python"] = False
-        build_data["shared_scripts"] = {os.environ["VARVE_DIST_BINARY"]: "varve"}
+        folder = os.environ["VARVE_DIST_PROGRAMS"]
+        build_data["shared_scripts"] = {os.path.join(folder, name): name for name in ("varve", "varve-bench")}

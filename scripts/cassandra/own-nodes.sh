@@ -10,7 +10,7 @@
 
 start_nodes() { # name, port
   # Of the whole workspace: with less, other features would be chosen, and RocksDB compiled anew.
-  scripts/build.sh build --release --locked --workspace --bin varve --example commit_cost --example hub
+  scripts/build.sh build --release --locked --workspace --bin varve --bin varve-bench --example commit_cost --example hub
   export VARVE_BIN=$PWD/target/release/varve
   examples=$PWD/target/release/examples
   VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-$1.XXXXXX")

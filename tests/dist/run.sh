@@ -22,6 +22,7 @@ check 'the binary is stripped' test -z "$(nm "$work/dist/varve" 2>/dev/null)"
 python3 -m venv "$work/venv"
 check 'the wheel is installed' "$work/venv/bin/pip" --quiet --disable-pip-version-check install --no-index "$work"/dist/*.whl
 version=$("$work/venv/bin/varve" --version)
+check 'the wheel has the load tool' grep -q 'metadata' <<<"$("$work/venv/bin/varve" bench --help)"
 check 'it is this version' grep -qF "$(grep -m1 '^version = ' Cargo.toml | cut -d'"' -f2)" <<<"$version"
 
 # The program of the wheel serves.
@@ -36,6 +37,7 @@ if command -v dpkg-deb >/dev/null; then
   dpkg-deb -x "$work"/dist/*.deb "$work/root"
   dpkg-deb -e "$work"/dist/*.deb "$work/control"
   check 'the package has the binary' cmp -s "$work/root/usr/bin/varve" "$work/dist/varve"
+  check 'the package has the load tool' cmp -s "$work/root/usr/bin/varve-bench" "$work/dist/varve-bench"
   check 'the package has a unit' grep -q '^ExecStart=/usr/bin/varve serve' "$(find "$work/root" -name varve.service)"
   check 'options are kept by upgrades' grep -qx /etc/varve/varve.toml "$work/control/conffiles"
   check 'the package makes its user' grep -q 'useradd --system' "$work/control/postinst"

@@ -53,7 +53,7 @@ def refused(root: Path) -> str:
 
 
 def as_the_tool_writes(profile: dict) -> str:
-    """One piece a line, as `varve bench metadata --evidence` has them."""
+    """One piece a line, as `varve-bench metadata --evidence` has them."""
     (requirement,) = profile["requirementResults"]
     lines = ",\n".join(json.dumps(piece) for piece in requirement["positiveTestEvidence"])
     name = json.dumps(profile["name"])

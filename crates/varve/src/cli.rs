@@ -1,5 +1,6 @@
 //! The command line, and how flags become settings.
 
+use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
@@ -51,8 +52,9 @@ pub(crate) enum Command {
     Restore(RestoreArguments),
     /// Change the consistency level of all servers on a Cassandra cluster, while none of them runs
     ChangeConsistency(ChangeConsistencyArguments),
-    /// Measure a server: load tests, and comparisons with the limits of engine and machine
-    Bench(varve_bench::BenchArguments),
+    /// Measure a server: start the load tool, the program `varve-bench` beside this one
+    #[command(disable_help_flag = true)]
+    Bench(BenchArguments),
     /// Print every option with its meaning, unit and value as a TOML file
     Config(ConfigArguments),
     /// Print completions for a shell, e.g. `varve completions bash > /etc/bash_completion.d/varve`
@@ -316,6 +318,18 @@ pub(crate) struct ChangeConsistencyArguments {
     /// The options of the servers, with the new `storage.cassandra.consistency`
     #[command(flatten)]
     pub(crate) options: OptionArguments,
+}
+
+/// `varve bench`
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// The arguments of `varve-bench`
+    #[arg(
+        value_name = "ARGUMENT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) words: Vec<OsString>,
 }
 
 /// `varve config`

@@ -7,6 +7,7 @@
 #[cfg(feature = "jemalloc")]
 mod allocator;
 mod backup;
+mod bench;
 mod changes;
 mod cli;
 mod config;
@@ -68,10 +69,7 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
         Command::ChangeConsistency(arguments) => change_consistency(&arguments),
-        Command::Bench(arguments) => {
-            let ran = varve_bench::run(&arguments, varve_bench::Program::Varve);
-            ran.map_err(|error| format!("{error:#}").into())
-        }
+        Command::Bench(arguments) => Err(bench::become_tool(&arguments)),
         Command::Config(arguments) => print_config(&arguments),
         Command::Completions(arguments) => print(&cli::completions(arguments.shell)),
         Command::Man => cli::manual()

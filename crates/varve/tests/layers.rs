@@ -68,7 +68,6 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve",
         &[
             "varve-auth",
-            "varve-bench",
             "varve-encoding",
             "varve-graph",
             "varve-kv",
@@ -89,16 +88,14 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-conformance", &["varve-json"]),
     (
         "varve-bench",
+        // All but varve-omrs in the tests and micro-benchmarks alone.
         &[
             "varve-encoding",
             "varve-graph",
             "varve-kv",
-            "varve-kv-rocksdb",
             "varve-model",
             "varve-omrs",
             "varve-server",
-            "varve-traversal",
-            "varve-view",
         ],
     ),
 ];
@@ -119,9 +116,9 @@ const CORNERS: &[(&str, &[&str])] = &[
         "rustls",
         &["varve-kv-cassandra", "varve-server", "varve-bench", "varve"],
     ),
-    ("hyper", &["varve-server", "varve-bench"]),
+    ("hyper", &["varve-server"]),
     ("tokio-tungstenite", &["varve-server"]),
-    ("http", &["varve-server", "varve-bench"]),
+    ("http", &["varve-server"]),
     (
         "serde_json",
         &["varve-auth", "varve-server", "varve", "varve-bench"],

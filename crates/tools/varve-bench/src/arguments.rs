@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::endpoint::Trust;
-use crate::environment::{Data, Environment};
+use crate::serve::VerifyStore;
 
 /// The server, and what a run leaves.
 #[derive(Debug, Clone, Args)]
@@ -20,21 +20,40 @@ pub(crate) struct Common {
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) trust: Trust,
+    /// Wait this number of seconds for the server to accept connections
+    #[arg(long, value_name = "SECONDS", conflicts_with = "serve")]
+    pub(crate) wait: Option<u64>,
     /// Start this binary as the server, with an empty data folder for the run or for each volume
     #[arg(long, value_name = "VARVE", conflicts_with = "url")]
     pub(crate) serve: Option<PathBuf>,
     /// With --serve: set an option of the server; may be repeated
     #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
     pub(crate) serve_set: Vec<String>,
+    /// With --serve: when a write is acknowledged [default: none; sync for `metadata`]. Otherwise:
+    /// the server's durability, for the results
+    #[arg(long, value_name = "MODE")]
+    pub(crate) durability: Option<String>,
+    /// With --serve: verify the store after the run (`varve verify`); a problem fails the run
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) verify_store: VerifyStore,
     /// The server's process on this machine [default: the process that listens on the port]
     #[arg(long, value_name = "PID")]
     pub(crate) server_pid: Option<u32>,
+    /// Name of the server in tables and files [default: its own name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     /// Seed of random contents and choices
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
     /// Write the results to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write the tables as Markdown to this file, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write the report: one self-contained HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// Title of the results
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
@@ -44,11 +63,4 @@ pub(crate) struct Common {
     /// Print no progress
     #[arg(long)]
     pub(crate) quiet: bool,
-}
-
-impl Common {
-    /// The machine and the command of a run with this number of threads.
-    pub(crate) fn environment(&self, data: &Data, threads: u32) -> Environment {
-        Environment::new(data, self.machine.as_deref(), self.seed, threads)
-    }
 }

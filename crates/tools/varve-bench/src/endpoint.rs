@@ -72,7 +72,7 @@ impl Endpoint {
     }
 
     /// The server at an address, without TLS.
-    #[cfg(any(feature = "rocksdb", test))]
+    #[cfg(test)]
     pub(crate) fn plain(address: SocketAddr, host: &str) -> Self {
         Self {
             address,

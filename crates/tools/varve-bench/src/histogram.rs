@@ -1,66 +1,110 @@
-//! Histograms of times: buckets, medians, and confidence intervals of medians.
+//! Histograms of times: buckets, percentiles, medians and the confidence intervals of medians.
 
 use hdrhistogram::Histogram;
-
-use crate::result::Buckets;
+use serde::{Deserialize, Serialize};
 
 /// Significant digits of the values.
 const DIGITS: u8 = 3;
+/// The longest time that a histogram distinguishes: half an hour, in nanoseconds. Longer times
+/// count as this one.
+const LONGEST_NS: u64 = 1_800_000_000_000;
 
 /// Share of repetitions whose median lies within the interval.
 const CONFIDENCE: f64 = 0.95;
 /// The largest number of samples for which the ranks of the interval are computed exactly.
 const EXACT_SAMPLES: u64 = 1_000;
 
-/// An empty histogram from 1 to `longest`.
-pub(crate) fn histogram(longest: u64) -> Histogram<u64> {
-    Histogram::new_with_bounds(1, longest, DIGITS).expect("the bounds and digits are valid")
+/// An empty histogram of times in nanoseconds.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds and digits are valid")
 }
 
-/// The histogram's buckets that are not empty.
-pub(crate) fn buckets(histogram: &Histogram<u64>) -> Buckets {
-    let buckets = histogram.iter_recorded();
-    Buckets(
-        buckets
-            .map(|it| (it.value_iterated_to(), it.count_at_value()))
-            .collect(),
-    )
+/// The same with two significant digits.
+pub(crate) fn coarse_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS - 1).expect("the bounds and digits are valid")
 }
 
-/// The value at `rank` (from 1), in the histogram's unit.
-fn at_rank(histogram: &Histogram<u64>, rank: u64) -> u64 {
-    let mut seen = 0;
-    for bucket in histogram.iter_recorded() {
-        seen += bucket.count_at_value();
-        if seen >= rank {
-            return histogram.median_equivalent(bucket.value_iterated_to());
+/// A histogram of times with three significant digits: `[highest value of the bucket in ns,
+/// count]`, ascending, empty buckets left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Buckets(pub Vec<(u64, u64)>);
+
+impl From<&Histogram<u64>> for Buckets {
+    fn from(histogram: &Histogram<u64>) -> Self {
+        let buckets = histogram.iter_recorded();
+        Self(
+            buckets
+                .map(|it| (it.value_iterated_to(), it.count_at_value()))
+                .collect(),
+        )
+    }
+}
+
+impl Buckets {
+    /// The number of samples.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The smallest time; 0 without samples.
+    #[must_use]
+    pub fn min(&self) -> u64 {
+        self.0.first().map_or(0, |(value, _)| *value)
+    }
+
+    /// The mean; 0 without samples.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        let sum = self
+            .0
+            .iter()
+            .map(|(value, count)| *value as f64 * *count as f64);
+        sum.sum::<f64>() / self.count().max(1) as f64
+    }
+
+    /// The value at `rank` (from 1); the greatest one above all ranks, and 0 without samples.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> u64 {
+        let mut seen = 0;
+        for (value, count) in &self.0 {
+            seen += count;
+            if seen >= rank {
+                return *value;
+            }
         }
+        self.0.last().map_or(0, |(value, _)| *value)
     }
-    histogram.max()
-}
 
-/// The median of `change(value)`: the middle value, or the mean of the two middle values. `None`
-/// without samples.
-pub(crate) fn median_of(histogram: &Histogram<u64>, change: impl Fn(u64) -> f64) -> Option<f64> {
-    let samples = histogram.len();
-    if samples == 0 {
-        return None;
+    /// The smallest value that at least `percent` percent of the samples do not exceed; 0 without
+    /// samples. `percent` is rounded to thousandths.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> u64 {
+        // In integers, since 99.9 % of 1,000 in floating point is a little over 999.
+        let thousandths = (percent * 1_000.0).round() as u128;
+        let rank = (u128::from(self.count()) * thousandths).div_ceil(100_000);
+        self.at_rank(rank.max(1) as u64)
     }
-    let low = change(at_rank(histogram, samples.div_ceil(2)));
-    let high = change(at_rank(histogram, samples / 2 + 1));
-    Some((low + high) / 2.0)
-}
 
-/// The 95 % bootstrap interval of the median, computed instead of sampled. The median of a resample
-/// is at most the k-th value if at least half of its draws are, and each draw is with probability
-/// k/n. So the ends of the interval are two ranks that follow from the binomial distribution.
-pub(crate) fn median_interval(histogram: &Histogram<u64>) -> Option<(u64, u64)> {
-    let samples = histogram.len();
-    if samples == 0 {
-        return None;
+    /// The median of whole milliseconds, truncated as the published figures are: the middle value,
+    /// or the mean of the two middle values. `None` without samples.
+    pub(crate) fn median_whole_ms(&self) -> Option<f64> {
+        let samples = self.count();
+        let whole = |rank| (self.at_rank(rank) / 1_000_000) as f64;
+        let middle = f64::midpoint(whole(samples.div_ceil(2)), whole(samples / 2 + 1));
+        (samples > 0).then_some(middle)
     }
-    let (low, high) = ranks(samples);
-    Some((at_rank(histogram, low), at_rank(histogram, high)))
+
+    /// The 95 % bootstrap interval of the median, computed instead of sampled. The median of a
+    /// resample is at most the k-th value if at least half of its draws are, and each draw is with
+    /// probability k/n. So the ends of the interval are two ranks that follow from the binomial
+    /// distribution. `None` without samples.
+    pub(crate) fn median_interval(&self) -> Option<(u64, u64)> {
+        let samples = self.count();
+        let (low, high) = ranks(samples);
+        (samples > 0).then(|| (self.at_rank(low), self.at_rank(high)))
+    }
 }
 
 fn ranks(samples: u64) -> (u64, u64) {
@@ -116,26 +160,47 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
-        let mut histogram = super::histogram(1_000_000_000);
+    fn of(values: impl IntoIterator<Item = u64>) -> Buckets {
+        let mut histogram = histogram();
         for value in values {
             histogram.record(value).expect("within the bounds");
         }
-        histogram
+        Buckets::from(&histogram)
+    }
+
+    #[test]
+    fn percentiles_are_by_nearest_rank() {
+        let buckets = Buckets(vec![(1, 50), (2, 40), (9, 10)]);
+        assert_eq!(buckets.percentile(50.0), 1);
+        assert_eq!(buckets.percentile(50.1), 2);
+        assert_eq!(buckets.percentile(90.0), 2);
+        assert_eq!(buckets.percentile(99.9), 9);
+        assert_eq!((buckets.min(), buckets.mean()), (1, 2.2));
+        assert_eq!(Buckets::default().percentile(50.0), 0);
+    }
+
+    #[test]
+    fn a_percentile_is_the_smallest_value_with_so_many_at_or_under_it() {
+        for thousands in 1..=50_u64 {
+            let count = thousands * 1_000;
+            let buckets = Buckets((1..=count).map(|value| (value, 1)).collect());
+            for tenths in [500, 900, 950, 990, 999, 1_000_u64] {
+                let exact = count / 1_000 * tenths;
+                let got = buckets.percentile(tenths as f64 / 10.0);
+                assert_eq!(got, exact, "{} % of {count}", tenths as f64 / 10.0);
+            }
+        }
     }
 
     #[test]
     fn the_median_of_an_even_number_lies_between_two() {
-        assert_eq!(median_of(&histogram([1, 2, 9]), |it| it as f64), Some(2.0));
+        let cut = of([1_990_000, 2_010_000]);
+        assert_eq!(cut.median_whole_ms(), Some(1.5));
         assert_eq!(
-            median_of(&histogram([1, 2, 3, 9]), |it| it as f64),
-            Some(2.5)
+            of([900_000, 1_900_000, 2_500_000]).median_whole_ms(),
+            Some(1.0)
         );
-        // Truncated to whole milliseconds, like the published figures.
-        let cut = |it: u64| (it / 1_000) as f64;
-        let two = histogram([1_999, 2_001]);
-        assert_eq!(median_of(&two, cut), Some(1.5));
-        assert_eq!(median_of(&histogram([]), cut), None);
+        assert_eq!(of([]).median_whole_ms(), None);
     }
 
     /// Compares with resampling: the ends agree up to chance.
@@ -154,7 +219,7 @@ mod tests {
                 })
                 .collect();
             medians.sort_unstable();
-            let (low, high) = median_interval(&histogram(values.clone())).expect("samples");
+            let (low, high) = of(values.clone()).median_interval().expect("samples");
             let close = |a: u64, b: u64| a.abs_diff(b) <= 2 + 200 / samples.isqrt();
             assert!(
                 close(low, medians[25]) && close(high, medians[975]),
@@ -167,6 +232,6 @@ mod tests {
 
     #[test]
     fn one_sample_is_its_own_interval() {
-        assert_eq!(median_interval(&histogram([7])), Some((7, 7)));
+        assert_eq!(of([7]).median_interval(), Some((7, 7)));
     }
 }

@@ -1,36 +1,29 @@
-//! `varve bench`: load tests of any server that speaks HugeGraph's REST API, the performance suite
-//! of any open-metadata repository, and comparisons of Varve with the bare engine and the bare HTTP
-//! server (its *ceilings*).
+//! `varve-bench`: load tests of any server that speaks HugeGraph's REST API, and the performance
+//! suite of any open-metadata repository.
 //!
-//! [`api`] and [`metadata`] use HTTP only, and build without any storage engine. The ceilings need
-//! Varve's own engine and RocksDB: feature `rocksdb`. The other modules here are shared: options,
-//! the server that is started and its process, HTTP, histograms, result files, progress and
-//! reports.
-//!
-//! [`api`] and [`metadata`] have no common plan or runner, since they differ in kind. A row of
-//! `api` is a load: threads send independent requests for many users on a schedule, and a tally
-//! counts the answers. A profile of `metadata` is a sequence: one connection makes calls with
-//! arguments from earlier answers, and it ends with the last type, not at a time.
+//! One runner ([`mod@run`]) runs the plans of both suites, and writes one form of result file
+//! ([`result`]), from which the reports are made. A suite ([`api`], [`metadata`]) makes its plan,
+//! and measures its steps: a step of `api` is a load of independent requests, a step of `metadata` a
+//! sequence of dependent calls. The other modules are shared: options, the server that is started
+//! and its process, HTTP, histograms and progress. All use HTTP only.
 
-pub mod api;
+mod api;
 mod arguments;
-#[cfg(feature = "rocksdb")]
-mod ceilings;
 mod client;
 mod command;
 mod endpoint;
 mod environment;
 mod histogram;
 mod http;
-pub mod metadata;
+mod metadata;
 mod owned;
 mod process;
 mod progress;
 mod random;
 mod report;
-mod result;
+pub mod result;
+mod run;
 mod serve;
 mod wait;
 
-pub use command::{BenchArguments, run};
-pub use owned::Program;
+pub use command::main;

@@ -1,4 +1,4 @@
-//! `varve bench metadata`: the performance suite of Egeria's conformance tests, against any
+//! `varve-bench metadata`: the performance suite of Egeria's conformance tests, against any
 //! repository that speaks the OMRS REST API.
 //!
 //! The suite creates a fixed number of instances of every type of the open metadata standard, its
@@ -6,8 +6,8 @@
 //! deletes and purges them, one call after another on one connection. Its 32 [`profile`]s are the
 //! rows of a published table, which this tool reproduces call by call. [`plan`] lists the
 //! attributes of each type, [`profiles`] makes the calls, [`answer`] reads the answers,
-//! [`recorder`] records the times, [`suite`] runs the profiles in order, [`result`] is the file,
-//! and [`report`] compares it with the published figures.
+//! [`recorder`] records the times, [`suite`] runs the profiles, and [`mod@run`] is the suite of the
+//! common runner.
 
 mod answer;
 mod arguments;
@@ -15,20 +15,15 @@ mod checked;
 mod client;
 mod counts;
 mod evidence;
-mod part;
 mod plan;
 mod profile;
 mod profiles;
-mod published;
 mod recorder;
-mod report;
-mod result;
 mod run;
 mod suite;
 mod values;
 mod watch;
 
-pub use arguments::MetadataArguments;
-pub(crate) use result::FORM;
-pub(crate) use run::report_of;
-pub use run::run;
+pub(crate) use arguments::MetadataArguments;
+pub(crate) use profile::{Limit, PUBLISHED_ROWS, ROWS, RowInfo};
+pub(crate) use run::run;

@@ -9,11 +9,6 @@ impl Random {
         Self(seed)
     }
 
-    /// The seed of a generator that continues this one's sequence.
-    pub(crate) const fn state(&self) -> u64 {
-        self.0
-    }
-
     /// The next 64 bits.
     pub(crate) const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

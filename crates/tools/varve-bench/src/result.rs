@@ -1,135 +1,167 @@
-//! The common part of the result files of all suites: their header, and how they are read and
-//! written.
+//! The result file of all suites: the commands, the machine and the results.
+//!
+//! These types define the file, and `docs/bench.md` describes each field. Times are in microseconds
+//! if a name ends in `_us`, in seconds if it ends in `_s`, and in nanoseconds for `_ns`; sizes are
+//! in bytes. Unknown values are absent. [`FORMAT`] is incremented when a field changes its meaning.
 
-mod buckets;
+mod load;
+mod row;
+mod volume;
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use buckets::Buckets;
+pub use crate::environment::Environment;
+pub use crate::histogram::Buckets;
+pub use load::{Load, Model};
+pub use row::{
+    Columns, Connections, Corrected, Cpu, ErrorExample, Generator, Memory, More, Row, Second,
+    Verification,
+};
+pub use volume::{FailedCase, ProfileRun, VolumeRun};
 
+/// Version of the file format.
+pub const FORMAT: u32 = 2;
 /// Exit code for missed thresholds, wrong answers or missing data.
 pub(crate) const EXIT_FAILED: u8 = 3;
 
-/// The most steps along a chain of symbolic links, as in Linux.
-const LINKS_MAX: usize = 40;
-
-/// The header of a result file.
-#[derive(Debug, Default, Deserialize)]
+/// A whole result file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Head {
-    /// 0 in old files of the metadata suite, which do not state their format.
-    format: u32,
-    suite: String,
+pub struct ResultFile {
+    /// [`FORMAT`] of the tool that wrote it.
+    pub format: u32,
+    /// `api` or `metadata`.
+    pub suite: String,
+    /// The title of the run: `--title`, or the command's name.
+    pub title: String,
+    /// Machine, tool and command line.
+    pub environment: Environment,
+    /// The servers measured; rows name them by [`Server::name`].
+    pub servers: Vec<Server>,
+    /// `api`: one row for each scenario, load and server, skipped ones included. `metadata`: one
+    /// row for each volume, profile and method.
+    pub rows: Vec<Row>,
+    /// The results of `--limit-search`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitFound>,
+    /// The volumes of the open-metadata suite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<VolumeRun>,
 }
 
-/// A kind of result file, and the format versions that this tool reads.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    /// The name of the suite in the file; empty for the load tests.
-    pub(crate) suite: &'static str,
-    /// The command that writes it.
-    pub(crate) command: &'static str,
-    pub(crate) oldest: u32,
-    pub(crate) newest: u32,
+/// A measured server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Server {
+    /// Short name, unique in the file: `varve`, `hugegraph`.
+    pub name: String,
+    /// Base address.
+    pub url: String,
+    /// The graph used; of an open-metadata repository its server name.
+    pub graph: String,
+    /// `short` (`/graphs/g/…`) or `graph-space` (`/graphspaces/DEFAULT/graphs/g/…`).
+    pub paths: String,
+    /// Its core version: `core` of `GET /versions`.
+    pub core_version: Option<String>,
+    /// `api` of `GET /versions`.
+    pub api_version: Option<String>,
+    /// Name and version of the program, if known (`service` and `version` of `GET /`).
+    pub service: Option<String>,
+    /// When a write is acknowledged: `sync`, `interval:<ms>`, `none`, or a description for other
+    /// servers. Absent when unknown.
+    pub durability: Option<String>,
+    /// Its storage engine, if known.
+    pub engine: Option<String>,
+    /// Its process, if it runs on this machine.
+    pub pid: Option<u32>,
+    /// The command line of its process.
+    pub command_line: Option<String>,
+    /// Remarks, such as the result of verifying its store.
+    pub notes: Vec<String>,
 }
 
-impl Form {
-    /// Whether a file is of this suite. An error if it cannot be read or is no result file.
-    pub(crate) fn is_of(self, path: &Path) -> Result<bool> {
-        let head: Head = parse(path, &text(path)?)?;
-        Ok(head.suite == self.suite)
-    }
+/// The upper limit that a search found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitFound {
+    /// [`Server::name`].
+    pub server: String,
+    /// Scenario and variant.
+    pub label: String,
+    /// The most users of a clean step: no condition held and the generator kept up. Absent when the
+    /// first step already failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_clean: Option<u32>,
+    /// The fewest users of a step that failed. Absent when the search ended at its own maximum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_failed: Option<u32>,
+    /// Why the first failed step failed.
+    pub reason: String,
+    /// Indexes of the search's rows in [`ResultFile::rows`], in the order of execution.
+    pub rows: Vec<u32>,
+}
 
-    /// Reads a file.
+/// Leaves out fields of a row that its suite does not have.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl ResultFile {
+    /// Reads a result file.
     ///
     /// # Errors
-    /// When it cannot be read, is of another suite, or has a format older than `oldest` or newer
-    /// than `newest`.
-    pub(crate) fn read<F: DeserializeOwned>(self, path: &Path) -> Result<F> {
-        let (text, shown) = (text(path)?, path.display());
-        let head: Head = parse(path, &text)?;
-        let Self {
-            command,
-            oldest,
-            newest,
-            ..
-        } = self;
+    /// When it cannot be read, or has another format.
+    pub fn read(path: &Path) -> Result<Self> {
+        /// The beginning of a file of any format.
+        #[derive(Deserialize)]
+        struct Head {
+            #[serde(default)]
+            format: u32,
+        }
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("reading {shown}"))?;
+        let is_none = || format!("{shown} is not a result file");
+        let head: Head = serde_json::from_str(&text).with_context(is_none)?;
         ensure!(
-            head.suite == self.suite,
-            "{shown} is not a result of `{command}`"
-        );
-        ensure!(
-            (oldest..=newest).contains(&head.format),
-            "{shown}: form {} is not known to this tool, which knows {oldest} to {newest}",
+            head.format == FORMAT,
+            "{shown}: format {} is not known to this tool, which knows {FORMAT}",
             head.format
         );
-        parse(path, &text)
+        serde_json::from_str(&text).with_context(is_none)
     }
-}
 
-fn text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
-}
-
-fn parse<F: DeserializeOwned>(path: &Path, text: &str) -> Result<F> {
-    serde_json::from_str(text).with_context(|| format!("{} is not a result file", path.display()))
-}
-
-/// Writes a readable file: one field a line, but each pair of a histogram and each second on one
-/// line. Replaces an existing file atomically where possible; otherwise overwrites it in place.
-///
-/// # Errors
-/// When it cannot be written.
-pub(crate) fn write(file: &impl Serialize, path: &Path) -> Result<()> {
-    let text = serde_json::to_string_pretty(file).context("the result as JSON")?;
-    let text = compact_pairs(&text) + "\n";
-    let Some(target) = replaceable(path) else {
-        return put(path, &text);
-    };
-    let mut beside = target.as_os_str().to_owned();
-    beside.push(".new");
-    // If no file can be created beside it, the file is overwritten in place.
-    let Ok(mut file) = File::create(&beside) else {
-        return put(path, &text);
-    };
-    // The new file replaces the old one atomically, so that a reader never sees half a file.
-    file.write_all(text.as_bytes())
-        .and_then(|()| std::fs::rename(&beside, &target))
-        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
-        .with_context(|| format!("writing {}", path.display()))
-}
-
-/// The file to which `path` leads through symbolic links, whether it exists or not. `None` if it
-/// cannot be replaced: it is a device, a pipe or a folder, is in /dev or /proc (such as
-/// /dev/stdout), is in a missing folder, or is behind too many links.
-fn replaceable(path: &Path) -> Option<PathBuf> {
-    let mut at = path.to_owned();
-    // One step more than links: the last one finds the file.
-    for _ in 0..=LINKS_MAX {
-        let folder = match at.parent()? {
-            empty if empty.as_os_str().is_empty() => Path::new("."),
-            folder => folder,
-        };
-        let folder = folder.canonicalize().ok()?;
-        if folder.starts_with("/proc") || folder.starts_with("/dev") {
-            return None;
+    /// Writes the file. Replaces an existing file atomically, so that a reader never sees half of
+    /// it; a device or a pipe, such as /dev/stdout, is written in place.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string(self).context("the result as JSON")? + "\n";
+        // A link stays a link.
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let is_special = path.starts_with("/dev") || path.starts_with("/proc");
+        if is_special || (target.exists() && !target.is_file()) {
+            return put(path, &text);
         }
-        at = folder.join(at.file_name()?);
-        match at.read_link() {
-            Ok(next) => at = folder.join(next),
-            Err(_) => {
-                let is_other = at.metadata().is_ok_and(|there| !there.is_file());
-                return (!is_other).then_some(at);
-            }
-        }
+        let mut beside = target.as_os_str().to_owned();
+        beside.push(".new");
+        put(Path::new(&beside), &text)?;
+        std::fs::rename(&beside, &target).with_context(|| format!("writing {}", path.display()))
     }
-    None
+
+    /// The server with this name.
+    #[must_use]
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+
+    /// Rows that ran.
+    pub fn measured(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.skipped.is_none())
+    }
 }
 
 /// Writes text to a file.
@@ -140,129 +172,109 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Puts each array in an array and each object that begins with `at_s` on one line. Otherwise a
-/// histogram would fill thousands of lines.
-fn compact_pairs(pretty: &str) -> String {
-    let mut out = String::with_capacity(pretty.len());
-    let mut lines = pretty.lines().peekable();
-    while let Some(line) = lines.next() {
-        out.push_str(line);
-        let in_series = line.ends_with('[') && line.trim() == "[";
-        let in_second = line.trim() == "{"
-            && lines
-                .peek()
-                .is_some_and(|next| next.trim().starts_with("\"at_s\""));
-        if in_series || in_second {
-            for inner in lines.by_ref() {
-                let inner = inner.trim();
-                if !matches!(inner, "]" | "]," | "}" | "},") {
-                    out.push_str(inner);
-                    continue;
-                }
-                out.push_str(inner);
-                break;
-            }
-        }
-        out.push('\n');
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
 
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir().expect("a folder")
-    }
-
-    fn number(path: &Path) -> u32 {
-        parse(path, &text(path).expect("there")).expect("whole")
-    }
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = std::fs::read_dir(folder).expect("a folder");
-        let mut names: Vec<_> = entries
-            .map(|entry| entry.expect("an entry").file_name())
-            .map(|name| name.to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
+    fn file(title: &str) -> ResultFile {
+        let row = Row {
+            server: "varve".into(),
+            label: "vertex_by_id".into(),
+            series: vec![Second {
+                samples: 7,
+                ..Second::default()
+            }],
+            histogram_ns: Buckets(vec![(10, 3), (20, 1)]),
+            ..Row::default()
+        };
+        ResultFile {
+            format: FORMAT,
+            title: title.to_owned(),
+            rows: vec![row],
+            ..ResultFile::default()
+        }
     }
 
     #[test]
-    fn a_new_file_replaces_the_old_one() {
-        let folder = folder();
-        let path = folder.path().join("r.json");
-        write(&1, &path).expect("written");
-        let old = File::open(&path).expect("there");
-        write(&2, &path).expect("written");
-        assert_eq!(number(&path), 2);
+    fn what_is_written_is_read_again_and_replaced_through_a_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("a.json"), folder.path().join("link"));
+        file("one").write(&path).expect("written");
+        assert_eq!(ResultFile::read(&path).expect("read"), file("one"));
+        symlink("a.json", &link).expect("linked");
+        let old = std::fs::File::open(&path).expect("there");
+        file("two").write(&link).expect("written");
+        assert!(link.is_symlink());
+        assert_eq!(ResultFile::read(&path).expect("read"), file("two"));
         let old = std::io::read_to_string(old).expect("whole");
-        assert_eq!(old.trim(), "1");
-        assert_eq!(names(folder.path()), ["r.json"]);
+        assert!(old.contains("\"one\""), "the old file is not overwritten");
+        file("three")
+            .write(Path::new("/dev/null"))
+            .expect("written");
     }
 
-    #[test]
-    fn a_link_stays_a_link() {
-        let folder = folder();
-        let (target, link) = (folder.path().join("r.json"), folder.path().join("link"));
-        symlink("r.json", &link).expect("linked");
-        // The first write creates the target.
-        for round in 1..3 {
-            write(&round, &link).expect("written");
-            assert!(link.is_symlink());
-            assert_eq!(number(&target), round);
+    /// Collects the names of all fields below a value.
+    fn names(value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    found.push(name.clone());
+                    names(value, found);
+                }
+            }
+            serde_json::Value::Array(values) => values.iter().for_each(|it| names(it, found)),
+            _ => {}
         }
-        assert_eq!(names(folder.path()), ["link", "r.json"]);
     }
 
     #[test]
-    fn a_file_behind_as_many_links_as_linux_follows_is_replaced() {
-        let folder = folder();
-        let at = |number: usize| folder.path().join(format!("r{number:02}"));
-        write(&1, &at(0)).expect("written");
-        for number in 1..=LINKS_MAX + 1 {
-            symlink(at(number - 1), at(number)).expect("linked");
+    fn every_field_is_documented() {
+        let row = Row {
+            corrected: Some(Corrected::default()),
+            corrected_histogram_ns: Some(Buckets::default()),
+            server_memory: Some(Memory::default()),
+            verification: Some(Verification::default()),
+            error_examples: vec![ErrorExample::default()],
+            series: vec![Second::default()],
+            calls_min: 1,
+            calls_max: Some(1),
+            ..Row::default()
+        };
+        let file = ResultFile {
+            servers: vec![Server::default()],
+            rows: vec![row],
+            limits: vec![LimitFound::default()],
+            volumes: vec![VolumeRun {
+                profiles: vec![ProfileRun::default()],
+                failures: vec![FailedCase::default()],
+                ..VolumeRun::default()
+            }],
+            ..ResultFile::default()
+        };
+        let mut found = Vec::new();
+        names(&serde_json::to_value(&file).expect("JSON"), &mut found);
+        let page = include_str!("../../../../docs/bench.md");
+        for name in found {
+            assert!(
+                page.contains(&format!("`{name}`")),
+                "docs/bench.md does not have `{name}`"
+            );
         }
-        let mut old = File::open(at(0)).expect("there");
-        write(&2, &at(LINKS_MAX)).expect("written");
-        assert_eq!(number(&at(0)), 2);
-        let old = std::io::read_to_string(&mut old).expect("whole");
-        assert_eq!(old.trim(), "1", "the file is not overwritten in place");
-        write(&3, &at(LINKS_MAX + 1)).expect_err("Linux follows no more links");
-        assert_eq!(number(&at(0)), 2);
     }
 
     #[test]
-    fn a_file_behind_a_link_of_proc_is_written_in_place() {
-        use std::os::fd::AsRawFd as _;
-        let folder = folder();
-        let path = folder.path().join("out.json");
-        let out = File::create(&path).expect("created");
-        let link = PathBuf::from(format!("/proc/self/fd/{}", out.as_raw_fd()));
-        write(&7, &link).expect("written");
-        assert_eq!((number(&link), number(&path)), (7, 7));
-        assert_eq!(names(folder.path()), ["out.json"]);
-        // Neither a link to such a link nor a device is replaced.
-        let outer = folder.path().join("outer");
-        symlink(&link, &outer).expect("linked");
-        write(&88, &outer).expect("written");
-        assert_eq!((number(&link), number(&path)), (88, 88));
-        write(&7, Path::new("/dev/null")).expect("written");
-    }
-
-    #[test]
-    fn where_no_file_can_be_made_beside_it_is_written_in_place() {
-        let folder = folder();
-        let path = folder.path().join("r.json");
-        write(&1, &path).expect("written");
-        let beside = folder.path().join("r.json.new");
-        std::fs::create_dir(&beside).expect("made");
-        write(&2, &path).expect("written");
-        assert_eq!(number(&path), 2);
-        assert_eq!(names(folder.path()), ["r.json", "r.json.new"]);
+    fn another_format_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.json");
+        for (text, why) in [
+            ("{\"format\":99}", "format 99"),
+            ("[]", "not a result file"),
+        ] {
+            std::fs::write(&path, text).expect("written");
+            let error = ResultFile::read(&path).expect_err("refused").to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

@@ -6,22 +6,17 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::ValueEnum;
-use flate2::Crc;
 
-use crate::owned::{Ending, Folder, Process};
+use crate::owned::{Folder, Process};
 
 /// The largest store that is verified after a run by default, in bytes.
 const VERIFIED_BYTES: u64 = 4 << 30;
 /// The exit code of `varve verify` when it found problems.
 const PROBLEMS_FOUND: i32 = 3;
-/// The exit code with the same meaning in older versions. A wrong command line has it, too, but
-/// then nothing is printed on standard output.
-const PROBLEMS_FOUND_BEFORE: i32 = 2;
 
-/// The process and its data. Dropping it ends the process and removes the data, unless they are
-/// kept.
+/// The process and its data. Dropping it ends the process and removes the data.
 #[derive(Debug)]
 pub(crate) struct Served {
     /// `None` once it was stopped.
@@ -31,15 +26,7 @@ pub(crate) struct Served {
     binary: PathBuf,
     /// The common arguments of `serve` and `verify`: the data, and the options.
     options: Vec<String>,
-    durability: String,
-    data: Data,
-}
-
-/// The location of a server's data.
-#[derive(Debug)]
-enum Data {
-    Temporary(Folder),
-    Kept(PathBuf),
+    data: Folder,
 }
 
 /// Whether the store is verified after a run.
@@ -70,7 +57,6 @@ impl Verified {
         match status.code() {
             Some(0) => Self::Sound(said),
             Some(PROBLEMS_FOUND) => Self::Problems(said),
-            Some(PROBLEMS_FOUND_BEFORE) if !said.is_empty() => Self::Problems(said),
             _ => Self::Failed(format!("{status}; {said}")),
         }
     }
@@ -96,60 +82,6 @@ impl fmt::Display for Verified {
     }
 }
 
-impl Data {
-    fn folder(&self) -> &Path {
-        match self {
-            Self::Temporary(folder) => folder.path(),
-            Self::Kept(folder) => folder,
-        }
-    }
-}
-
-/// Data that is kept after its server has ended.
-#[derive(Debug, Clone)]
-pub(crate) struct KeptData {
-    pub(crate) folder: PathBuf,
-    /// Whether an earlier server left the data; otherwise the folder must be empty.
-    pub(crate) again: bool,
-}
-
-impl KeptData {
-    fn checked(self) -> Result<PathBuf> {
-        let path = self.folder.display();
-        fs::create_dir_all(&self.folder).with_context(|| format!("making the folder {path}"))?;
-        let mut entries = fs::read_dir(&self.folder).with_context(|| format!("reading {path}"))?;
-        let is_empty = entries.next().is_none();
-        ensure!(
-            self.again || is_empty,
-            "{path} is not empty: use --continue to continue the earlier run there"
-        );
-        ensure!(
-            !(self.again && is_empty),
-            "{path} is empty: there is no run to continue"
-        );
-        Ok(self.folder)
-    }
-}
-
-/// The version and the checksum of a server's binary, since builds of one version differ.
-///
-/// # Errors
-/// When the binary does not print its version, or cannot be read.
-pub(crate) fn version(binary: &Path) -> Result<String> {
-    let path = binary.display();
-    let version = Command::new(binary).arg("--version").output();
-    let version = version.with_context(|| format!("asking {path} for its version"))?;
-    ensure!(
-        version.status.success(),
-        "{path} --version: {}",
-        String::from_utf8_lossy(&version.stderr)
-    );
-    let mut sum = Crc::new();
-    sum.update(&fs::read(binary).with_context(|| format!("reading {path}"))?);
-    let name = String::from_utf8_lossy(&version.stdout);
-    Ok(format!("{} (CRC-32 {:08x})", name.trim(), sum.sum()))
-}
-
 impl Served {
     /// Starts `binary serve` on a free port with an empty data folder. The server ends with the
     /// calling thread.
@@ -157,71 +89,23 @@ impl Served {
     /// # Errors
     /// When it does not start; the message has its last output.
     pub(crate) fn start(binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
-        let data = Data::Temporary(Folder::new()?);
-        Self::start_on(data, binary, durability, settings)
-    }
-
-    /// The same with data that is kept.
-    ///
-    /// # Errors
-    /// When the server does not start, or the folder is not empty as required.
-    pub(crate) fn start_keeping(
-        data: KeptData,
-        binary: &Path,
-        durability: &str,
-        settings: &[String],
-    ) -> Result<Self> {
-        let data = Data::Kept(data.checked()?);
-        Self::start_on(data, binary, durability, settings)
-    }
-
-    fn start_on(data: Data, binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
-        let mut options = vec!["--data-dir".to_owned(), data.folder().display().to_string()];
+        let data = Folder::new()?;
+        let mut options = vec!["--data-dir".to_owned(), data.path().display().to_string()];
         for setting in settings {
             options.extend(["--set".to_owned(), setting.clone()]);
         }
-        let mut served = Self {
-            process: None,
-            pid: 0,
-            url: String::new(),
+        let mut command = Command::new(binary);
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        command.args(["--durability", durability]).args(&options);
+        let (process, url) = listening(&command)?;
+        Ok(Self {
+            pid: process.id(),
+            process: Some(process),
+            url,
             binary: binary.to_owned(),
             options,
-            durability: durability.to_owned(),
             data,
-        };
-        served.begin()?;
-        Ok(served)
-    }
-
-    fn begin(&mut self) -> Result<()> {
-        let mut command = Command::new(&self.binary);
-        let durability = self.durability.as_str();
-        command.args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--durability",
-            durability,
-        ]);
-        command.args(&self.options);
-        let ending = match &self.data {
-            Data::Temporary(_) => Ending::Kill,
-            Data::Kept(_) => Ending::Stop,
-        };
-        let (process, url) = listening(&command, ending, Stdio::inherit())?;
-        (self.pid, self.url) = (process.id(), url);
-        self.process = Some(process);
-        Ok(())
-    }
-
-    /// Kills the server, and restarts it on its data.
-    ///
-    /// # Errors
-    /// When it does not start.
-    #[cfg(feature = "rocksdb")]
-    pub(crate) fn kill_and_restart(&mut self) -> Result<()> {
-        self.process = None;
-        self.begin()
+        })
     }
 
     pub(crate) const fn pid(&self) -> u32 {
@@ -230,7 +114,7 @@ impl Served {
 
     /// The folder of its data.
     pub(crate) fn folder(&self) -> &Path {
-        self.data.folder()
+        self.data.path()
     }
 
     /// Stops the server in order, and verifies its store with its own binary.
@@ -268,14 +152,8 @@ impl Served {
 ///
 /// # Errors
 /// When it ends before that.
-pub(crate) fn listening(
-    command: &Command,
-    ending: Ending,
-    errors: Stdio,
-) -> Result<(Process, String)> {
-    let mut process = Process::start(command, ending, |it| {
-        it.stdout(Stdio::piped()).stderr(errors)
-    })?;
+fn listening(command: &Command) -> Result<(Process, String)> {
+    let mut process = Process::start(command, |it| it.stdout(Stdio::piped()))?;
     let output = process.child().stdout.take().context("its output")?;
     let mut lines = BufReader::new(output).lines();
     let url = lines.by_ref().map_while(Result::ok).find_map(|line| {
@@ -293,7 +171,7 @@ pub(crate) fn listening(
 
 /// The output of a command, joined into one line, and its exit status.
 fn output(command: &Command) -> Result<(String, ExitStatus)> {
-    let mut process = Process::start(command, Ending::Kill, |it| it.stdout(Stdio::piped()))?;
+    let mut process = Process::start(command, |it| it.stdout(Stdio::piped()))?;
     let output = process.child().stdout.take().context("its output")?;
     let lines: Vec<String> = BufReader::new(output).lines().collect::<Result<_, _>>()?;
     let status = process.wait()?;
@@ -328,11 +206,6 @@ mod tests {
         let problems = Some("the store has problems");
         assert_eq!(of(0, "g: 1 vertices, 0 problems"), None);
         assert_eq!(of(3, "g: 1 vertices, 1 problems"), problems);
-        assert_eq!(
-            of(2, "g: 1 vertices, 1 problems"),
-            problems,
-            "of earlier builds"
-        );
         for (code, said) in [(2, ""), (1, ""), (1, "g: 1 vertices, 0 problems")] {
             let failure = of(code, said);
             assert_eq!(failure, Some("the store could not be verified"), "{code}");

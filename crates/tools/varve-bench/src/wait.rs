@@ -4,40 +4,25 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
-use clap::Args;
-
 use crate::endpoint;
+use anyhow::{Context as _, Result};
 
 /// The time limit of one attempt to connect.
 const CONNECTING: Duration = Duration::from_secs(2);
 /// The pause before the next attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long to wait.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Wait {
-    /// Wait this number of seconds for the server to accept connections
-    #[arg(long = "wait", value_name = "SECONDS", conflicts_with = "serve")]
-    seconds: Option<u64>,
-}
-
-impl Wait {
-    /// Waits until a server accepts connections at `url`; returns at once without `--wait`.
-    ///
-    /// # Errors
-    /// When none does in time.
-    pub(crate) fn for_server(self, url: &str) -> Result<()> {
-        let Some(seconds) = self.seconds else {
-            return Ok(());
-        };
-        let (limit, started) = (Duration::from_secs(seconds), Instant::now());
-        loop {
-            let tried = connect(url);
-            match tried {
-                Err(_) if started.elapsed() < limit => std::thread::sleep(PAUSE),
-                tried => return tried.with_context(|| format!("{url}, after {seconds} seconds")),
-            }
+/// Waits until a server accepts connections at `url`.
+///
+/// # Errors
+/// When none does in this number of seconds.
+pub(crate) fn for_server(url: &str, seconds: u64) -> Result<()> {
+    let (limit, started) = (Duration::from_secs(seconds), Instant::now());
+    loop {
+        let tried = connect(url);
+        match tried {
+            Err(_) if started.elapsed() < limit => std::thread::sleep(PAUSE),
+            tried => return tried.with_context(|| format!("{url}, after {seconds} seconds")),
         }
     }
 }
@@ -66,10 +51,6 @@ mod tests {
 
     use super::*;
 
-    fn wait(seconds: Option<u64>, url: &str) -> Result<()> {
-        Wait { seconds }.for_server(url)
-    }
-
     #[test]
     fn a_server_that_starts_meanwhile_is_waited_for() {
         // Bound, so that nobody else gets the port, but not listening yet.
@@ -79,16 +60,15 @@ mod tests {
         let address = socket.local_addr().expect("an address");
         let address = address.as_socket().expect("an address of IPv4");
         let url = format!("http://{address}/platform/");
-        wait(None, &url).expect("nobody waits");
-        wait(Some(0), &url).expect_err("nobody listens");
+        for_server(&url, 0).expect_err("nobody listens");
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(3 * PAUSE);
                 socket.listen(16).expect("a listener");
             });
-            wait(Some(600), &url).expect("it is there");
+            for_server(&url, 600).expect("it is there");
         });
-        wait(Some(0), &url).expect("it is there still");
+        for_server(&url, 0).expect("it is there still");
     }
 
     #[test]

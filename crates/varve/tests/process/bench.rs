@@ -15,7 +15,7 @@ use crate::server::VARVE;
 /// How long anything may take, under whatever load the machine has.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// `varve bench api` with a server of its own, which keeps its data below `temporary`.
+/// `varve bench api`, which becomes `varve-bench`, with a server of its own, which keeps its data below `temporary`.
 fn command(temporary: &Path, words: &str) -> Command {
     serving(VARVE, temporary, words)
 }
@@ -88,79 +88,6 @@ impl Running {
     }
 }
 
-/// The tool in the midst of a run, and its server, which keeps its data and so is asked to stop,
-/// but does nothing any more.
-struct Stuck(Running);
-
-impl Stuck {
-    fn start() -> Self {
-        let temporary = tempfile::tempdir().expect("a folder");
-        let mut command = Command::new(VARVE);
-        command.args(["bench", "metadata", "--serve", VARVE]);
-        command.args(["--serve-set", "storage.engine=memory", "--data-dir"]);
-        command.arg(temporary.path().join("data"));
-        command.args(["--evidence"]);
-        command.arg(temporary.path().join("evidence"));
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let tool = command.spawn().expect("it starts");
-        let begins = || temporary.path().join("evidence").exists();
-        assert!(wait_until(begins), "the suite begins");
-        let server = child_of(tool.id()).expect("a server");
-        let stuck = Self(Running {
-            tool,
-            server,
-            temporary,
-        });
-        stuck.signal_server(Signal::STOP);
-        // Until it stands, it would take the next signal before it stops.
-        let stands = || status(stuck.0.server).is_some_and(|(state, _)| state == 'T');
-        assert!(wait_until(stands), "the server stops where it is");
-        stuck
-    }
-
-    fn signal_server(&self, signal: Signal) {
-        let pid = Pid::from_raw(self.0.server.cast_signed()).expect("a process");
-        kill_process(pid, signal).expect("the server is there");
-    }
-
-    fn ended(&mut self) -> Option<i32> {
-        let mut code = None;
-        wait_until(|| {
-            let status = self.0.tool.try_wait().expect("the tool is a child");
-            code = status.and_then(|it| it.code());
-            status.is_some()
-        });
-        code
-    }
-}
-
-impl Drop for Stuck {
-    fn drop(&mut self) {
-        if !is_gone(self.0.server) {
-            self.signal_server(Signal::KILL);
-        }
-    }
-}
-
-#[test]
-fn a_second_interrupt_ends_the_tool_at_once() {
-    let mut stuck = Stuck::start();
-    stuck.0.signal(Signal::INT);
-    // Once it has been asked to stop, the tool waits for it.
-    let is_signalled = || has_pending(stuck.0.server, Signal::TERM);
-    assert!(wait_until(is_signalled), "the server is asked to stop");
-    assert!(stuck.0.tool.try_wait().expect("a child").is_none());
-    // One that follows the first one closely is disregarded.
-    let interrupted = wait_until(|| {
-        stuck.0.signal(Signal::INT);
-        stuck.0.tool.try_wait().expect("a child").is_some()
-    });
-    assert!(interrupted, "it ends");
-    assert_eq!(stuck.ended(), Some(130));
-    stuck.signal_server(Signal::KILL);
-    assert!(stuck.0.server_is_gone());
-}
-
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.tool.kill();
@@ -178,14 +105,6 @@ fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(5));
     }
     true
-}
-
-/// Whether a process was sent a signal that it has not heeded yet.
-fn has_pending(pid: u32, signal: Signal) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
-    let mask = mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
 }
 
 /// State and parent of a process.

@@ -29,14 +29,14 @@ fn every_row_has_the_calls_that_follow_from_the_volume() {
     let (output, results) = suite(&server.url, &folder.path().join("suite.json"));
     let tables = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{tables}");
-    let run = &results["runs"][0];
+    let run = &results["volumes"][0];
     assert_eq!(run["complete"], true, "{tables}");
     let (entities, relationships, classifications) = (274, 218, 108);
     let created = 2 * (entities + relationships) * INSTANCES;
     assert_eq!(run["instances_created"], created);
-    let rows = run["rows"].as_array().expect("rows");
+    let rows = results["rows"].as_array().expect("rows");
     for row in rows {
-        assert!(row["calls"].as_u64() > Some(0), "{row}");
+        assert!(row["columns"]["samples"].as_u64() > Some(0), "{row}");
     }
     for (method, calls) in [
         ("addEntity", entities * INSTANCES),
@@ -55,7 +55,7 @@ fn every_row_has_the_calls_that_follow_from_the_volume() {
         ("deleteRelationship", 2 * relationships * INSTANCES),
         ("purgeRelationshipReferenceCopy", 2 * relationships),
     ] {
-        let row = rows.iter().find(|row| row["method"] == method);
-        assert_eq!(row.expect("a row")["calls"], calls, "{method}");
+        let row = rows.iter().find(|row| row["label"] == method);
+        assert_eq!(row.expect("a row")["columns"]["samples"], calls, "{method}");
     }
 }

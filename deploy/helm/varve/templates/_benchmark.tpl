@@ -30,8 +30,8 @@ template:
           - name: POD
             valueFrom:
               fieldRef: {fieldPath: metadata.name}
+        command: [varve-bench]
         args:
-          - bench
           - {{ .suite }}
           - --url
           - http://{{ include "varve.fullname" $root }}:{{ $root.Values.service.port }}

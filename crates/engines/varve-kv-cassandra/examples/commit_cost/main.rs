@@ -2,7 +2,7 @@
 //! of the nodes per element, compared with the bare driver writing, or reading, the same rows. Run
 //! by `make bench-cassandra`.
 //!
-//! `varve bench api` loads a server. The rows that the measured requests have written are then read
+//! `varve-bench api` loads a server. The rows that the measured requests have written are then read
 //! back with their timestamps, and the bare driver writes them to tables of the same form, 64
 //! requests at a time, in two ways: one request per timestamp and partition key, as a client of
 //! Cassandra usually does, or up to ten of these in one request, as Varve does. All use the same

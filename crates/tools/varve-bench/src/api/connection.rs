@@ -105,16 +105,14 @@ pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-/// Warnings about kernel settings that are too low for this number of connections.
-pub(crate) fn warnings(connections: u32, somaxconn: u64) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if somaxconn < u64::from(connections) {
-        warnings.push(format!(
+/// A warning if the kernel's accept queue is too short for this number of connections.
+pub(crate) fn warning(connections: u32, somaxconn: u64) -> Option<String> {
+    (somaxconn < u64::from(connections)).then(|| {
+        format!(
             "net.core.somaxconn is {somaxconn}, below {connections} users: a server's accept queue holds no more, and \
              connections over it wait a second or longer (`sysctl -w net.core.somaxconn=65535`, then restart the server)"
-        ));
-    }
-    warnings
+        )
+    })
 }
 
 #[cfg(test)]
@@ -145,7 +143,8 @@ mod tests {
 
     #[test]
     fn a_short_accept_queue_is_reported() {
-        assert!(warnings(100, 4_096).is_empty());
-        assert!(warnings(14_000, 4_096)[0].contains("somaxconn"));
+        assert_eq!(warning(100, 4_096), None);
+        let warning = warning(14_000, 4_096).expect("a warning");
+        assert!(warning.contains("somaxconn"), "{warning}");
     }
 }

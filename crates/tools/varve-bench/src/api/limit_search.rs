@@ -15,10 +15,10 @@ pub(crate) enum Step {
 }
 
 /// The result of a search.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoadRange {
-    pub(crate) last_clean: Option<f64>,
-    pub(crate) first_failed: Option<f64>,
+    pub(crate) last_clean: Option<u32>,
+    pub(crate) first_failed: Option<u32>,
 }
 
 /// Runs `step` at rising loads from `start`, each `factor` times the last, up to `max`; then
@@ -27,10 +27,10 @@ pub(crate) struct LoadRange {
 /// # Errors
 /// The first error of `step`.
 pub(crate) fn search<E>(
-    start: f64,
+    start: u32,
     factor: f64,
-    max: f64,
-    mut step: impl FnMut(f64) -> Result<Step, E>,
+    max: u32,
+    mut step: impl FnMut(u32) -> Result<Step, E>,
 ) -> Result<LoadRange, E> {
     let (mut last_clean, mut first_failed) = (None, None);
     let mut load = start.min(max);
@@ -52,12 +52,14 @@ pub(crate) fn search<E>(
         if load >= max {
             break;
         }
-        load = (load * factor).round().max(load + 1.0).min(max);
+        let next = (f64::from(load) * factor).round() as u32;
+        load = next.max(load + 1).min(max);
     }
     if let (Some(mut clean), Some(mut failed)) = (last_clean, first_failed) {
         for _ in 0..HALVINGS {
-            let middle = ((clean + failed) / 2.0).round();
-            if failed - clean <= CLOSE_ENOUGH * clean || middle <= clean || middle >= failed {
+            let middle = clean.midpoint(failed);
+            let gap = f64::from(failed - clean);
+            if gap <= CLOSE_ENOUGH * f64::from(clean) || middle <= clean {
                 break;
             }
             match step(middle)? {
@@ -81,7 +83,7 @@ pub(crate) fn search<E>(
 mod tests {
     use super::*;
 
-    fn run(start: f64, max: f64, limit: f64) -> (LoadRange, Vec<f64>) {
+    fn run(start: u32, max: u32, limit: u32) -> (LoadRange, Vec<u32>) {
         let mut steps = Vec::new();
         let found = search(start, 1.5, max, |load| {
             steps.push(load);
@@ -95,15 +97,15 @@ mod tests {
 
     #[test]
     fn the_limit_is_found_within_five_percent() {
-        for limit in [120.0, 777.0, 11_500.0] {
-            let (found, steps) = run(100.0, 100_000.0, limit);
+        for limit in [120, 777, 11_500] {
+            let (found, steps) = run(100, 100_000, limit);
             let (clean, failed) = (
                 found.last_clean.expect("some"),
                 found.first_failed.expect("some"),
             );
             assert!(clean <= limit && limit < failed, "{found:?}");
             assert!(
-                failed - clean <= 0.05 * clean + 1.0,
+                f64::from(failed - clean) <= 0.05 * f64::from(clean) + 1.0,
                 "{found:?} in {steps:?}"
             );
         }
@@ -111,9 +113,9 @@ mod tests {
 
     #[test]
     fn a_first_step_that_fails_ends_the_search() {
-        let (found, steps) = run(100.0, 1_000.0, 50.0);
-        assert_eq!((found.last_clean, found.first_failed), (None, Some(100.0)));
-        assert_eq!(steps, [100.0]);
+        let (found, steps) = run(100, 1_000, 50);
+        assert_eq!((found.last_clean, found.first_failed), (None, Some(100)));
+        assert_eq!(steps, [100]);
     }
 
     #[test]
@@ -122,18 +124,18 @@ mod tests {
         let run = |outcomes: &[Step]| {
             let mut left = outcomes.iter();
             let step = |_| left.next().copied().ok_or("one step too many");
-            search(100.0, 2.0, 1e9, step).map(|found| (found.last_clean, found.first_failed))
+            search(100, 2.0, 1_000_000, step).map(|found| (found.last_clean, found.first_failed))
         };
-        assert_eq!(run(&[Last]), Ok((None, Some(100.0))));
-        assert_eq!(run(&[Clean, Last]), Ok((Some(100.0), Some(200.0))));
+        assert_eq!(run(&[Last]), Ok((None, Some(100))));
+        assert_eq!(run(&[Clean, Last]), Ok((Some(100), Some(200))));
         let halved = run(&[Clean, Failed, Last]);
-        assert_eq!(halved, Ok((Some(100.0), Some(150.0))));
+        assert_eq!(halved, Ok((Some(100), Some(150))));
     }
 
     #[test]
     fn the_search_ends_at_its_maximum() {
-        let (found, steps) = run(100.0, 200.0, 1e9);
-        assert_eq!((found.last_clean, found.first_failed), (Some(200.0), None));
-        assert_eq!(steps, [100.0, 150.0, 200.0]);
+        let (found, steps) = run(100, 200, 1_000_000);
+        assert_eq!((found.last_clean, found.first_failed), (Some(200), None));
+        assert_eq!(steps, [100, 150, 200]);
     }
 }

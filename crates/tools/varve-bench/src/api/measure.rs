@@ -6,13 +6,9 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::changes::{Change, Changes};
-use super::result::{Buckets, ErrorExample, Second};
-use super::schedule::Nanos;
-use crate::histogram::histogram;
+use crate::histogram::{coarse_histogram, histogram};
+use crate::result::{Buckets, ErrorExample, Second};
 
-/// The longest time that a histogram distinguishes: ten minutes, in microseconds.
-const LONGEST_US: u64 = 600_000_000;
 /// Bytes of the answer that an error example keeps.
 const EXAMPLE_BYTES: usize = 300;
 
@@ -32,8 +28,6 @@ pub(crate) struct Tally {
     pub(crate) corrected: Histogram<u64>,
     /// Times to connect.
     pub(crate) connect: Histogram<u64>,
-    pub(crate) service_sum_us: f64,
-    pub(crate) corrected_sum_us: f64,
     pub(crate) omitted: u64,
     pub(crate) samples: u64,
     pub(crate) succeeded_items: u64,
@@ -48,7 +42,6 @@ pub(crate) struct Tally {
     pub(crate) reconnects: u64,
     pub(crate) late: u64,
     pub(crate) late_max_us: u64,
-    pub(crate) not_sent: u64,
     /// Whether no new elements were left to write.
     pub(crate) ran_out: bool,
     /// CPU time that the worker's thread used.
@@ -62,18 +55,14 @@ pub(crate) struct Tally {
     keep: usize,
     /// A random sample of the acknowledged requests; all of them while they are few.
     pub(crate) acknowledged: Vec<Acknowledged>,
-    /// The recorded changes of vertices.
-    pub(crate) changes: Changes,
 }
 
 impl Default for Tally {
     fn default() -> Self {
         Self {
-            service: histogram(LONGEST_US),
-            corrected: histogram(LONGEST_US),
-            connect: histogram(LONGEST_US),
-            service_sum_us: 0.0,
-            corrected_sum_us: 0.0,
+            service: histogram(),
+            corrected: histogram(),
+            connect: histogram(),
             omitted: 0,
             samples: 0,
             succeeded_items: 0,
@@ -88,7 +77,6 @@ impl Default for Tally {
             reconnects: 0,
             late: 0,
             late_max_us: 0,
-            not_sent: 0,
             ran_out: false,
             cpu: Duration::ZERO,
             first_sent: None,
@@ -97,46 +85,28 @@ impl Default for Tally {
             acknowledged_items: 0,
             keep: 0,
             acknowledged: Vec::new(),
-            changes: Changes::default(),
         }
     }
 }
 
 impl Tally {
-    /// A tally that keeps enough to read back `elements` elements, sampled with the run's seed.
-    pub(crate) fn keeping(elements: u64, seed: u64) -> Self {
-        let keep = usize::try_from(elements).unwrap_or(usize::MAX);
+    /// A tally that keeps enough to read back `elements` elements.
+    pub(crate) fn keeping(elements: u64) -> Self {
         Self {
-            keep,
-            changes: Changes::following(keep, seed),
+            keep: usize::try_from(elements).unwrap_or(usize::MAX),
             ..Self::default()
-        }
-    }
-
-    /// Records a request if it changes vertices.
-    pub(crate) fn record_change(
-        &mut self,
-        change: Option<&Change>,
-        sent: Nanos,
-        acknowledged: Option<Nanos>,
-    ) {
-        if let Some(change) = change {
-            self.changes.note(change, sent, acknowledged);
         }
     }
 
     /// Records the time of a sample from its actual send.
     pub(crate) fn record_service(&mut self, nanos: u64) {
-        let us = to_us(nanos);
         self.samples += 1;
-        self.service_sum_us += nanos as f64 / 1_000.0;
-        self.service.saturating_record(us);
+        self.service.saturating_record(nanos.max(1));
     }
 
     /// Records the time of the same sample from its planned send.
     pub(crate) fn record_corrected(&mut self, nanos: u64) {
-        self.corrected_sum_us += nanos as f64 / 1_000.0;
-        self.corrected.saturating_record(to_us(nanos));
+        self.corrected.saturating_record(nanos.max(1));
     }
 
     /// Counts a failed sample.
@@ -180,8 +150,6 @@ impl Tally {
             mine.add(others)
                 .expect("all histograms have the same bounds");
         }
-        self.service_sum_us += other.service_sum_us;
-        self.corrected_sum_us += other.corrected_sum_us;
         for (mine, others) in [
             (&mut self.omitted, other.omitted),
             (&mut self.samples, other.samples),
@@ -193,7 +161,6 @@ impl Tally {
             (&mut self.opened, other.opened),
             (&mut self.reconnects, other.reconnects),
             (&mut self.late, other.late),
-            (&mut self.not_sent, other.not_sent),
             (&mut self.acknowledged_requests, other.acknowledged_requests),
             (&mut self.acknowledged_items, other.acknowledged_items),
         ] {
@@ -219,7 +186,6 @@ impl Tally {
             (mine, others) => mine.or(others),
         };
         self.acknowledged.extend(other.acknowledged);
-        self.changes.merge(other.changes);
     }
 
     /// Failed samples.
@@ -241,11 +207,6 @@ impl Tally {
         let first = self.first_sent.unwrap_or_default();
         self.last_ended.saturating_sub(first) as f64 / 1e9
     }
-}
-
-/// Microseconds, rounded, but at least 1, the lowest value of the histograms.
-fn to_us(nanos: u64) -> u64 {
-    ((nanos + 500) / 1_000).max(1)
 }
 
 /// Why a sample failed.
@@ -295,15 +256,12 @@ impl Failure {
     }
 }
 
-/// The number of buckets of a second's histogram: one for each microsecond up to 127 µs, then 64
-/// for each doubling, each 1.6 % wide.
-const COARSE_BUCKETS: usize = 128 + 25 * 64;
-
 /// The current second.
 #[derive(Debug)]
 pub(crate) struct Running {
-    counts: Box<[u32; COARSE_BUCKETS]>,
-    part: Part,
+    pub(crate) at: u32,
+    errors: u64,
+    times: Histogram<u64>,
 }
 
 /// The measurements of a worker in one second.
@@ -311,53 +269,36 @@ pub(crate) struct Running {
 pub(crate) struct Part {
     /// Seconds since the row's start.
     pub(crate) at: u32,
-    pub(crate) samples: u64,
     pub(crate) errors: u64,
-    pub(crate) sum_us: u64,
-    pub(crate) max_us: u64,
-    /// Users alive, or requests in flight, at the end of the second.
+    /// Users alive at the end of the second.
     pub(crate) users: u32,
-    /// Buckets that are not empty.
-    pub(crate) buckets: Vec<(u16, u32)>,
+    /// The times, ascending for each worker.
+    times: Buckets,
 }
 
 impl Running {
     pub(crate) fn new() -> Self {
         Self {
-            counts: Box::new([0; COARSE_BUCKETS]),
-            part: Part::default(),
+            at: 0,
+            errors: 0,
+            times: coarse_histogram(),
         }
     }
 
-    pub(crate) fn at(&self) -> u32 {
-        self.part.at
-    }
-
     pub(crate) fn record(&mut self, nanos: u64, ok: bool) {
-        let us = to_us(nanos);
-        self.counts[coarse(us)] += 1;
-        self.part.samples += 1;
-        self.part.errors += u64::from(!ok);
-        self.part.sum_us += us;
-        self.part.max_us = self.part.max_us.max(us);
+        self.errors += u64::from(!ok);
+        self.times.saturating_record(nanos.max(1));
     }
 
     /// Ends the second and returns it; the next second has number `next`.
     pub(crate) fn roll(&mut self, next: u32, users: u32) -> Part {
-        let mut part = std::mem::replace(
-            &mut self.part,
-            Part {
-                at: next,
-                ..Part::default()
-            },
-        );
-        part.users = users;
-        if part.samples > 0 {
-            for (at, count) in self.counts.iter_mut().enumerate().filter(|(_, n)| **n > 0) {
-                part.buckets.push((at as u16, *count));
-                *count = 0;
-            }
-        }
+        let part = Part {
+            at: std::mem::replace(&mut self.at, next),
+            errors: std::mem::take(&mut self.errors),
+            users,
+            times: Buckets::from(&self.times),
+        };
+        self.times.reset();
         part
     }
 }
@@ -365,55 +306,28 @@ impl Running {
 impl Part {
     /// Adds another worker's part of the same second.
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.samples += other.samples;
         self.errors += other.errors;
-        self.sum_us += other.sum_us;
-        self.max_us = self.max_us.max(other.max_us);
         self.users += other.users;
-        self.buckets.extend_from_slice(&other.buckets);
+        self.times.0.extend_from_slice(&other.times.0);
     }
 
     /// The second for the result file, without CPU and memory.
     pub(crate) fn second(&self) -> Second {
-        let mut sorted = self.buckets.clone();
-        sorted.sort_unstable();
-        let value = |bucket: u16| coarse_value(bucket).min(self.max_us);
-        let buckets = sorted
-            .iter()
-            .map(|(bucket, n)| (value(*bucket), u64::from(*n)));
-        let buckets = Buckets(buckets.collect());
+        let mut times = self.times.clone();
+        times.0.sort_unstable();
+        let us = |percent| times.percentile(percent) / 1_000;
         Second {
             at_s: self.at,
-            samples: self.samples,
+            samples: times.count(),
             errors: self.errors,
-            average_us: self.sum_us as f64 / self.samples.max(1) as f64,
-            median_us: buckets.percentile(50.0),
-            line99_us: buckets.percentile(99.0),
-            max_us: self.max_us,
+            average_us: times.mean() / 1e3,
+            median_us: us(50.0),
+            line99_us: us(99.0),
+            max_us: us(100.0),
             users: self.users,
             ..Second::default()
         }
     }
-}
-
-/// The bucket of a value.
-fn coarse(us: u64) -> usize {
-    if us < 128 {
-        return us as usize;
-    }
-    let octave = us.ilog2() as usize;
-    let place = (us >> (octave - 6)) as usize & 63;
-    (128 + (octave - 7) * 64 + place).min(COARSE_BUCKETS - 1)
-}
-
-/// The highest value of a bucket.
-fn coarse_value(bucket: u16) -> u64 {
-    let bucket = u64::from(bucket);
-    if bucket < 128 {
-        return bucket;
-    }
-    let (octave, place) = ((bucket - 128) / 64 + 7, (bucket - 128) % 64);
-    ((64 + place + 1) << (octave - 6)) - 1
 }
 
 #[cfg(test)]
@@ -421,34 +335,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_values_bucket_holds_it() {
-        for us in (0..2_000).chain([4_095, 4_096, 100_000, 12_345_678, 600_000_000]) {
-            let high = coarse_value(coarse(us) as u16);
-            assert!(
-                high >= us && high as f64 <= us as f64 * 1.016 + 1.0,
-                "{us}: {high}"
-            );
-        }
-    }
-
-    #[test]
     fn seconds_of_two_workers_are_one() {
         let (mut one, mut two) = (Running::new(), Running::new());
         for at in 1..=90_u64 {
-            one.record(at * 1_000, true);
+            one.record(at * 1_000_000, true);
         }
         for at in 91..=100_u64 {
-            two.record(at * 1_000, at != 100);
+            two.record(at * 1_000_000, at != 100);
         }
         let mut part = one.roll(1, 3);
         part.merge(&two.roll(1, 4));
         let second = part.second();
         assert_eq!((second.samples, second.errors, second.users), (100, 1, 7));
-        assert_eq!(
-            (second.median_us, second.line99_us, second.max_us),
-            (50, 99, 100)
-        );
-        assert_eq!(one.roll(2, 0).samples, 0, "the next second starts empty");
+        for (us, exact) in [(second.median_us, 50_000), (second.line99_us, 99_000)] {
+            assert!(us.abs_diff(exact) <= exact / 100, "{us}");
+        }
+        assert_eq!(one.roll(2, 0).second().samples, 0, "the next one is empty");
     }
 
     #[test]
@@ -457,23 +359,17 @@ mod tests {
         for us in 1..=1_000_u64 {
             tally.record_service(us * 1_000);
         }
-        let buckets = crate::histogram::buckets(&tally.service);
+        let buckets = Buckets::from(&tally.service);
         assert_eq!(buckets.count(), 1_000);
-        for (percent, value) in [
-            (50.0, 500),
-            (90.0, 900),
-            (95.0, 950),
-            (99.0, 990),
-            (99.9, 999),
-            (100.0, 1_000),
-        ] {
-            assert_eq!(buckets.percentile(percent), value, "{percent} %");
+        for percent in [50.0, 90.0, 95.0, 99.0, 99.9, 100.0] {
+            let (got, exact) = (buckets.percentile(percent) as f64, percent * 10_000.0);
+            assert!((got / exact - 1.0).abs() < 0.001, "{percent} %: {got}");
         }
     }
 
     #[test]
     fn a_sample_of_the_acknowledged_is_kept() {
-        let mut tally = Tally::keeping(2_000, 1);
+        let mut tally = Tally::keeping(2_000);
         for at in 0..10_000_u64 {
             let request = Acknowledged {
                 first: at,

@@ -33,7 +33,7 @@ pub(crate) fn prepared(
         seed: arguments.common.seed,
     };
     target.prepare(&naming).context("preparing the graph")?;
-    if arguments.rows()?.iter().any(|row| row.scenario.is_social()) {
+    if arguments.plan()?.iter().any(|row| row.scenario.is_social()) {
         let prepared = target.prepare_social();
         prepared.context("preparing the social graph")?;
     }
@@ -51,7 +51,7 @@ pub(crate) fn gremlin_server(
     url: &str,
     pid: Option<u32>,
 ) -> Result<(Target, Naming, bool)> {
-    let rows = arguments.rows()?;
+    let rows = arguments.plan()?;
     let other = rows.iter().find(|row| !GREMLIN.contains(&row.scenario));
     if let Some(row) = other {
         bail!(

@@ -1,4 +1,4 @@
-//! The options of `varve bench api`, and the rows that they select.
+//! The options of `varve-bench api`, and the rows that they select.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,13 +8,11 @@ use clap::Args;
 
 use crate::arguments::Common;
 
-use super::choice::Distribution;
 use super::preset::{self, Page, Planned, Preset};
-use super::result::{Load, Model};
 use super::scenario::{PUBLISHED, Scenario, Sizes};
 use super::target::Paths;
 use super::threshold::{Threshold, parse_seconds};
-use crate::serve::VerifyStore;
+use crate::result::{Load, Model};
 
 /// The default number of users of a paced row: that of the published fixed test.
 const PACED_USERS: u32 = 1_000;
@@ -25,28 +23,17 @@ pub(crate) const BATCH_VERTICES: u32 = 200;
 /// The same number for edges.
 pub(crate) const BATCH_EDGES: u32 = 500;
 
-/// `varve bench api`
+/// `varve-bench api`
 #[derive(Debug, Clone, Args)]
-pub struct ApiArguments {
+pub(crate) struct ApiArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// With --serve: when a write is acknowledged [default: none]. Otherwise: the server's
-    /// durability, for the results
-    #[arg(long, value_name = "MODE")]
-    pub(crate) durability: Option<String>,
-    /// With --serve: verify the store after the run (`varve verify`); a problem fails the run
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub(crate) verify_store: VerifyStore,
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
     /// The form of the graph's paths
     #[arg(long, value_enum, default_value_t)]
     pub(crate) paths: Paths,
-    /// Name of the server in tables and files [default: its own name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-
     /// Scenarios, separated by commas [default: the nine published ones]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,…")]
     pub(crate) scenario: Vec<Scenario>,
@@ -56,9 +43,6 @@ pub struct ApiArguments {
     /// With --published: run every row, not only the best one without errors of each scenario
     #[arg(long, requires = "published")]
     pub(crate) all_rows: bool,
-    /// With --published: multiply the users
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
-    pub(crate) scale: f64,
     /// Run a predefined list of rows
     #[arg(long, value_enum, value_name = "LIST", conflicts_with = "scenario")]
     pub(crate) preset: Option<Preset>,
@@ -69,16 +53,6 @@ pub struct ApiArguments {
     /// Numbers of users, one row for each [default: 1000 paced, 32 closed]
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub(crate) users: Vec<u32>,
-    /// Open: requests per second, one row for each
-    #[arg(long, value_delimiter = ',', value_name = "R,…")]
-    pub(crate) rate: Vec<f64>,
-    /// Open: random gaps between requests (a Poisson process) instead of even ones
-    #[arg(long)]
-    pub(crate) poisson: bool,
-    /// Open: the most requests in flight, divided among the threads; further ones are counted as
-    /// not sent
-    #[arg(long, default_value_t = 1_000, value_name = "N")]
-    pub(crate) max_in_flight: u32,
     /// Paced: time between two requests of a user
     #[arg(long, default_value = "1s", value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) period: f64,
@@ -110,15 +84,6 @@ pub struct ApiArguments {
     /// Edges of a batch request [default: 500, or what the page of --published had]
     #[arg(long, value_name = "N")]
     pub(crate) edges_per_request: Option<u32>,
-    /// Schema elements to create before the same ones are requested again
-    #[arg(long, default_value_t = 200, value_name = "N")]
-    pub(crate) schema_elements: u64,
-    /// How elements are chosen among the loaded ones
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) choice: Distribution,
-    /// Mixed: share of writes
-    #[arg(long, default_value_t = 0.1, value_name = "SHARE")]
-    pub(crate) write_ratio: f64,
     /// Three characters that distinguish the elements of this run [default: random ones, not yet
     /// used in the graph]
     #[arg(long, value_name = "ABC", value_parser = parse_prefix)]
@@ -134,34 +99,27 @@ pub struct ApiArguments {
     /// Threads that send requests [default: one for every two processors]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
-    /// Give up connecting after this time
-    #[arg(long, default_value = "60s", value_parser = parse_seconds, value_name = "TIME")]
-    pub(crate) connect_timeout: f64,
-    /// Give up waiting for an answer after this time
+    /// Give up connecting, or waiting for an answer, after this time
     #[arg(long, default_value = "60s", value_parser = parse_seconds, value_name = "TIME")]
     pub(crate) timeout: f64,
     /// Written elements to read back after a row
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     pub(crate) verify: u64,
 
-    /// Raise the users, or the rate of an open load, until a row fails; then search the limit by
-    /// halving
+    /// Raise the users until a row fails; then search the limit by halving
     #[arg(long)]
     pub(crate) limit_search: bool,
     /// Search: factor between one step and the next
     #[arg(long, default_value_t = 1.5, value_name = "FACTOR")]
     pub(crate) limit_factor: f64,
-    /// Search: the most users, or the highest rate
-    #[arg(long, default_value_t = 20_000.0, value_name = "N")]
-    pub(crate) limit_max: f64,
-    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` and
-    /// `not_sent>0` (the search's defaults) or `p99>20ms`; may be repeated
+    /// Search: the most users
+    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    pub(crate) limit_max: u32,
+    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0`
+    /// (the search's default) or `p99>20ms`; may be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<Threshold>,
 
-    /// Write the table to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
     /// Write every sample to this file, in JMeter's format
     #[arg(long, value_name = "FILE")]
     pub(crate) jtl: Option<PathBuf>,
@@ -180,9 +138,9 @@ const SERVER_CONNECTIONS: u32 = 18_000;
 const CONNECTIONS_BESIDE: u32 = 64;
 
 impl ApiArguments {
-    /// The options of `varve bench gremlin`: the list of queries, unless other rows are named.
+    /// The options of `varve-bench gremlin`: the list of queries, unless other rows are named.
     #[must_use]
-    pub fn of_gremlin(mut self) -> Self {
+    pub(crate) fn of_gremlin(mut self) -> Self {
         if self.scenario.is_empty() && self.published.is_none() {
             self.preset.get_or_insert(Preset::Gremlin);
         }
@@ -191,12 +149,10 @@ impl ApiArguments {
 
     /// The most connections that a row opens.
     pub(crate) fn connections(&self) -> Result<u32> {
-        let of = |load: &Load| load.users.or(load.max_in_flight).unwrap_or(1);
         let rows = self.rows()?;
-        let most = rows.iter().map(|row| of(&row.load)).max().unwrap_or(1);
-        let searched = self.limit_search && self.model != Model::Open;
-        Ok(match searched {
-            true => most.max(self.limit_max as u32),
+        let most = rows.iter().map(|row| row.load.users).max().unwrap_or(1);
+        Ok(match self.limit_search {
+            true => most.max(self.limit_max),
             false => most,
         })
     }
@@ -209,7 +165,6 @@ impl ApiArguments {
         if connections > SERVER_CONNECTIONS {
             settings.push(format!("server.max_connections={connections}"));
         }
-        settings.extend(self.common.serve_set.iter().cloned());
         Ok(settings)
     }
 
@@ -228,10 +183,6 @@ impl ApiArguments {
             "a batch has at least one element"
         );
         ensure!(self.vertices > 1, "--vertices must be at least 2");
-        ensure!(
-            (0.0..=1.0).contains(&self.write_ratio),
-            "--write-ratio is between 0 and 1"
-        );
         // Only whole requests are loaded.
         let up = |count: u64, step: u32| {
             let step = u64::from(step);
@@ -240,8 +191,6 @@ impl ApiArguments {
         Ok(Sizes {
             vertices_per_request,
             edges_per_request,
-            schema_elements: self.schema_elements,
-            write_ratio: self.write_ratio,
             vertices: up(self.vertices, vertices_per_request),
             edges: up(self.edges, edges_per_request),
         })
@@ -250,10 +199,6 @@ impl ApiArguments {
     pub(crate) fn threads(&self) -> u32 {
         let default = crate::environment::processors().div_ceil(2);
         self.threads.unwrap_or(default).max(1)
-    }
-
-    pub(crate) fn connect_timeout(&self) -> Duration {
-        Duration::from_secs_f64(self.connect_timeout)
     }
 
     pub(crate) fn timeout(&self) -> Duration {
@@ -265,10 +210,7 @@ impl ApiArguments {
         let paced = model == Model::Paced;
         Load {
             model,
-            users: None,
-            rate: None,
-            poisson: self.poisson && model == Model::Open,
-            max_in_flight: (model == Model::Open).then_some(self.max_in_flight),
+            users: 1,
             period_s: paced.then_some(self.period),
             ramp_s: self.ramp.unwrap_or(if paced { 30.0 } else { 0.0 }),
             hold_s: self.hold.unwrap_or(if paced { 300.0 } else { 10.0 }),
@@ -276,23 +218,28 @@ impl ApiArguments {
         }
     }
 
-    /// The rows to run, in order.
+    /// The rows to run in order, with all repeats.
     ///
     /// # Errors
     /// When options contradict each other.
-    pub(crate) fn rows(&self) -> Result<Vec<Planned>> {
+    pub(crate) fn plan(&self) -> Result<Vec<Planned>> {
+        let rows = self.rows()?;
+        let repeats = (1..=self.repeat.max(1)).flat_map(|repeat| {
+            rows.iter().map(move |row| Planned {
+                repeat,
+                ..row.clone()
+            })
+        });
+        Ok(repeats.collect())
+    }
+
+    fn rows(&self) -> Result<Vec<Planned>> {
         if let Some(page) = self.published {
             let load = self.load(Model::Paced);
-            return Ok(preset::published(page, &load, self.scale, self.all_rows));
+            return Ok(preset::published(page, &load, self.all_rows));
         }
         if let Some(list) = self.preset {
-            let model = match list {
-                Preset::Users => Model::Paced,
-                Preset::Speed | Preset::Gremlin | Preset::Traversers | Preset::Smoke => {
-                    Model::Closed
-                }
-            };
-            return Ok(preset::preset(list, &self.load(model)));
+            return Ok(preset::preset(list, &self.load(Model::Closed)));
         }
         let scenarios = match self.scenario.is_empty() {
             true => PUBLISHED,
@@ -300,33 +247,18 @@ impl ApiArguments {
         };
         let loads = self.loads()?;
         let rows = scenarios.iter().flat_map(|scenario| {
-            loads.iter().map(|load| Planned {
-                scenario: *scenario,
-                load: load.clone(),
-                published: None,
-            })
+            loads
+                .iter()
+                .map(|load| Planned::new(*scenario, load.clone()))
         });
         Ok(rows.collect())
     }
 
     fn loads(&self) -> Result<Vec<Load>> {
         let load = self.load(self.model);
-        if self.model == Model::Open {
-            ensure!(!self.rate.is_empty(), "an open load needs --rate");
-            ensure!(
-                self.rate.iter().all(|rate| *rate > 0.0),
-                "--rate is above 0"
-            );
-            let with = |rate: &f64| Load {
-                rate: Some(*rate),
-                ..load.clone()
-            };
-            return Ok(self.rate.iter().map(with).collect());
-        }
-        ensure!(self.rate.is_empty(), "--rate is for --model open");
         let default = match self.model {
             Model::Paced => PACED_USERS,
-            _ => CLOSED_USERS,
+            Model::Closed => CLOSED_USERS,
         };
         let users = match self.users.is_empty() {
             true => vec![default],
@@ -334,7 +266,7 @@ impl ApiArguments {
         };
         ensure!(users.iter().all(|users| *users > 0), "--users is above 0");
         let with = |users: u32| Load {
-            users: Some(users),
+            users,
             ..load.clone()
         };
         Ok(users.into_iter().map(with).collect())
@@ -366,13 +298,6 @@ mod tests {
             settings("--users 500,19000"),
             ["server.max_connections=19064"]
         );
-        let own = "server.max_connections=19500";
-        let both = settings(&format!("--users 19000 --serve x --serve-set {own}"));
-        assert_eq!(
-            both.last().map(String::as_str),
-            Some(own),
-            "the last one counts"
-        );
     }
 
     #[test]
@@ -381,7 +306,7 @@ mod tests {
         assert_eq!(rows.len(), 9);
         let load = &rows[0].load;
         assert_eq!(load.model, Model::Paced);
-        assert_eq!((load.users, load.period_s), (Some(1_000), Some(1.0)));
+        assert_eq!((load.users, load.period_s), (1_000, Some(1.0)));
         assert_eq!(
             (load.ramp_s, load.hold_s, load.warmup_s),
             (30.0, 300.0, 0.0)
@@ -393,18 +318,8 @@ mod tests {
         let rows = parse("--model closed --scenario vertex_by_id,edge_by_id --users 1,8 --hold 2s");
         let rows = rows.rows().expect("rows");
         let users: Vec<_> = rows.iter().map(|row| row.load.users).collect();
-        assert_eq!(users, [Some(1), Some(8), Some(1), Some(8)]);
+        assert_eq!(users, [1, 8, 1, 8]);
         assert_eq!(rows[0].load.hold_s, 2.0);
-    }
-
-    #[test]
-    fn an_open_load_needs_a_rate() {
-        assert!(parse("--model open").rows().is_err());
-        assert!(parse("--rate 5").rows().is_err());
-        let rows = parse("--model open --rate 5.5 --scenario vertex_by_id")
-            .rows()
-            .expect("rows");
-        assert_eq!(rows[0].load.rate, Some(5.5));
     }
 
     #[test]

@@ -18,34 +18,19 @@ pub(crate) const ID: usize = PREFIX + NUMBER;
 const NUMBER: usize = 6;
 /// Bits of an id's number, which bound the number of elements of a run.
 const NUMBER_BITS: u32 = 5 * NUMBER as u32;
-/// Properties of a wide vertex.
-pub(crate) const WIDE_PROPERTIES: usize = 20;
-/// Length of the value of each such property: about 1 kB of JSON in all.
-const WIDE_VALUE: usize = 40;
 
 /// Vertex label of the plain vertices.
 pub(crate) const VERTEX_LABEL: &str = "benchv";
-/// Label of the vertices with an index on their group.
-pub(crate) const INDEXED_LABEL: &str = "benchq";
-/// Label of the wide vertices.
-pub(crate) const WIDE_LABEL: &str = "benchw";
-/// Label of the vertices without history.
-pub(crate) const FORGETFUL_LABEL: &str = "benchn";
 /// Edge label.
 pub(crate) const EDGE_LABEL: &str = "benche";
 /// Plain vertices that every run creates first. They have the last numbers, which no scenario uses.
 pub(crate) const PROBES: u64 = 2;
-/// Vertices in a group; the index query reads one group.
-pub(crate) const GROUP: u64 = 10;
 
 /// The kinds of vertices. Each has its own range of numbers, since all labels of a graph share one
 /// space of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VertexKind {
     Plain,
-    Indexed,
-    Wide,
-    Forgetful,
     /// Vertices of the social graph.
     Person,
 }
@@ -54,9 +39,6 @@ impl VertexKind {
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Plain => VERTEX_LABEL,
-            Self::Indexed => INDEXED_LABEL,
-            Self::Wide => WIDE_LABEL,
-            Self::Forgetful => FORGETFUL_LABEL,
             Self::Person => PERSON_LABEL,
         }
     }
@@ -65,9 +47,6 @@ impl VertexKind {
     const fn base(self) -> u64 {
         match self {
             Self::Plain => 0,
-            Self::Indexed => 4 << 27,
-            Self::Wide => 5 << 27,
-            Self::Forgetful => 6 << 27,
             Self::Person => 7 << 27,
         }
     }
@@ -75,8 +54,8 @@ impl VertexKind {
     /// The number of vertices of the kind that have different ids.
     pub(crate) const fn capacity(self) -> u64 {
         match self {
-            Self::Plain => Self::Indexed.base() - PROBES,
-            Self::Indexed | Self::Wide | Self::Forgetful | Self::Person => 1 << 27,
+            Self::Plain => Self::Person.base() - PROBES,
+            Self::Person => 1 << 27,
         }
     }
 }
@@ -127,25 +106,14 @@ impl Naming {
         10 + ((self.content(number) >> 40) % 90) as u32
     }
 
-    /// The group of vertex `number`.
-    fn group(number: u64) -> [u8; 8] {
-        let mut group = [0; 8];
-        write_digits(&mut group, number / GROUP);
-        group
-    }
-
     /// Names and values of the properties with which vertex `number` of a kind is created.
     pub(crate) fn properties(&self, kind: VertexKind, number: u64) -> Vec<(String, Value)> {
         let text = |bytes: [u8; 8]| String::from_utf8_lossy(&bytes).into_owned();
         let name = ("bname".to_owned(), text(self.name(number)).into());
         match kind {
-            VertexKind::Plain | VertexKind::Forgetful => {
+            VertexKind::Plain => {
                 vec![name, ("bage".to_owned(), self.age(number).into())]
             }
-            VertexKind::Indexed => vec![
-                name,
-                ("bgroup".to_owned(), text(Self::group(number)).into()),
-            ],
             VertexKind::Person => vec![
                 name,
                 ("bage".to_owned(), self.age(number).into()),
@@ -154,13 +122,6 @@ impl Naming {
                     String::from_utf8_lossy(self.city(number)).into(),
                 ),
             ],
-            VertexKind::Wide => (0..WIDE_PROPERTIES)
-                .map(|at| {
-                    let value = text(self.name(wide_number(number, at)));
-                    let value = value + &"x".repeat(WIDE_VALUE - 8);
-                    (format!("bw{at:02}"), value.into())
-                })
-                .collect(),
         }
     }
 
@@ -179,11 +140,6 @@ impl Naming {
             (mix(source ^ self.seed) % vertices + round) % vertices,
         )
     }
-}
-
-/// The number from which the value of property `at` of a wide vertex is derived.
-const fn wide_number(number: u64, at: usize) -> u64 {
-    number.wrapping_add((at as u64 + 1) << 32)
 }
 
 /// A permutation of the numbers of an id.
@@ -217,11 +173,9 @@ enum Field {
     Id,
     Name,
     Age,
-    Group,
     Source,
     Target,
     Since,
-    Value,
     City,
 }
 
@@ -233,8 +187,6 @@ impl Field {
             Self::Source => "@@@@@@@@S",
             Self::Target => "@@@@@@@@T",
             Self::Name => "@@@@@@@N",
-            Self::Value => "@@@@@@@V",
-            Self::Group => "@@@@@@@G",
             Self::Age => "@A",
             Self::Since => "@@@Y",
             Self::City => "@@@@C",
@@ -244,13 +196,11 @@ impl Field {
 
 /// The fields in a text and their offsets.
 fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
-    const ALL: [Field; 9] = [
+    const ALL: [Field; 7] = [
         Field::Id,
         Field::Source,
         Field::Target,
         Field::Name,
-        Field::Value,
-        Field::Group,
         Field::Age,
         Field::Since,
         Field::City,
@@ -278,15 +228,8 @@ impl Template {
     pub(crate) fn vertices(kind: VertexKind, count: u32) -> Self {
         let label = kind.label();
         let properties = match kind {
-            VertexKind::Plain | VertexKind::Forgetful => {
-                r#""bname":"@@@@@@@N","bage":@A"#.to_owned()
-            }
-            VertexKind::Indexed => r#""bname":"@@@@@@@N","bgroup":"@@@@@@@G""#.to_owned(),
-            VertexKind::Person => r#""bname":"@@@@@@@N","bage":@A,"bcity":"@@@@C""#.to_owned(),
-            VertexKind::Wide => (0..WIDE_PROPERTIES)
-                .map(|at| format!(r#""bw{at:02}":"@@@@@@@V{}""#, "x".repeat(WIDE_VALUE - 8)))
-                .collect::<Vec<_>>()
-                .join(","),
+            VertexKind::Plain => r#""bname":"@@@@@@@N","bage":@A"#,
+            VertexKind::Person => r#""bname":"@@@@@@@N","bage":@A,"bcity":"@@@@C""#,
         };
         let one =
             format!(r#"{{"label":"{label}","id":"@@@@@@@@I","properties":{{{properties}}}}}"#);
@@ -297,7 +240,7 @@ impl Template {
     pub(crate) fn edges(kind: VertexKind, count: u32) -> Self {
         let (own, label) = match kind {
             VertexKind::Person => (KNOWS_LABEL, PERSON_LABEL),
-            _ => (EDGE_LABEL, VERTEX_LABEL),
+            VertexKind::Plain => (EDGE_LABEL, VERTEX_LABEL),
         };
         let one = format!(
             r#"{{"label":"{own}","outV":"@@@@@@@@S","outVLabel":"{label}","inV":"@@@@@@@@T","inVLabel":"{label}","properties":{{"bsince":@@@Y}}}}"#
@@ -348,19 +291,12 @@ impl Template {
         self.text.len()
     }
 
-    /// Writes the text for the elements from `first` on; vertex numbers are taken modulo `wrap`.
-    pub(crate) fn fill(
-        &self,
-        naming: &Naming,
-        first: u64,
-        vertices: u64,
-        wrap: u64,
-        out: &mut Vec<u8>,
-    ) {
+    /// Writes the text for the elements from `first` on.
+    pub(crate) fn fill(&self, naming: &Naming, first: u64, vertices: u64, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&self.text);
         for element in 0..u64::from(self.count) {
-            let number = (first + element) % wrap;
+            let number = first + element;
             let base = start + element as usize * self.stride;
             self.fill_one(naming, number, vertices, &mut out[base..]);
         }
@@ -368,7 +304,6 @@ impl Template {
 
     fn fill_one(&self, naming: &Naming, number: u64, vertices: u64, out: &mut [u8]) {
         let mut ends = None;
-        let mut values = 0;
         for (at, field) in &self.fields {
             let place = &mut out[*at..*at + field.mark().len()];
             match field {
@@ -378,28 +313,19 @@ impl Template {
                 }
                 Field::Name => place.copy_from_slice(&naming.name(number)),
                 Field::Age => write_number(place, naming.age(number)),
-                Field::Group => place.copy_from_slice(&Naming::group(number)),
                 Field::Since => write_number(place, naming.since(number)),
                 Field::City => place.copy_from_slice(naming.city(number)),
-                Field::Value => {
-                    place.copy_from_slice(&naming.name(wide_number(number, values)));
-                    values += 1;
-                }
                 Field::Source | Field::Target => {
                     let (source, target) = *ends.get_or_insert_with(|| match self.kind {
                         VertexKind::Person => naming.acquaintance(number, vertices),
-                        _ => naming.ends(number, vertices),
+                        VertexKind::Plain => naming.ends(number, vertices),
                     });
                     let end = if *field == Field::Source {
                         source
                     } else {
                         target
                     };
-                    let kind = match self.kind {
-                        VertexKind::Person => VertexKind::Person,
-                        _ => VertexKind::Plain,
-                    };
-                    place.copy_from_slice(&naming.id(kind, end));
+                    place.copy_from_slice(&naming.id(self.kind, end));
                 }
             }
         }
@@ -417,18 +343,12 @@ mod tests {
         seed: 7,
     };
 
-    const KINDS: [VertexKind; 5] = [
-        VertexKind::Plain,
-        VertexKind::Indexed,
-        VertexKind::Wide,
-        VertexKind::Forgetful,
-        VertexKind::Person,
-    ];
+    const KINDS: [VertexKind; 2] = [VertexKind::Plain, VertexKind::Person];
 
     fn filled(template: &Template, first: u64) -> serde_json::Value {
         let mut out = Vec::new();
         let whole = template.clone().wrapped(b"[", b"]");
-        whole.fill(&NAMING, first, 1_000, u64::MAX, &mut out);
+        whole.fill(&NAMING, first, 1_000, &mut out);
         assert_eq!(out.len(), whole.len());
         serde_json::from_slice(&out).expect("JSON")
     }
@@ -482,35 +402,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_vertex_has_20_properties_and_a_kilobyte() {
-        let wide = filled(&Template::vertices(VertexKind::Wide, 1), 9);
-        let properties = wide[0]["properties"].as_object().expect("an object");
-        assert_eq!(properties.len(), WIDE_PROPERTIES);
-        let values: BTreeSet<_> = properties.values().map(ToString::to_string).collect();
-        assert_eq!(values.len(), WIDE_PROPERTIES, "values differ");
-        assert!((950..1_200).contains(&wide[0].to_string().len()));
-    }
-
-    #[test]
     fn properties_are_those_that_are_sent() {
         for kind in KINDS {
             let sent = filled(&Template::vertices(kind, 2), 77);
             let known: serde_json::Map<_, _> = NAMING.properties(kind, 78).into_iter().collect();
             assert_eq!(sent[1]["properties"], Value::Object(known), "{kind:?}");
         }
-    }
-
-    #[test]
-    fn groups_have_ten_members() {
-        let vertices = filled(&Template::vertices(VertexKind::Indexed, 30), 0);
-        let groups: Vec<_> = (0..30)
-            .map(|at| vertices[at]["properties"]["bgroup"].clone())
-            .collect();
-        assert!(
-            groups
-                .chunks(10)
-                .all(|group| group.iter().all(|it| *it == group[0]))
-        );
-        assert_ne!(groups[0], groups[10]);
     }
 }

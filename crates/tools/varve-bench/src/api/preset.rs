@@ -3,15 +3,12 @@
 
 use clap::ValueEnum;
 
-use super::queries;
-use super::report::published::{self, Published};
-use super::result::{Load, Model};
 use super::scenario::{GREMLIN, Scenario, TRAVERSERS};
+use crate::report::{Published, published_rows};
+use crate::result::Load;
 
 /// Users of a row of short queries: enough to keep every core busy.
 const QUERY_USERS: u32 = 8;
-/// Queries with a higher limit, in microseconds, are sent by one user.
-const LONG_QUERY_US: f64 = 1_000.0;
 
 /// A row to run.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +17,19 @@ pub(crate) struct Planned {
     pub(crate) load: Load,
     /// The published row to which it is compared.
     pub(crate) published: Option<String>,
+    /// Number of the repeat, from 1.
+    pub(crate) repeat: u32,
+}
+
+impl Planned {
+    pub(crate) const fn new(scenario: Scenario, load: Load) -> Self {
+        Self {
+            scenario,
+            load,
+            published: None,
+            repeat: 1,
+        }
+    }
 }
 
 /// The published page whose rows are run.
@@ -57,7 +67,7 @@ impl Page {
 
     fn rows(self) -> Vec<Published> {
         let (page, backend, tables) = self.source();
-        let mut rows = published::rows();
+        let mut rows = published_rows();
         rows.retain(|row| {
             let wanted = tables.is_empty() || tables.contains(&row.table);
             row.page == page && row.backend == backend && wanted
@@ -78,8 +88,6 @@ impl Page {
 pub(crate) enum Preset {
     /// Batches, single writes and reads; closed, as fast as the server answers
     Speed,
-    /// Reads at 14,000 users, writes at 11,500, paced
-    Users,
     /// Gremlin queries on the social graph
     Gremlin,
     /// Traversers on the social graph
@@ -88,10 +96,10 @@ pub(crate) enum Preset {
     Smoke,
 }
 
-/// The rows of a published page. `scale` multiplies the users. Unless `all` is set, only the best
+/// The rows of a published page. Unless `all` is set, only the best
 /// row without errors of each scenario and table is returned. (The last one without errors may have
 /// been unable to start all its users.)
-pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<Planned> {
+pub(crate) fn published(page: Page, load: &Load, all: bool) -> Vec<Planned> {
     let rows = page.rows();
     let is_best = |row: &Published| {
         let mut beside = rows.iter().filter(|other| {
@@ -100,17 +108,13 @@ pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<P
         row.clean() && beside.all(|other| other.throughput() <= row.throughput())
     };
     let planned = |row: &Published| {
-        let users = (f64::from(row.concurrency) * scale).round() as u32;
+        let load = Load {
+            users: row.concurrency,
+            ..load.clone()
+        };
         Some(Planned {
-            scenario: Scenario::from_str(row.scenario, false).ok()?,
-            load: Load {
-                model: Model::Paced,
-                users: Some(users.max(1)),
-                period_s: load.period_s.or(Some(1.0)),
-                rate: None,
-                ..load.clone()
-            },
             published: Some(format!("{} {}", row.source(), row.concurrency)),
+            ..Planned::new(Scenario::from_str(row.scenario, false).ok()?, load)
         })
     };
     let rows_wanted = rows.iter().filter(|row| all || is_best(row));
@@ -119,28 +123,12 @@ pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<P
 
 /// The rows of a preset, with the times of `load`.
 pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
-    let closed = |scenario, users| Planned {
-        scenario,
-        load: Load {
-            model: Model::Closed,
-            users: Some(users),
-            period_s: None,
-            rate: None,
-            ramp_s: 0.0,
+    let closed = |scenario, users| {
+        let load = Load {
+            users,
             ..load.clone()
-        },
-        published: None,
-    };
-    let paced = |scenario, users| Planned {
-        scenario,
-        load: Load {
-            model: Model::Paced,
-            users: Some(users),
-            period_s: load.period_s.or(Some(1.0)),
-            rate: None,
-            ..load.clone()
-        },
-        published: None,
+        };
+        Planned::new(scenario, load)
     };
     match preset {
         Preset::Speed => vec![
@@ -152,13 +140,6 @@ pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
             closed(Scenario::VertexById, 64),
             closed(Scenario::EdgeById, 64),
             closed(Scenario::Overwrite, 8),
-            closed(Scenario::OverwriteNoHistory, 8),
-        ],
-        Preset::Users => vec![
-            paced(Scenario::VertexById, 14_000),
-            paced(Scenario::EdgeById, 14_000),
-            paced(Scenario::SingleInsertVertices, 11_500),
-            paced(Scenario::SingleInsertEdges, 11_500),
         ],
         Preset::Gremlin => GREMLIN
             .iter()
@@ -177,8 +158,11 @@ pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
 }
 
 fn query_users(scenario: Scenario) -> u32 {
-    let is_long = queries::limit_us(scenario).is_some_and(|limit| limit > LONG_QUERY_US);
-    if is_long { 1 } else { QUERY_USERS }
+    match scenario {
+        // Queries of milliseconds to seconds.
+        Scenario::GremlinPath | Scenario::GremlinCities | Scenario::GremlinAllTwoHops => 1,
+        _ => QUERY_USERS,
+    }
 }
 
 #[cfg(test)]
@@ -200,16 +184,16 @@ mod tests {
             (Page::V02, 7, 7),
             (Page::V02Limit, 7, 2),
         ] {
-            assert_eq!(published(page, &load, 1.0, true).len(), all, "{page:?}");
-            assert_eq!(published(page, &load, 1.0, false).len(), best, "{page:?}");
+            assert_eq!(published(page, &load, true).len(), all, "{page:?}");
+            assert_eq!(published(page, &load, false).len(), best, "{page:?}");
         }
-        let scaled = published(Page::V056, &load, 0.1, false);
-        assert_eq!(scaled[2].load.users, Some(1_150));
+        let single = published(Page::V056, &load, false).remove(2);
+        assert_eq!(single.load.users, 11_500);
     }
 
     #[test]
     fn the_upper_limits_are_the_published_ones() {
-        let rows = published(Page::V056, &Load::default(), 1.0, false);
+        let rows = published(Page::V056, &Load::default(), false);
         let limits = [
             "v0.5.6 rocksdb vertex_batch 2200",
             "v0.5.6 rocksdb edge_batch 900",
@@ -219,7 +203,7 @@ mod tests {
             "v0.5.6 rocksdb edge_id_query 13000",
         ];
         assert_eq!(names(&rows), limits);
-        let rows = published(Page::V02Limit, &Load::default(), 1.0, false);
+        let rows = published(Page::V02Limit, &Load::default(), false);
         let limits = ["v0.2 cassandra limit 4000", "v0.2 cassandra limit 3000"];
         assert_eq!(names(&rows), limits);
     }

@@ -1,4 +1,4 @@
-//! The Gremlin queries and traversers for the social graph, with their limits of CPU time.
+//! The Gremlin queries and traversers for the social graph.
 
 use super::scenario::Scenario;
 
@@ -50,28 +50,6 @@ pub(crate) const fn traverser(scenario: Scenario) -> Option<&'static str> {
         S::Jaccard => "jaccardsimilarity?vertex=%22@@@@@@@@S%22&other=%22@@@@@@@@T%22",
         S::SameNeighbors => "sameneighbors?vertex=%22@@@@@@@@S%22&other=%22@@@@@@@@T%22",
         S::Rings => "rings?source=%22@@@@@@@@S%22&direction=OUT&max_depth=3",
-        _ => return None,
-    })
-}
-
-/// The most CPU time in microseconds that our own server may use for a request of a scenario, on
-/// average; `None` if there is no limit.
-pub(crate) const fn limit_us(scenario: Scenario) -> Option<f64> {
-    use Scenario as S;
-    Some(match scenario {
-        S::GremlinVertex => 15.0,
-        S::GremlinOut => 45.0,
-        S::GremlinTwoHops => 100.0,
-        S::GremlinThreeHops => 500.0,
-        S::GremlinByName => 35.0,
-        S::GremlinTopAges => 80.0,
-        S::GremlinFiltered => 50.0,
-        S::GremlinNeighbourCities | S::ShortestPath => 600.0,
-        S::GremlinPath => 3_000.0,
-        S::GremlinCities => 150_000.0,
-        S::GremlinAllTwoHops => 1_000_000.0,
-        S::GremlinMerge => 90.0,
-        S::KOutTwo | S::KNeighborTwo => 150.0,
         _ => return None,
     })
 }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::answer::{Check, Expect};
-use super::changes::Change;
-use super::choice::{Chooser, Distribution};
-use super::payload::{self, Naming, Template, VertexKind};
+use super::payload::{Naming, Template, VertexKind};
 use super::scenario::{Data, GraphAddress, Need, Scenario};
 use super::social;
 use crate::random::Random;
@@ -16,6 +14,8 @@ use template::template;
 
 /// For each person, the number of random other persons with whom requests pair it.
 const PAIRS: u64 = 1_000;
+/// Schema elements that are created before the same ones are requested again.
+const SCHEMA_ELEMENTS: u64 = 200;
 
 /// Makes the requests of a scenario for one worker.
 #[derive(Debug)]
@@ -23,9 +23,8 @@ pub(crate) struct Requests {
     scenario: Scenario,
     data: Arc<Data>,
     template: Template,
-    /// The template of the mixed scenario's writes; `None` in other scenarios.
-    second: Option<Template>,
-    chooser: Chooser,
+    /// The number of elements among which reads choose.
+    chosen_from: u64,
     random: Random,
     items: u32,
     checked: bool,
@@ -36,7 +35,6 @@ impl Requests {
         scenario: Scenario,
         data: &Arc<Data>,
         place: &GraphAddress,
-        distribution: Distribution,
         seed: u64,
     ) -> Self {
         let sizes = &data.sizes;
@@ -44,23 +42,15 @@ impl Requests {
             Scenario::EdgeById => sizes.edges,
             _ => sizes.vertices,
         };
-        let second = (scenario == Scenario::Mixed)
-            .then(|| template(Scenario::SingleInsertVertices, sizes, place));
         Self {
             scenario,
             data: Arc::clone(data),
             template: template(scenario, sizes, place),
-            second,
-            chooser: Chooser::new(distribution, chosen_from.max(1), data.naming.seed),
+            chosen_from,
             random: Random::new(seed),
             items: scenario.items(sizes),
             checked: place.checked,
         }
-    }
-
-    /// The run's seed, which is the same for all workers.
-    pub(crate) fn run_seed(&self) -> u64 {
-        self.data.naming.seed
     }
 
     /// A random number for other purposes of the worker.
@@ -89,40 +79,21 @@ impl Requests {
             S::SingleInsertVertices | S::BatchInsertVertices => {
                 self.vertices(VertexKind::Plain, out)?
             }
-            S::SingleInsertWide | S::BatchInsertWide => self.vertices(VertexKind::Wide, out)?,
-            S::LoadIndexed => self.vertices(VertexKind::Indexed, out)?,
-            S::LoadForgetful => self.vertices(VertexKind::Forgetful, out)?,
             S::LoadPersons => self.vertices(VertexKind::Person, out)?,
             S::LoadKnows => self.knows(out)?,
             S::SingleInsertEdges | S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
                 self.edges(out)?
             }
-            S::Mixed if self.random.unit() < self.data.sizes.write_ratio => {
-                self.vertices(VertexKind::Plain, out)?
-            }
-            S::VertexById | S::Mixed | S::AsOf => self.read_vertex(out),
+            S::VertexById => self.read_vertex(out),
             S::EdgeById => self.read_edge(out),
-            S::UpdateVertices => self.change(VertexKind::Plain, false, out),
-            S::BatchUpdateVertices => self.change(VertexKind::Plain, true, out),
-            S::Overwrite => self.change(VertexKind::Plain, false, out),
-            S::OverwriteNoHistory => self.change(VertexKind::Forgetful, false, out),
-            S::IndexQuery => {
-                let number = self.chooser.choose(&mut self.random);
-                // The last group of the load may be incomplete; then any number of elements above
-                // 0 is right.
-                let first = number / payload::GROUP * payload::GROUP;
-                let whole = first + payload::GROUP <= self.data.sizes.vertices;
-                self.fill(first, out);
-                let exactly = whole.then_some(payload::GROUP as u32);
-                self.expect(200, Check::Elements { exactly }, first)
-            }
-            S::Adjacency | S::KOut => {
-                let number = self.chooser.choose(&mut self.random);
+            S::Overwrite => self.overwrite(out),
+            S::Adjacency => {
+                let number = self.random.below(self.chosen_from);
                 self.fill(number, out);
                 self.expect(200, Check::List, number)
             }
             _ => {
-                let person = self.chooser.choose(&mut self.random);
+                let person = self.random.below(self.chosen_from);
                 // The number of a pair, not of an edge: the person and a random other one.
                 let round = social::KNOWN + self.random.below(PAIRS);
                 let number = person + round * self.data.sizes.vertices;
@@ -140,7 +111,7 @@ impl Requests {
     fn fill(&self, first: u64, out: &mut Vec<u8>) {
         let data = &*self.data;
         self.template
-            .fill(&data.naming, first, data.sizes.vertices, u64::MAX, out);
+            .fill(&data.naming, first, data.sizes.vertices, out);
     }
 
     const fn expect(&self, status: u16, check: Check, first: u64) -> Expect {
@@ -150,13 +121,12 @@ impl Requests {
             first,
             count: self.items,
             writes: false,
-            change: None,
         }
     }
 
     fn schema(&self, out: &mut Vec<u8>) -> Expect {
         let count = self.data.schema.fetch_add(1, Ordering::Relaxed);
-        let number = count % self.data.sizes.schema_elements.max(1);
+        let number = count % SCHEMA_ELEMENTS;
         self.fill(number, out);
         let status = match self.scenario {
             Scenario::PropertyKeys => 202,
@@ -171,9 +141,8 @@ impl Requests {
 
     fn vertices(&self, kind: VertexKind, out: &mut Vec<u8>) -> Option<Expect> {
         let data = &*self.data;
-        let template = self.second.as_ref().unwrap_or(&self.template);
         let first = data.take(Need::Vertices(kind), u64::from(self.items))?;
-        template.fill(&data.naming, first, data.sizes.vertices, u64::MAX, out);
+        self.fill(first, out);
         let id = data.naming.id(kind, first);
         let check = match self.items {
             1 => Check::Id(id),
@@ -214,14 +183,14 @@ impl Requests {
     }
 
     fn read_vertex(&mut self, out: &mut Vec<u8>) -> Expect {
-        let number = self.chooser.choose(&mut self.random);
+        let number = self.random.below(self.chosen_from);
         self.fill(number, out);
         let id = self.data.naming.id(VertexKind::Plain, number);
         self.expect(200, Check::Id(id), number)
     }
 
     fn read_edge(&mut self, out: &mut Vec<u8>) -> Expect {
-        let number = self.chooser.choose(&mut self.random);
+        let number = self.random.below(self.chosen_from);
         self.fill(number, out);
         let data = &*self.data;
         let (source, target) = data.naming.ends(number, data.sizes.vertices);
@@ -232,43 +201,29 @@ impl Requests {
         self.expect(200, check, number)
     }
 
-    /// Overwrites or updates existing vertices with new random content. `update`: the request is
-    /// the batch update, whose answer lists the elements.
-    fn change(&mut self, kind: VertexKind, update: bool, out: &mut Vec<u8>) -> Expect {
+    /// Overwrites existing vertices with new random content.
+    fn overwrite(&mut self, out: &mut Vec<u8>) -> Expect {
         let vertices = self.data.sizes.vertices.max(1);
-        let first = self.chooser.choose(&mut self.random);
+        // No request continues with the first vertex after the last one.
+        let first = self
+            .random
+            .below(vertices.saturating_sub(u64::from(self.items)).max(1));
         let naming = Naming {
             seed: self.random.next(),
             ..self.data.naming
         };
-        self.template.fill(&naming, first, vertices, vertices, out);
-        let id = naming.id(kind, first);
-        let (status, check) = match (update, self.items) {
-            (true, count) => (
-                200,
-                Check::Elements {
-                    exactly: Some(count),
-                },
-            ),
-            (false, 1) => (200, Check::Id(id)),
-            (false, _) => (201, Check::Strings(id)),
-        };
+        self.template.fill(&naming, first, vertices, out);
+        let check = Check::Strings(naming.id(VertexKind::Plain, first));
         Expect {
             writes: true,
-            change: Some(Change {
-                first,
-                count: self.items,
-                vertices,
-                seed: naming.seed,
-            }),
-            ..self.expect(status, check, first)
+            ..self.expect(201, check, first)
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     use clap::ValueEnum;
 
@@ -284,8 +239,6 @@ mod tests {
         let sizes = Sizes {
             vertices_per_request: 200,
             edges_per_request: 500,
-            schema_elements: 3,
-            write_ratio: 0.5,
             vertices: 1_000,
             edges: 2_000,
         };
@@ -298,13 +251,12 @@ mod tests {
             base: "/graphs/g".into(),
             source: "__g_hugegraph".to_owned(),
             edge_middle: "%3E1%3E1%3E%3E".into(),
-            loaded_at: "2026-01-01T00:00:00Z".into(),
             checked: true,
         }
     }
 
     fn build(scenario: Scenario, data: &Arc<Data>, times: usize) -> Vec<(String, Expect)> {
-        let mut requests = Requests::new(scenario, data, &place(), Distribution::Uniform, 9);
+        let mut requests = Requests::new(scenario, data, &place(), 9);
         let mut out = Vec::new();
         (0..times)
             .map(|_| {
@@ -355,7 +307,7 @@ mod tests {
         };
         let data = Arc::new(Data::new(naming, sizes));
         let scenario = Scenario::BatchInsertEdges;
-        let mut requests = Requests::new(scenario, &data, &place(), Distribution::Uniform, 9);
+        let mut requests = Requests::new(scenario, &data, &place(), 9);
         let (mut out, mut seen) = (Vec::new(), BTreeSet::new());
         while requests.build(&mut out).is_some() {
             let text = String::from_utf8(out.clone()).expect("text");
@@ -374,28 +326,6 @@ mod tests {
             "{reason}"
         );
         assert_eq!(data.exhausted(Scenario::SingleInsertEdges), None);
-    }
-
-    #[test]
-    fn workers_read_the_same_few_elements_most_of_the_time_and_another_seed_others() {
-        let most_frequent = |run: u64, worker: u64| {
-            let naming = Naming {
-                seed: run,
-                ..data().naming
-            };
-            let data = Arc::new(Data::new(naming, data().sizes));
-            let (scenario, choice) = (Scenario::VertexById, Distribution::Zipfian);
-            let mut requests = Requests::new(scenario, &data, &place(), choice, worker);
-            let (mut out, mut counts) = (Vec::new(), BTreeMap::<u64, u32>::new());
-            for _ in 0..2_000 {
-                let expect = requests.build(&mut out).expect("a request");
-                *counts.entry(expect.first).or_default() += 1;
-            }
-            counts.into_iter().max_by_key(|(_, count)| *count)
-        };
-        let number = |run, worker| most_frequent(run, worker).expect("requests").0;
-        assert_eq!(number(1, 5), number(1, 6));
-        assert_ne!(number(1, 5), number(2, 5));
     }
 
     #[test]
@@ -421,20 +351,5 @@ mod tests {
         let fewer = format!("[{}]", ids[..199].join(","));
         assert_eq!(expect.check(all.as_bytes()), Verdict::Right);
         assert_eq!(expect.check(fewer.as_bytes()), Verdict::Wrong);
-    }
-
-    #[test]
-    fn mixed_reads_and_writes() {
-        let requests = build(Scenario::Mixed, &data(), 200);
-        let writes = requests
-            .iter()
-            .filter(|(text, _)| text.starts_with("POST"))
-            .count();
-        assert!((60..140).contains(&writes), "{writes}");
-        assert!(
-            requests
-                .iter()
-                .all(|(text, it)| it.writes == text.starts_with("POST"))
-        );
     }
 }

@@ -10,29 +10,23 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context, Result, anyhow};
 
 use super::bound::Use;
-use super::changes::Changes;
-use super::choice::Distribution;
 use super::connection::Route;
 use super::jtl;
 use super::measure::{Acknowledged, Part, Tally};
 use super::request::Requests;
-use super::result::{
-    Buckets, Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row,
-    Second,
-};
 use super::scenario::{Data, GraphAddress, Scenario};
-use super::schedule::{Arrivals, Users};
-use super::worker::{self, ModelOfWorker, Work};
+use super::schedule::Users;
+use super::worker::{self, Work};
 use crate::environment;
-use crate::histogram::buckets;
 use crate::process;
 use crate::progress::Progress;
 use crate::random::mix;
+use crate::result::{
+    Buckets, Columns, Connections, Corrected, Cpu, Generator, Load, Memory, More, Row, Second,
+};
 
 /// The interval at which the server's process is sampled.
 const WATCH: Duration = Duration::from_millis(250);
-/// The accepted deviation from Little's law.
-const LITTLE_SHARE: f64 = 0.10;
 
 /// The parameters of a row.
 pub(crate) struct RowPlan<'a> {
@@ -42,10 +36,8 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) data: &'a Arc<Data>,
     pub(crate) place: &'a GraphAddress,
     pub(crate) route: Route,
-    pub(crate) distribution: Distribution,
     pub(crate) threads: u32,
     pub(crate) seed: u64,
-    pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     /// The most requests to send; `None` = no limit.
     pub(crate) budget: Option<u64>,
@@ -56,12 +48,11 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) samples: Option<&'a mut jtl::Writer>,
 }
 
-/// The results of a row, with the changes that must still be read back.
+/// The results of a row, with the writes that must still be read back.
 pub(crate) struct Ran {
     pub(crate) row: Row,
     pub(crate) acknowledged: Vec<Acknowledged>,
     pub(crate) acknowledged_items: u64,
-    pub(crate) changes: Changes,
     /// Whether the row ended because no new elements were left to write.
     pub(crate) ran_out: bool,
 }
@@ -80,7 +71,7 @@ impl RowPlan<'_> {
     /// # Errors
     /// When the generator itself fails; failed requests are in the row.
     pub(crate) fn run(mut self) -> Result<Ran> {
-        let threads = senders(self.threads, &self.load);
+        let threads = senders(self.threads, self.load.users);
         let (seconds, parts) = mpsc::channel();
         let (chunks, samples) = match self.samples.take() {
             Some(writer) => {
@@ -101,8 +92,8 @@ impl RowPlan<'_> {
                 start,
                 route: self.route.clone(),
                 requests: self.requests(thread),
-                model: self.model(thread, threads),
-                connect_timeout: self.connect_timeout,
+                users: Users::of(&self.load),
+                count: share(self.load.users.max(1), thread, threads),
                 timeout: self.timeout,
                 budget: budget.clone(),
                 read_back: self.read_back,
@@ -139,27 +130,7 @@ impl RowPlan<'_> {
 
     fn requests(&self, thread: u32) -> Requests {
         let seed = mix(self.seed ^ (u64::from(thread) << 32) ^ self.scenario as u64);
-        Requests::new(
-            self.scenario,
-            self.data,
-            self.place,
-            self.distribution,
-            seed,
-        )
-    }
-
-    fn model(&self, thread: u32, threads: u32) -> ModelOfWorker {
-        match Users::of(&self.load) {
-            Some(users) => {
-                let count = share(self.load.users.unwrap_or(1).max(1), thread, threads);
-                ModelOfWorker::Users { users, count }
-            }
-            None => ModelOfWorker::Open {
-                arrivals: Arrivals::of(&self.load, thread, threads, self.seed)
-                    .expect("a load without users is an open one"),
-                max_in_flight: share(in_flight_max(&self.load), thread, threads),
-            },
-        }
+        Requests::new(self.scenario, self.data, self.place, seed)
     }
 
     /// Samples the processes until all workers have ended. Returns the merged seconds of the
@@ -226,28 +197,33 @@ impl RowPlan<'_> {
         started: String,
     ) -> Ran {
         let elapsed = tally.elapsed_s().max(1e-9);
-        let histogram = buckets(&tally.service);
-        let columns = columns(&tally, &histogram, elapsed);
-        let more = more(&tally, &histogram, elapsed);
+        let histogram = Buckets::from(&tally.service);
+        let columns = Columns::of(&histogram, elapsed, tally.failed(), tally.received);
+        let more = More {
+            items_per_s: tally.succeeded_items as f64 / elapsed,
+            sent_kb_per_s: tally.sent as f64 / 1_024.0 / elapsed,
+            received_bytes: tally.received,
+            received_body_bytes: tally.received_body,
+            sent_bytes: tally.sent,
+            empty_answers: tally.empty_answers,
+            ..More::of(&histogram)
+        };
         let cpu = cpu(&tally, watch);
         let generator = self.generator(&tally, &columns, &cpu, elapsed);
         let connections = connections(&tally);
-        let corrected = corrected(&tally);
+        let from_plan = Buckets::from(&tally.corrected);
+        let corrected = Corrected::of(&from_plan, tally.omitted);
         let row = Row {
             scenario: self.scenario.name(),
             label: self.label.to_owned(),
             load: self.load.clone(),
             repeat: 1,
             items_per_request: self.scenario.items(&self.data.sizes),
-            choice: match self.scenario.chooses() {
-                true => self.distribution.name().to_owned(),
-                false => "new".to_owned(),
-            },
             started,
             elapsed_s: elapsed,
             columns,
             more,
-            corrected_histogram: corrected.as_ref().map(|_| buckets(&tally.corrected)),
+            corrected_histogram_ns: corrected.as_ref().map(|_| from_plan),
             corrected,
             errors: tally.errors_by_kind(),
             error_examples: tally.examples.clone(),
@@ -256,14 +232,13 @@ impl RowPlan<'_> {
             server_memory: watch.memory(),
             generator,
             series: series(parts, watch),
-            histogram,
+            histogram_ns: histogram,
             ..Row::default()
         };
         Ran {
             row,
             acknowledged: tally.acknowledged,
             acknowledged_items: tally.acknowledged_items,
-            changes: tally.changes,
             ran_out: tally.ran_out,
         }
     }
@@ -271,90 +246,39 @@ impl RowPlan<'_> {
     /// How well the generator kept to the planned load, and whether it limited the throughput.
     fn generator(&self, tally: &Tally, columns: &Columns, cpu: &Cpu, elapsed: f64) -> Generator {
         let load = &self.load;
-        let users = f64::from(load.users.unwrap_or_default());
+        let users = f64::from(load.users);
         let in_flight = columns.throughput * columns.average_us / 1e6;
-        let planned = Users::of(load).and_then(|users| users.samples_per_user());
-        let samples_per_user = (users > 0.0).then(|| tally.samples as f64 / users);
+        let planned = Users::of(load).samples_per_user();
+        let samples_per_user = tally.samples as f64 / users.max(1.0);
         let used = Use {
             elapsed_s: elapsed,
             processors: environment::processors(),
-            threads: senders(self.threads, load),
+            threads: senders(self.threads, load.users),
             late_share: tally.late as f64 / tally.samples.max(1) as f64,
             generator_s: cpu.generator_s,
             server_s: cpu.server_s,
         };
         let reason = used.bound_reason(load.model);
-        let little_agrees = match load.model {
-            Model::Open => true,
-            Model::Closed => (in_flight / users.max(1.0) - 1.0).abs() <= LITTLE_SHARE,
-            Model::Paced => {
-                // Unsaturated: every user sends as often as planned. Saturated: all users alive are
-                // busy.
-                let unsaturated = samples_per_user
-                    .zip(planned)
-                    .is_some_and(|(got, planned)| (got / planned - 1.0).abs() <= 0.005);
-                let living =
-                    (load.ramp_s + load.hold_s) / (2.0 * load.ramp_s + load.hold_s).max(1e-9);
-                unsaturated || in_flight >= (1.0 - LITTLE_SHARE) * users * living
-            }
-        };
         Generator {
             late_sends: tally.late,
             late_max_us: tally.late_max_us,
-            not_sent: tally.not_sent,
             bound: reason.is_some(),
             bound_reason: reason,
             in_flight,
             samples_per_user,
             planned_samples_per_user: planned,
-            little_agrees,
         }
     }
 }
 
-/// The number of sending threads: at most `threads`, and at most one for each user or request in
-/// flight.
-fn senders(threads: u32, load: &Load) -> u32 {
-    let users = load.users.unwrap_or_else(|| in_flight_max(load));
+/// The number of sending threads: at most `threads`, and at most one for each user.
+fn senders(threads: u32, users: u32) -> u32 {
     threads.min(users).max(1)
 }
 
-/// The most requests in flight of an open load.
-fn in_flight_max(load: &Load) -> u32 {
-    load.max_in_flight.unwrap_or(1_000).max(1)
-}
-
-/// The share of one thread in all users or requests in flight. Shares differ by at most one.
+/// The share of one thread in all users. Shares differ by at most one.
 const fn share(all: u32, thread: u32, threads: u32) -> u32 {
     all / threads + (thread < all % threads) as u32
-}
-
-fn columns(tally: &Tally, histogram: &Buckets, elapsed: f64) -> Columns {
-    Columns {
-        samples: tally.samples,
-        average_us: tally.service_sum_us / tally.samples.max(1) as f64,
-        median_us: histogram.percentile(50.0),
-        line90_us: histogram.percentile(90.0),
-        min_us: tally.service.min(),
-        max_us: tally.service.max(),
-        error_percent: 100.0 * tally.failed() as f64 / tally.samples.max(1) as f64,
-        throughput: tally.samples as f64 / elapsed,
-        kb_per_s: tally.received as f64 / 1_024.0 / elapsed,
-    }
-}
-
-fn more(tally: &Tally, histogram: &Buckets, elapsed: f64) -> More {
-    More {
-        line95_us: histogram.percentile(95.0),
-        line99_us: histogram.percentile(99.0),
-        line999_us: histogram.percentile(99.9),
-        items_per_s: tally.succeeded_items as f64 / elapsed,
-        sent_kb_per_s: tally.sent as f64 / 1_024.0 / elapsed,
-        received_bytes: tally.received,
-        received_body_bytes: tally.received_body,
-        sent_bytes: tally.sent,
-        empty_answers: tally.empty_answers,
-    }
 }
 
 fn connections(tally: &Tally) -> Connections {
@@ -362,7 +286,7 @@ fn connections(tally: &Tally) -> Connections {
         opened: tally.opened,
         reconnects: tally.reconnects,
         connect_average_us: tally.connect.mean(),
-        connect_line99_us: buckets(&tally.connect).percentile(99.0),
+        connect_line99_us: Buckets::from(&tally.connect).percentile(99.0),
         connect_max_us: tally.connect.max(),
     }
 }
@@ -383,21 +307,6 @@ fn cpu(tally: &Tally, watch: &Watch) -> Cpu {
         generator_us_per_request: per(generator_s, tally.samples),
         generator_us_per_item: per(generator_s, tally.succeeded_items),
     }
-}
-
-fn corrected(tally: &Tally) -> Option<Corrected> {
-    let times = buckets(&tally.corrected);
-    let count = times.count();
-    (count > 0).then(|| Corrected {
-        median_us: times.percentile(50.0),
-        line90_us: times.percentile(90.0),
-        line95_us: times.percentile(95.0),
-        line99_us: times.percentile(99.0),
-        line999_us: times.percentile(99.9),
-        max_us: tally.corrected.max(),
-        average_us: tally.corrected_sum_us / count as f64,
-        omitted: tally.omitted,
-    })
 }
 
 /// The results of each second, with the samples of the processes in that second.
@@ -467,29 +376,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn users_and_requests_in_flight_are_shared_out_whole() {
-        for all in [1, 2, 3, 7, 1_000, 1_001] {
-            let load = Load {
-                model: Model::Open,
-                max_in_flight: Some(all),
-                ..Load::default()
-            };
+    fn users_are_shared_out_whole() {
+        for users in [1, 2, 3, 7, 1_000, 1_001] {
             for may in 1..=8 {
-                let threads = senders(may, &load);
-                let parts: Vec<u32> = (0..threads).map(|at| share(all, at, threads)).collect();
-                assert_eq!(parts.iter().sum::<u32>(), all, "{all} on {may}: {parts:?}");
+                let threads = senders(may, users);
+                let parts: Vec<u32> = (0..threads).map(|at| share(users, at, threads)).collect();
+                assert_eq!(parts.iter().sum::<u32>(), users, "{may}: {parts:?}");
                 assert!(parts[0] - parts[parts.len() - 1] <= 1 && !parts.contains(&0));
             }
         }
-    }
-
-    #[test]
-    fn only_threads_with_a_user_send() {
-        let load = |users| Load {
-            model: Model::Closed,
-            users: Some(users),
-            ..Load::default()
-        };
-        assert_eq!((senders(4, &load(1)), senders(4, &load(9))), (1, 4));
     }
 }

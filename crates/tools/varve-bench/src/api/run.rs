@@ -1,6 +1,5 @@
-//! A run of `varve bench api`. It prepares the server, then loads the data of each row, runs the
-//! row, and writes the results. The result file is rewritten after each row, so that an interrupted
-//! run keeps its finished rows.
+//! The load tests as a suite of the runner: loads the data of a row, warms up, runs the row under
+//! its load, and reads back the writes.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,28 +7,23 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::choice::Distribution;
 use super::connection::{self, Route};
 use super::jtl;
 use super::limit_search::{self, Step};
 use super::opening;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
-use super::payload::{Naming, VertexKind};
+use super::payload::VertexKind;
 use super::preset::Planned;
 use super::queries;
-use super::result::{FORMAT, LimitFound, Load, Model, ResultFile, Row, Server};
 use super::row::{Ran, RowPlan};
 use super::scenario::{Data, Need, Scenario};
-use super::table;
 use super::target::Target;
 use super::threshold::Threshold;
 use super::verify;
-use crate::environment::{self, Environment};
-use crate::owned;
-use crate::progress::{self, Progress};
 use crate::random::mix;
-use crate::result::{EXIT_FAILED, put};
-use crate::serve::Served;
+use crate::report;
+use crate::result::{LimitFound, Load, Model, Row, Server};
+use crate::run::{Session, Suite};
 
 /// The number of connections that load the data. It is small, since a HugeGraph server on two
 /// processors refuses more.
@@ -37,113 +31,83 @@ const LOADERS: u32 = 2;
 /// The time limit of a load, in seconds.
 const LOAD_S: f64 = 36_000.0;
 
-/// Runs `varve bench api`.
+/// Runs `varve-bench api`.
 ///
 /// # Errors
 /// When the run cannot be made: there is no server, the schema differs, a load fails, file
 /// descriptors are too few, or a file cannot be written. Failed thresholds and lost data are no
 /// errors, but set the exit code 3.
-pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
-    let mut session = Session::start(arguments)?;
-    for repeat in 1..=arguments.repeat.max(1) {
-        session.repeat = repeat;
-        for planned in arguments.rows()? {
-            match arguments.limit_search {
-                true => session.search(&planned)?,
-                false => {
-                    session.row(&planned)?;
-                }
-            }
-        }
-    }
-    session.verify_store()?;
-    session.finish()
+pub(crate) fn run(arguments: &ApiArguments) -> Result<ExitCode> {
+    let mut session = Session::new(&arguments.common, "api", arguments.threads())?;
+    session.serve("none", &arguments.server_settings()?)?;
+    let mut suite = Api::start(arguments, &mut session)?;
+    session.run(&mut suite, &arguments.plan()?)
 }
 
-/// A running benchmark.
-struct Session<'a> {
+/// The state that rows share.
+struct Api<'a> {
     arguments: &'a ApiArguments,
     target: Target,
     data: Arc<Data>,
-    file: ResultFile,
     samples: Option<jtl::Writer>,
-    repeat: u32,
     /// The number of rows, warm-ups and loads so far; each connects from other source addresses.
     turn: u32,
-    failed: Vec<String>,
-    /// The number of changes that failed so far. The server may still apply them at any time.
-    uncertain: u64,
-    served: Option<Served>,
 }
 
-impl<'a> Session<'a> {
-    fn start(arguments: &'a ApiArguments) -> Result<Self> {
-        let served = match &arguments.common.serve {
-            Some(binary) => {
-                let durability = arguments.durability.as_deref().unwrap_or("none");
-                let settings = arguments.server_settings()?;
-                Some(Served::start(binary, durability, &settings)?)
-            }
-            None => None,
-        };
-        let url = served
-            .as_ref()
-            .map_or(arguments.common.url.as_str(), |it| &it.url);
-        let pid = served
-            .as_ref()
-            .map(Served::pid)
-            .or(arguments.common.server_pid);
-        let (mut target, naming, is_used) = match arguments.gremlin_server {
-            true => opening::gremlin_server(arguments, url, pid)?,
-            false => opening::prepared(arguments, url, pid)?,
-        };
-        if let Some(durability) = &arguments.durability {
-            target.server.durability = Some(durability.clone());
+impl Suite for Api<'_> {
+    type Step = Planned;
+
+    fn step(&mut self, planned: &Planned, session: &mut Session<'_>) -> Result<()> {
+        match self.arguments.limit_search {
+            true => self.search(planned, session),
+            false => self.row(planned, session).map(drop),
         }
-        target.server.name = arguments
-            .name
-            .clone()
-            .unwrap_or_else(|| short_name(&target.server));
-        let file = new_file(arguments, served.as_ref(), &target.server, &naming);
+    }
+}
+
+impl<'a> Api<'a> {
+    fn start(arguments: &'a ApiArguments, session: &mut Session<'_>) -> Result<Self> {
+        let (url, pid) = (session.url(), session.pid());
+        let (mut target, naming, is_used) = match arguments.gremlin_server {
+            true => opening::gremlin_server(arguments, &url, pid)?,
+            false => opening::prepared(arguments, &url, pid)?,
+        };
+        let (common, server) = (&arguments.common, &mut target.server);
+        if common.serve.is_none() && common.durability.is_some() {
+            server.durability.clone_from(&common.durability);
+        }
+        server.name = common.name.clone().unwrap_or_else(|| short_name(server));
+        let prefix = String::from_utf8_lossy(&naming.prefix).into_owned();
+        session.file.environment.run_prefix.clone_from(&prefix);
+        session.file.servers.push(server.clone());
         let data = Arc::new(Data::new(naming, arguments.sizes()?));
         if arguments.loaded {
             assume_loaded(&data);
-            target.place.loaded_at = environment::now();
         }
-        let samples = arguments
-            .jtl
-            .as_deref()
-            .map(jtl::Writer::create)
-            .transpose()?;
+        let samples = arguments.jtl.as_deref();
         eprintln!(
-            "{} at {}, graph {}, durability {}, run prefix {}",
-            target.server.service.as_deref().unwrap_or("a server"),
-            target.server.url,
-            target.server.graph,
-            target.server.durability.as_deref().unwrap_or("unknown"),
-            file.environment.run_prefix,
+            "{} at {}, graph {}, durability {}, run prefix {prefix}",
+            server.service.as_deref().unwrap_or("a server"),
+            server.url,
+            server.graph,
+            server.durability.as_deref().unwrap_or("unknown"),
         );
-        let mut session = Self {
+        let api = Self {
             arguments,
             target,
             data,
-            file,
-            samples,
-            repeat: 1,
+            samples: samples.map(jtl::Writer::create).transpose()?,
             turn: 0,
-            failed: Vec::new(),
-            uncertain: 0,
-            served,
         };
-        session.check_limits()?;
-        session.check_needs()?;
-        session.check_overwrites(is_used)?;
-        Ok(session)
+        api.check_limits(session)?;
+        api.check_needs()?;
+        api.check_overwrites(is_used, session);
+        Ok(api)
     }
 
     /// Fails, before the first row, if more elements are to be loaded than there are ids.
     fn check_needs(&self) -> Result<()> {
-        for planned in self.arguments.rows()? {
+        for planned in self.arguments.plan()? {
             for need in planned.scenario.needs() {
                 if let Some(why) = self.data.too_many(*need) {
                     bail!(why);
@@ -155,51 +119,37 @@ impl<'a> Session<'a> {
 
     /// Raises the limit of file descriptors, before the first row, to what the row with the most
     /// connections needs.
-    fn check_limits(&mut self) -> Result<()> {
+    fn check_limits(&self, session: &mut Session<'_>) -> Result<()> {
         let most = self.arguments.connections()?;
-        self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
-        for warning in connection::warnings(most, self.file.environment.somaxconn) {
-            self.warn(warning);
-        }
+        let environment = &mut session.file.environment;
+        environment.open_files_max = connection::ensure_descriptors(most)?;
+        let warning = connection::warning(most, environment.somaxconn);
+        warning
+            .into_iter()
+            .for_each(|warning| session.warn(warning));
         Ok(())
     }
 
     /// Warns if the rows may overwrite elements of an earlier run with this prefix.
-    fn check_overwrites(&mut self, is_used: bool) -> Result<()> {
-        let prefix = self.file.environment.run_prefix.clone();
-        let overwrites = "what this one inserts overwrites them";
-        if !self.arguments.loaded {
-            if is_used {
-                self.warn(format!(
-                    "the graph has elements of a run with prefix {prefix}: {overwrites}"
-                ));
-            }
-            return Ok(());
+    fn check_overwrites(&self, is_used: bool, session: &mut Session<'_>) {
+        if is_used && !self.arguments.loaded {
+            session.warn(format!(
+                "the graph has elements of a run with prefix {}: what this one inserts overwrites them",
+                session.file.environment.run_prefix
+            ));
         }
-        let rows = self.arguments.rows()?;
-        for need in rows.iter().filter_map(|row| row.scenario.inserts()) {
-            let next = self.data.given(need).load(Ordering::Relaxed);
-            let is_left = next < self.data.capacity(need);
-            if is_left && verify::is_there(&mut self.target, &self.data, need, next)? {
-                self.warn(format!(
-                    "a run with prefix {prefix} has written more than --loaded takes for loaded: {overwrites}"
-                ));
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Loads the data of a row, warms up, runs the row and verifies it. Skips a row that the server
     /// or the data do not allow. Returns the index of the row in the result file.
-    fn row(&mut self, planned: &Planned) -> Result<usize> {
+    fn row(&mut self, planned: &Planned, session: &mut Session<'_>) -> Result<usize> {
         let scenario = planned.scenario;
         let label = self.label(scenario);
         let (mut reason, mut before) = (self.lacking(scenario)?, String::new());
         if reason.is_none() {
-            self.load_needs(scenario)?;
+            self.load_needs(scenario, session)?;
             before = self.data.describe();
-            self.warm_up(scenario, &label, &planned.load)?;
+            self.warm_up(scenario, &label, &planned.load, session)?;
             reason = self.data.exhausted(scenario);
         }
         let mut row = match reason {
@@ -211,11 +161,12 @@ impl<'a> Session<'a> {
                 ..Row::default()
             },
             None => {
-                let ran = self.measure(scenario, &label, planned.load.clone())?;
+                let (load, budget) = (planned.load.clone(), self.arguments.requests);
+                let ran = self.measure(scenario, &label, load, budget, true, session)?;
                 let why = || self.data.exhausted(scenario).unwrap_or_default();
                 let ended_early = ran.ran_out.then(why);
                 if let Some(why) = &ended_early {
-                    self.warn(format!("{label} ended before its time: {why}"));
+                    session.warn(format!("{label} ended before its time: {why}"));
                 }
                 Row {
                     data_before: before,
@@ -227,86 +178,75 @@ impl<'a> Session<'a> {
         row.server.clone_from(&self.target.server.name);
         row.durability.clone_from(&self.target.server.durability);
         row.published.clone_from(&planned.published);
-        row.limit_us = queries::limit_us(scenario);
-        row.repeat = self.repeat;
-        self.judge(&row);
-        eprintln!("{}", table::summary(&row));
-        self.file.rows.push(row);
-        self.save()?;
-        Ok(self.file.rows.len() - 1)
-    }
-
-    /// Prints a warning, and adds it to the result file.
-    fn warn(&mut self, warning: String) {
-        progress::warn(&warning);
-        self.file.environment.warnings.push(warning);
+        row.repeat = planned.repeat;
+        self.judge(&row, session);
+        eprintln!("{}", report::summary(&row));
+        session.file.rows.push(row);
+        session.keep();
+        Ok(session.file.rows.len() - 1)
     }
 
     fn label(&self, scenario: Scenario) -> String {
-        let mut label = scenario.name();
         let items = scenario.items(&self.data.sizes);
         let usual = match scenario {
             Scenario::BatchInsertEdges | Scenario::BatchInsertEdgesUnchecked => BATCH_EDGES,
-            Scenario::IndexQuery => items,
             _ => BATCH_VERTICES,
         };
-        if items > 1 && items != usual {
-            label += &format!(" ({items} a request)");
+        match items > 1 && items != usual {
+            true => format!("{} ({items} a request)", scenario.name()),
+            false => scenario.name(),
         }
-        if scenario.chooses() && self.arguments.choice == Distribution::Zipfian {
-            label += " (zipfian)";
-        }
-        label
     }
 
+    /// Why the server cannot run a scenario, if so.
     fn lacking(&mut self, scenario: Scenario) -> Result<Option<String>> {
-        match scenario.feature() {
-            Some(feature) => self.target.lacks(feature, &self.data.naming),
+        match queries::traverser(scenario) {
+            Some(_) => self.target.lacks_traversers(&self.data.naming),
             None => Ok(None),
         }
     }
 
     /// Loads the data that a scenario reads or connects, unless this run has already loaded it.
-    fn load_needs(&mut self, scenario: Scenario) -> Result<()> {
+    fn load_needs(&mut self, scenario: Scenario, session: &Session<'_>) -> Result<()> {
         for need in scenario.needs() {
             let wanted = self.data.wanted(*need);
             let there = self.data.given(*need).load(Ordering::Relaxed);
             if there < wanted {
-                self.fill(*need, wanted - there)?;
-                self.target.place.loaded_at = environment::now();
+                self.fill(*need, wanted - there, session)?;
             }
         }
         Ok(())
     }
 
-    fn fill(&mut self, need: Need, elements: u64) -> Result<()> {
+    fn fill(&mut self, need: Need, elements: u64, session: &Session<'_>) -> Result<()> {
         let (scenario, label) = need.load();
         let items = u64::from(scenario.items(&self.data.sizes));
         let load = Load {
             model: Model::Closed,
-            users: Some(LOADERS),
+            users: LOADERS,
             hold_s: LOAD_S,
             ..Load::default()
         };
-        let ran = self.plan(scenario, label, load, Some(elements.div_ceil(items)), false)?;
+        let requests = Some(elements.div_ceil(items));
+        let ran = self.measure(scenario, label, load, requests, false, session)?;
         let row = &ran.row;
         if let Some(example) = row.error_examples.first() {
             bail!("{label}: {} {}", example.kind, example.text);
         }
-        ensure!(
-            !ran.ran_out,
-            "{label}: {}",
-            self.data.exhausted(scenario).unwrap_or_default()
-        );
-        eprintln!(
-            "{label}: {} in {:.1} s",
-            row.columns.samples * items,
-            row.elapsed_s
-        );
+        let why = || self.data.exhausted(scenario).unwrap_or_default();
+        ensure!(!ran.ran_out, "{label}: {}", why());
+        let samples = row.columns.samples;
+        eprintln!("{label}: {} in {:.1} s", samples * items, row.elapsed_s);
         Ok(())
     }
 
-    fn warm_up(&mut self, scenario: Scenario, label: &str, load: &Load) -> Result<()> {
+    fn warm_up(
+        &mut self,
+        scenario: Scenario,
+        label: &str,
+        load: &Load,
+        session: &Session<'_>,
+    ) -> Result<()> {
         if load.warmup_s <= 0.0 {
             return Ok(());
         }
@@ -315,45 +255,38 @@ impl<'a> Session<'a> {
             ramp_s: 0.0,
             ..load.clone()
         };
-        self.plan(scenario, &format!("{label}, warm-up"), load, None, false)?;
-        Ok(())
+        let label = format!("{label}, warm-up");
+        self.measure(scenario, &label, load, None, false, session)
+            .map(drop)
     }
 
-    fn measure(&mut self, scenario: Scenario, label: &str, load: Load) -> Result<Ran> {
-        self.plan(scenario, label, load, self.arguments.requests, true)
-    }
-
-    fn plan(
+    fn measure(
         &mut self,
         scenario: Scenario,
         label: &str,
         load: Load,
         budget: Option<u64>,
         keep_samples: bool,
+        session: &Session<'_>,
     ) -> Result<Ran> {
         self.turn += 1;
-        let connections = load.users.or(load.max_in_flight).unwrap_or(1);
-        let ran = RowPlan {
+        RowPlan {
             scenario,
             label,
             data: &self.data,
             place: &self.target.place,
-            route: Route::new(&self.target.endpoint, self.turn, connections),
-            distribution: self.arguments.choice,
+            route: Route::new(&self.target.endpoint, self.turn, load.users),
             threads: self.arguments.threads(),
             seed: mix(self.arguments.common.seed ^ (u64::from(self.turn) << 40)),
-            connect_timeout: self.arguments.connect_timeout(),
             timeout: self.arguments.timeout(),
             budget,
             read_back: self.arguments.verify,
             server_pid: self.target.server.pid,
-            progress: Progress::new(self.arguments.common.quiet),
+            progress: session.progress,
             samples: self.samples.as_mut().filter(|_| keep_samples),
             load,
         }
-        .run()?;
-        self.uncertain += ran.changes.uncertain();
-        Ok(ran)
+        .run()
     }
 
     fn verified(&mut self, scenario: Scenario, ran: Ran) -> Result<Row> {
@@ -366,8 +299,6 @@ impl<'a> Session<'a> {
                 written,
                 acknowledged: &ran.acknowledged,
                 items: ran.acknowledged_items,
-                changes: &ran.changes,
-                values_known: self.uncertain == ran.changes.uncertain(),
                 limit: self.arguments.verify,
             };
             let verification = verify::read_back(&mut self.target, &self.data, &back)
@@ -378,50 +309,39 @@ impl<'a> Session<'a> {
     }
 
     /// Records the reasons for which a row fails the run.
-    fn judge(&mut self, row: &Row) {
+    fn judge(&self, row: &Row, session: &mut Session<'_>) {
         if row.skipped.is_some() {
             return;
         }
         if row.verification.as_ref().is_some_and(|it| !it.passed()) {
-            self.failed
-                .push(format!("{}: written data is not there", row.label));
+            session.fail(format!("{}: written data is not there", row.label));
         }
         // In a limit search, the conditions end the search instead.
-        if self.arguments.limit_search {
-            return;
-        }
         let held = self.arguments.fail_on.iter().filter(|it| it.holds(row));
-        let held: Vec<String> = held.map(|it| format!("{}: {it}", row.label)).collect();
-        self.failed.extend(held);
+        for held in held.filter(|_| !self.arguments.limit_search) {
+            session.fail(format!("{}: {held}", row.label));
+        }
     }
 
     /// Searches the load at which a row fails, and adds the result to the file.
-    fn search(&mut self, planned: &Planned) -> Result<()> {
-        let open = planned.load.model == Model::Open;
-        let start = match open {
-            true => planned.load.rate.unwrap_or(1.0),
-            false => f64::from(planned.load.users.unwrap_or(1)),
-        };
+    fn search(&mut self, planned: &Planned, session: &mut Session<'_>) -> Result<()> {
         let conditions = Threshold::of_search(&self.arguments.fail_on);
         let (mut rows, mut reason) = (Vec::new(), String::new());
         let (factor, max) = (self.arguments.limit_factor, self.arguments.limit_max);
         ensure!(factor > 1.0, "--limit-factor is above 1");
-        let found = limit_search::search(start, factor, max, |load| {
+        let found = limit_search::search(planned.load.users, factor, max, |users| {
             let mut step = planned.clone();
-            match open {
-                true => step.load.rate = Some(load),
-                false => step.load.users = Some(load as u32),
-            }
-            let index = self.row(&step)?;
+            step.load.users = users;
+            let index = self.row(&step, session)?;
             rows.push(index as u32);
-            let row = &self.file.rows[index];
+            let row = &session.file.rows[index];
             if let Some(skipped) = &row.skipped {
                 reason.clone_from(skipped);
                 return Ok(Step::Last);
             }
             let failed = fails(row, &conditions);
             if let Some(failed) = &failed {
-                reason = format!("{load:.0}: {failed}");
+                reason = format!("{users}: {failed}");
             }
             anyhow::Ok(match failed {
                 None => Step::Clean,
@@ -432,81 +352,15 @@ impl<'a> Session<'a> {
         if found.first_failed.is_none() {
             reason = "the search's own maximum".to_owned();
         }
-        self.file.limits.push(LimitFound {
+        session.file.limits.push(LimitFound {
             server: self.target.server.name.clone(),
             label: self.label(planned.scenario),
-            raised: if open { "rate" } else { "users" }.to_owned(),
             last_clean: found.last_clean,
             first_failed: found.first_failed,
             reason,
             rows,
         });
-        self.save()
-    }
-
-    fn save(&mut self) -> Result<()> {
-        owned::stand_still_if_ending();
-        self.file.environment.end();
-        if let Some(path) = &self.arguments.common.json {
-            self.file.write(path)?;
-        }
-        if let Some(path) = &self.arguments.markdown {
-            put(path, &table::markdown(&self.file))?;
-        }
         Ok(())
-    }
-
-    /// Stops the server if this run started it, and verifies its store before the store is removed.
-    fn verify_store(&mut self) -> Result<()> {
-        let Some(served) = &mut self.served else {
-            return Ok(());
-        };
-        let verified = served.verify(self.arguments.verify_store)?;
-        eprintln!("{verified}");
-        self.failed.extend(verified.failure().map(str::to_owned));
-        for server in &mut self.file.servers {
-            server.notes.push(verified.to_string());
-        }
-        self.save()
-    }
-
-    fn finish(self) -> Result<ExitCode> {
-        print!("{}", table::markdown(&self.file));
-        for failed in &self.failed {
-            eprintln!("failed: {failed}");
-        }
-        Ok(match self.failed.is_empty() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::from(EXIT_FAILED),
-        })
-    }
-}
-
-fn new_file(
-    arguments: &ApiArguments,
-    served: Option<&Served>,
-    server: &Server,
-    naming: &Naming,
-) -> ResultFile {
-    let title = arguments
-        .common
-        .title
-        .as_deref()
-        .unwrap_or("varve bench api");
-    let data = match served {
-        Some(served) => environment::Data::Folder(served.folder().to_owned()),
-        None => environment::Data::Elsewhere,
-    };
-    let environment = arguments.common.environment(&data, arguments.threads());
-    ResultFile {
-        format: FORMAT,
-        title: title.to_owned(),
-        environment: Environment {
-            run_prefix: String::from_utf8_lossy(&naming.prefix).into_owned(),
-            ..environment
-        },
-        servers: vec![server.clone()],
-        ..ResultFile::default()
     }
 }
 
@@ -533,8 +387,6 @@ fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
 fn assume_loaded(data: &Data) {
     let needs = [
         Need::Vertices(VertexKind::Plain),
-        Need::Vertices(VertexKind::Indexed),
-        Need::Vertices(VertexKind::Forgetful),
         Need::Vertices(VertexKind::Person),
         Need::Edges,
         Need::Knows,
@@ -547,35 +399,29 @@ fn assume_loaded(data: &Data) {
 /// The name of the server program without its version; `server` if unknown.
 fn short_name(server: &Server) -> String {
     let service = server.service.as_deref().unwrap_or("server");
-    service
-        .split([' ', ','])
-        .next()
-        .unwrap_or(service)
-        .to_owned()
+    let name = service.split([' ', ',']).next();
+    name.unwrap_or(service).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::Generator;
     use super::*;
+    use crate::result::Generator;
 
     #[test]
     fn a_step_that_the_generator_bound_is_not_clean() {
-        let row = |bound, not_sent| Row {
+        let row = |bound: bool| Row {
             generator: Generator {
                 bound,
                 bound_reason: bound.then(|| "9 % of the sends were late".to_owned()),
-                not_sent,
                 ..Generator::default()
             },
             ..Row::default()
         };
         let conditions = Threshold::of_search(&[]);
-        assert_eq!(fails(&row(false, 0), &conditions), None);
-        let reason = fails(&row(true, 0), &conditions).expect("not clean");
+        assert_eq!(fails(&row(false), &conditions), None);
+        let reason = fails(&row(true), &conditions).expect("not clean");
         assert!(reason.starts_with("generator-bound: 9 %"), "{reason}");
-        let reason = fails(&row(true, 1), &conditions).expect("not clean");
-        assert_eq!(reason, "not_sent>0", "what was asked for comes first");
     }
 
     #[test]

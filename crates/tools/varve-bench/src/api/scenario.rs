@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::ValueEnum;
 
 use super::payload::{self, Naming, VertexKind};
-use super::{queries, social};
+use super::social;
 
 /// A scenario, by the names of the published load tests where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Scenario {
-    /// Create property keys; after `--schema-elements` of them, request the same ones again
+    /// Create 200 property keys, then request the same ones again
     PropertyKeys,
     /// Create vertex labels, likewise
     VertexLabels,
@@ -31,28 +31,10 @@ pub(crate) enum Scenario {
     VertexById,
     /// Read an edge by its id
     EdgeById,
-    /// Set a property of a vertex
-    UpdateVertices,
-    /// Set a property of each of `--vertices-per-request` vertices
-    BatchUpdateVertices,
-    /// Query the ten vertices that have a value, through an index
-    IndexQuery,
     /// Read the edges out of a vertex
     Adjacency,
-    /// Read the vertices two steps away, by the server's k-out
-    KOut,
-    /// Read vertices, and sometimes create one (`--write-ratio`)
-    Mixed,
-    /// Read a vertex as of the end of the load (Varve)
-    AsOf,
-    /// Create one vertex of 20 properties and 1 kB a request
-    SingleInsertWide,
-    /// Create `--vertices-per-request` such vertices a request
-    BatchInsertWide,
-    /// Overwrite existing vertices of a label that keeps history
+    /// Overwrite `--vertices-per-request` existing vertices a request
     Overwrite,
-    /// The same with a label that keeps no history
-    OverwriteNoHistory,
     /// Gremlin, on the social graph: a person
     GremlinVertex,
     /// The names of the persons whom a person knows
@@ -96,12 +78,6 @@ pub(crate) enum Scenario {
     SameNeighbors,
     /// Rings of up to three steps
     Rings,
-    /// Create vertices with an indexed value
-    #[value(hide = true)]
-    LoadIndexed,
-    /// Create vertices of the label without history
-    #[value(hide = true)]
-    LoadForgetful,
     /// Create persons
     #[value(hide = true)]
     LoadPersons,
@@ -165,22 +141,11 @@ pub(crate) enum Need {
 pub(crate) enum Written {
     Vertices(VertexKind),
     Edges,
-    /// Existing vertices whose properties are all overwritten: their content depends on which write
-    /// was the last.
-    Overwritten(VertexKind),
-    /// Existing vertices whose ages are overwritten.
-    Updated(VertexKind),
+    /// Existing vertices, whose content depends on which write was the last.
+    Overwritten,
     PropertyKeys,
     VertexLabels,
     EdgeLabels,
-}
-
-/// A feature that only some servers have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Feature {
-    AsOf,
-    KOut,
-    NoHistory,
 }
 
 impl Need {
@@ -189,11 +154,6 @@ impl Need {
         use Scenario as S;
         match self {
             Self::Vertices(VertexKind::Plain) => (S::BatchInsertVertices, "loading vertices"),
-            Self::Vertices(VertexKind::Indexed) => (S::LoadIndexed, "loading indexed vertices"),
-            Self::Vertices(VertexKind::Wide) => (S::BatchInsertWide, "loading wide vertices"),
-            Self::Vertices(VertexKind::Forgetful) => {
-                (S::LoadForgetful, "loading vertices without history")
-            }
             Self::Vertices(VertexKind::Person) => (S::LoadPersons, "loading persons"),
             Self::Edges => (S::BatchInsertEdgesUnchecked, "loading edges"),
             Self::Knows => (S::LoadKnows, "loading edges between persons"),
@@ -210,10 +170,7 @@ impl Scenario {
 
     /// Whether the scenario only loads data for others.
     pub(crate) const fn is_load(self) -> bool {
-        matches!(
-            self,
-            Self::LoadIndexed | Self::LoadForgetful | Self::LoadPersons | Self::LoadKnows
-        )
+        matches!(self, Self::LoadPersons | Self::LoadKnows)
     }
 
     /// Whether the scenario reads the social graph.
@@ -228,26 +185,14 @@ impl Scenario {
             | Self::EdgeLabels
             | Self::SingleInsertVertices
             | Self::BatchInsertVertices
-            | Self::SingleInsertWide
-            | Self::BatchInsertWide
-            | Self::LoadIndexed
-            | Self::LoadForgetful
             | Self::LoadPersons
             | Self::LoadKnows => &[],
             Self::SingleInsertEdges
             | Self::BatchInsertEdges
             | Self::BatchInsertEdgesUnchecked
             | Self::VertexById
-            | Self::UpdateVertices
-            | Self::BatchUpdateVertices
-            | Self::Mixed
-            | Self::AsOf
             | Self::Overwrite => &[Need::Vertices(VertexKind::Plain)],
-            Self::EdgeById | Self::Adjacency | Self::KOut => {
-                &[Need::Vertices(VertexKind::Plain), Need::Edges]
-            }
-            Self::IndexQuery => &[Need::Vertices(VertexKind::Indexed)],
-            Self::OverwriteNoHistory => &[Need::Vertices(VertexKind::Forgetful)],
+            Self::EdgeById | Self::Adjacency => &[Need::Vertices(VertexKind::Plain), Need::Edges],
             _ => &[Need::Vertices(VertexKind::Person), Need::Knows],
         }
     }
@@ -257,23 +202,13 @@ impl Scenario {
             Self::PropertyKeys => Some(Written::PropertyKeys),
             Self::VertexLabels => Some(Written::VertexLabels),
             Self::EdgeLabels => Some(Written::EdgeLabels),
-            Self::SingleInsertVertices | Self::BatchInsertVertices | Self::Mixed => {
+            Self::SingleInsertVertices | Self::BatchInsertVertices => {
                 Some(Written::Vertices(VertexKind::Plain))
             }
             Self::SingleInsertEdges | Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked => {
                 Some(Written::Edges)
             }
-            Self::UpdateVertices => Some(Written::Updated(VertexKind::Plain)),
-            // The update strategy concerns properties that both have; the request sets all others.
-            Self::BatchUpdateVertices | Self::Overwrite => {
-                Some(Written::Overwritten(VertexKind::Plain))
-            }
-            Self::OverwriteNoHistory => Some(Written::Overwritten(VertexKind::Forgetful)),
-            Self::SingleInsertWide | Self::BatchInsertWide => {
-                Some(Written::Vertices(VertexKind::Wide))
-            }
-            Self::LoadIndexed => Some(Written::Vertices(VertexKind::Indexed)),
-            Self::LoadForgetful => Some(Written::Vertices(VertexKind::Forgetful)),
+            Self::Overwrite => Some(Written::Overwritten),
             Self::LoadPersons => Some(Written::Vertices(VertexKind::Person)),
             _ => None,
         }
@@ -288,52 +223,15 @@ impl Scenario {
         }
     }
 
-    pub(crate) const fn feature(self) -> Option<Feature> {
-        match self {
-            Self::AsOf => Some(Feature::AsOf),
-            Self::OverwriteNoHistory => Some(Feature::NoHistory),
-            Self::KOut => Some(Feature::KOut),
-            other if queries::traverser(other).is_some() => Some(Feature::KOut),
-            _ => None,
-        }
-    }
-
-    /// Whether elements are chosen among the loaded ones; otherwise they are new.
-    pub(crate) const fn chooses(self) -> bool {
-        !matches!(
-            self,
-            Self::PropertyKeys
-                | Self::VertexLabels
-                | Self::EdgeLabels
-                | Self::SingleInsertVertices
-                | Self::SingleInsertEdges
-                | Self::BatchInsertVertices
-                | Self::BatchInsertEdges
-                | Self::BatchInsertEdgesUnchecked
-                | Self::SingleInsertWide
-                | Self::BatchInsertWide
-                | Self::LoadIndexed
-                | Self::LoadForgetful
-                | Self::LoadPersons
-                | Self::LoadKnows
-        )
-    }
-
     /// Elements that a request writes or reads.
     pub(crate) const fn items(self, sizes: &Sizes) -> u32 {
         match self {
-            Self::BatchInsertVertices
-            | Self::BatchUpdateVertices
-            | Self::BatchInsertWide
-            | Self::LoadIndexed
-            | Self::LoadForgetful
-            | Self::LoadPersons
-            | Self::Overwrite
-            | Self::OverwriteNoHistory => sizes.vertices_per_request,
+            Self::BatchInsertVertices | Self::LoadPersons | Self::Overwrite => {
+                sizes.vertices_per_request
+            }
             Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked | Self::LoadKnows => {
                 sizes.edges_per_request
             }
-            Self::IndexQuery => payload::GROUP as u32,
             _ => 1,
         }
     }
@@ -344,10 +242,6 @@ impl Scenario {
 pub(crate) struct Sizes {
     pub(crate) vertices_per_request: u32,
     pub(crate) edges_per_request: u32,
-    /// Schema elements that are created before the same ones are requested again.
-    pub(crate) schema_elements: u64,
-    /// Share of writes in the mixed scenario.
-    pub(crate) write_ratio: f64,
     /// Vertices loaded of each kind, before reads and edges.
     pub(crate) vertices: u64,
     /// Edges loaded.
@@ -365,8 +259,6 @@ pub(crate) struct GraphAddress {
     pub(crate) source: String,
     /// The text between the ids of the two ends in an edge id, percent-encoded: `%3E1%3E1%3E%3E`.
     pub(crate) edge_middle: String,
-    /// The instant at which the load ended, for reads of the past.
-    pub(crate) loaded_at: String,
     /// Whether the bodies of answers are checked, too.
     pub(crate) checked: bool,
 }
@@ -378,9 +270,6 @@ pub(crate) struct Data {
     pub(crate) sizes: Sizes,
     /// The next number of each kind.
     plain: AtomicU64,
-    indexed: AtomicU64,
-    wide: AtomicU64,
-    forgetful: AtomicU64,
     persons: AtomicU64,
     edges: AtomicU64,
     knows: AtomicU64,
@@ -393,9 +282,6 @@ impl Data {
             naming,
             sizes,
             plain: AtomicU64::new(0),
-            indexed: AtomicU64::new(0),
-            wide: AtomicU64::new(0),
-            forgetful: AtomicU64::new(0),
             persons: AtomicU64::new(0),
             edges: AtomicU64::new(0),
             knows: AtomicU64::new(0),
@@ -474,9 +360,6 @@ impl Data {
     const fn vertices(&self, kind: VertexKind) -> &AtomicU64 {
         match kind {
             VertexKind::Plain => &self.plain,
-            VertexKind::Indexed => &self.indexed,
-            VertexKind::Wide => &self.wide,
-            VertexKind::Forgetful => &self.forgetful,
             VertexKind::Person => &self.persons,
         }
     }
@@ -490,9 +373,6 @@ impl Data {
         let parts = [
             of(&self.plain, "vertices"),
             of(&self.edges, "edges"),
-            of(&self.indexed, "indexed vertices"),
-            of(&self.wide, "wide vertices"),
-            of(&self.forgetful, "vertices without history"),
             of(&self.persons, "persons"),
             of(&self.knows, "edges between persons"),
         ];
@@ -523,8 +403,6 @@ mod tests {
             let sizes = Sizes {
                 vertices_per_request: 200,
                 edges_per_request: 200,
-                schema_elements: 1,
-                write_ratio: 0.0,
                 vertices,
                 edges,
             };
@@ -534,12 +412,7 @@ mod tests {
             };
             Data::new(naming, sizes).too_many(need)
         };
-        for kind in [
-            VertexKind::Plain,
-            VertexKind::Indexed,
-            VertexKind::Wide,
-            VertexKind::Person,
-        ] {
+        for kind in [VertexKind::Plain, VertexKind::Person] {
             let need = Need::Vertices(kind);
             let most = kind.capacity();
             assert_eq!(too_many(need, most, 0), None, "{kind:?}");

@@ -1,10 +1,9 @@
-//! The times at which requests are due. The three load models are plain arithmetic on nanoseconds
+//! The times at which requests are due. Both load models are plain arithmetic on nanoseconds
 //! since the row's start, so that they can be tested on a virtual clock.
 
 use std::time::Duration;
 
-use super::result::{Load, Model};
-use crate::random::Random;
+use crate::result::{Load, Model};
 
 /// Nanoseconds since the row's start.
 pub(crate) type Nanos = u64;
@@ -29,19 +28,17 @@ pub(crate) struct Users {
 }
 
 impl Users {
-    /// `None` for the open model.
-    pub(crate) fn of(load: &Load) -> Option<Self> {
+    pub(crate) fn of(load: &Load) -> Self {
         let period = match load.model {
             Model::Paced => load.period_s.unwrap_or(1.0),
             Model::Closed => 0.0,
-            Model::Open => return None,
         };
-        Some(Self {
-            users: load.users.unwrap_or(1).max(1),
+        Self {
+            users: load.users.max(1),
             period: nanos(period),
             ramp: nanos(load.ramp_s),
             hold: nanos(load.hold_s),
-        })
+        }
     }
 
     /// All paced users live equally long, so that all of them send equally often; they stop in the
@@ -99,16 +96,6 @@ impl Course {
         }
     }
 
-    /// The course of an arrival of the open model: one request.
-    pub(crate) const fn arrival(at: Nanos) -> Self {
-        Self {
-            end: at,
-            period: 0,
-            due: at,
-            planned: at,
-        }
-    }
-
     pub(crate) const fn due(&self) -> Nanos {
         self.due
     }
@@ -162,52 +149,6 @@ impl Course {
     }
 }
 
-/// The arrivals of the open model for one of several threads.
-#[derive(Debug, Clone)]
-pub(crate) struct Arrivals {
-    gap: f64,
-    next: f64,
-    end: f64,
-    poisson: Option<Random>,
-}
-
-impl Arrivals {
-    /// Returns `None` for the other models.
-    pub(crate) fn of(load: &Load, thread: u32, threads: u32, seed: u64) -> Option<Self> {
-        if load.model != Model::Open {
-            return None;
-        }
-        let gap = 1e9 * f64::from(threads) / load.rate.unwrap_or(1.0).max(1e-6);
-        let mut arrivals = Self {
-            gap,
-            next: gap * f64::from(thread) / f64::from(threads),
-            end: (load.hold_s + load.ramp_s) * 1e9,
-            poisson: load.poisson.then(|| Random::new(seed ^ u64::from(thread))),
-        };
-        if arrivals.poisson.is_some() {
-            arrivals.next = arrivals.draw();
-        }
-        Some(arrivals)
-    }
-
-    /// The next arrival, or `None` when the row is over.
-    pub(crate) fn due(&self) -> Option<Nanos> {
-        (self.next < self.end).then_some(self.next as Nanos)
-    }
-
-    /// Draws the next arrival.
-    pub(crate) fn advance(&mut self) {
-        self.next += self.draw();
-    }
-
-    fn draw(&mut self) -> f64 {
-        match &mut self.poisson {
-            None => self.gap,
-            Some(random) => -(1.0 - random.unit()).ln() * self.gap,
-        }
-    }
-}
-
 /// Seconds as nanoseconds; 0 for negative values, NaN and values too large for a [`Duration`].
 pub(crate) fn nanos(seconds: f64) -> Nanos {
     Duration::try_from_secs_f64(seconds).map_or(0, |duration| duration.as_nanos() as Nanos)
@@ -220,13 +161,13 @@ mod tests {
     fn paced(users: u32, period: f64, ramp: f64, hold: f64) -> Users {
         let load = Load {
             model: Model::Paced,
-            users: Some(users),
+            users,
             period_s: Some(period),
             ramp_s: ramp,
             hold_s: hold,
             ..Load::default()
         };
-        Users::of(&load).expect("users")
+        Users::of(&load)
     }
 
     /// A request on the virtual clock.
@@ -434,30 +375,6 @@ mod tests {
             // freeze.
             let waits = nanos(to.min(2.0) - from) as f64 / 2e6;
             assert!(percentile(&corrected, 80.0) >= waits, "{from} to {to}");
-        }
-    }
-
-    #[test]
-    fn open_arrivals_come_at_the_rate_from_all_threads_together() {
-        for poisson in [false, true] {
-            let load = Load {
-                model: Model::Open,
-                rate: Some(1_000.0),
-                hold_s: 10.0,
-                poisson,
-                ..Load::default()
-            };
-            let mut all = 0;
-            for thread in 0..2 {
-                let mut arrivals = Arrivals::of(&load, thread, 2, 5).expect("open");
-                let mut last = 0;
-                while let Some(at) = arrivals.due() {
-                    assert!(at >= last);
-                    (last, all) = (at, all + 1);
-                    arrivals.advance();
-                }
-            }
-            assert!((9_700..=10_300).contains(&all), "{all}");
         }
     }
 }

@@ -4,15 +4,13 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde_json::Value;
 
-use super::payload::{
-    self, EDGE_LABEL, FORGETFUL_LABEL, INDEXED_LABEL, Naming, PREFIX, VERTEX_LABEL, WIDE_LABEL,
-};
-use super::result::Server;
-use super::scenario::{Feature, GraphAddress};
+use super::payload::{EDGE_LABEL, Naming, PREFIX, VERTEX_LABEL};
+use super::scenario::GraphAddress;
 use super::social;
 use crate::client::Probe;
 use crate::endpoint::{Endpoint, Trust};
 use crate::process;
+use crate::result::Server;
 
 /// How a graph is addressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -101,7 +99,6 @@ impl Target {
             base,
             source: format!("__g_{graph}"),
             edge_middle: String::new(),
-            loaded_at: String::new(),
             checked: true,
         };
         Ok(Self {
@@ -145,7 +142,6 @@ impl Target {
             base: String::new(),
             source: graph.to_owned(),
             edge_middle: String::new(),
-            loaded_at: String::new(),
             checked: true,
         };
         Ok(Self {
@@ -177,13 +173,12 @@ impl Target {
     ///
     /// # Errors
     /// When the server does not answer, the graph does not exist or has a different schema under
-    /// these names, the index is not ready in time, or the form of the edge id is unknown.
+    /// these names, or the form of the edge id is unknown.
     pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
         self.ensure_graph()?;
         for (path, body) in schema() {
             self.create(path, &body)?;
         }
-        self.wait_for_index("benchq_by_group")?;
         self.learn_edge_ids(naming)
     }
 
@@ -291,31 +286,16 @@ impl Target {
         answer.json()
     }
 
-    /// Returns why the server cannot run a scenario with this feature; `None` if it can. Reads a
-    /// probe vertex, so [`Target::prepare`] must run first.
+    /// Returns why the server cannot run traversers; `None` if it can. Reads a probe vertex, so
+    /// [`Target::prepare`] must run first.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub(crate) fn lacks(&mut self, feature: Feature, naming: &Naming) -> Result<Option<String>> {
-        let [id, _] = naming.probe_ids();
-        let (path, reason) = match feature {
-            Feature::AsOf => (
-                format!("graph/vertices/%22{id}%22/history"),
-                "the server keeps no history (no …/history)",
-            ),
-            Feature::NoHistory => (
-                format!("graph/vertices/%22{id}%22/history"),
-                "the server keeps no history, so there is none to do without",
-            ),
-            Feature::KOut => (
-                format!("traversers/kout?source=%22{id}%22&direction=OUT&max_depth=1"),
-                "the server has no traversers/kout; see adjacency",
-            ),
-        };
-        let answer = self
-            .probe
-            .ask("GET", &format!("{}/{path}", self.place.base), None)?;
-        Ok((answer.status != 200).then(|| format!("{reason}: status {}", answer.status)))
+    pub(crate) fn lacks_traversers(&mut self, naming: &Naming) -> Result<Option<String>> {
+        let ([id, _], base) = (naming.probe_ids(), &self.place.base);
+        let path = format!("{base}/traversers/kout?source=%22{id}%22&direction=OUT&max_depth=1");
+        let status = self.probe.ask("GET", &path, None)?.status;
+        Ok((status != 200).then(|| format!("the server has no traversers/kout: status {status}")))
     }
 }
 
@@ -350,47 +330,24 @@ fn schema() -> Vec<(&'static str, String)> {
         let body = format!(r#"{{"name":"{name}","data_type":"{data_type}","check_exist":false}}"#);
         ("propertykeys", body)
     };
-    let vertex = |name: &str, properties: &str, more: &str| {
+    let vertex = |name: &str, properties: &str| {
         let body = format!(
-            r#"{{"name":"{name}","id_strategy":"CUSTOMIZE_STRING","properties":[{properties}],"check_exist":false{more}}}"#
+            r#"{{"name":"{name}","id_strategy":"CUSTOMIZE_STRING","properties":[{properties}],"check_exist":false}}"#
         );
         ("vertexlabels", body)
     };
-    let wide: Vec<String> = (0..payload::WIDE_PROPERTIES)
-        .map(|at| format!("bw{at:02}"))
-        .collect();
-    let mut schema = vec![
+    vec![
         key("bname", "TEXT"),
         key("bage", "INT"),
-        key("bgroup", "TEXT"),
         key("bsince", "INT"),
-    ];
-    schema.extend(wide.iter().map(|name| key(name, "TEXT")));
-    let wide = wide
-        .iter()
-        .map(|name| format!("\"{name}\""))
-        .collect::<Vec<_>>()
-        .join(",");
-    schema.extend([
-        vertex(VERTEX_LABEL, r#""bname","bage""#, ""),
-        vertex(INDEXED_LABEL, r#""bname","bgroup""#, ""),
-        vertex(WIDE_LABEL, &wide, ""),
-        // A server without history stores `~history` like any other user data.
-        vertex(FORGETFUL_LABEL, r#""bname","bage""#, r#","user_data":{"~history":"none"}"#),
+        vertex(VERTEX_LABEL, r#""bname","bage""#),
         (
             "edgelabels",
             format!(
                 r#"{{"name":"{EDGE_LABEL}","source_label":"{VERTEX_LABEL}","target_label":"{VERTEX_LABEL}","properties":["bsince"],"check_exist":false}}"#
             ),
         ),
-        (
-            "indexlabels",
-            format!(
-                r#"{{"name":"benchq_by_group","base_type":"VERTEX_LABEL","base_value":"{INDEXED_LABEL}","index_type":"SECONDARY","fields":["bgroup"],"check_exist":false}}"#
-            ),
-        ),
-    ]);
-    schema
+    ]
 }
 
 #[cfg(test)]

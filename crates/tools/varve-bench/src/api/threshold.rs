@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::result::Row;
+use crate::result::{Buckets, Row};
 
 /// A condition that must not hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,6 @@ enum Metric {
     Max,
     Throughput,
     Items,
-    NotSent,
 }
 
 /// The metrics by their names on the command line. Percentiles are in tenths of a percent.
@@ -45,25 +44,20 @@ const METRICS: &[(&str, Metric)] = &[
     ("max", Metric::Max),
     ("throughput", Metric::Throughput),
     ("items", Metric::Items),
-    ("not_sent", Metric::NotSent),
 ];
 
 impl Threshold {
-    /// The conditions that end a search for the upper limit: `asked`, and `error>0` and
-    /// `not_sent>0` unless `asked` has a condition on the same metric. If arrivals are not sent,
-    /// the server does not get the rate of the step.
+    /// The conditions that end a search for the upper limit: `asked`, and `error>0` unless `asked`
+    /// has a condition on errors.
     pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
-        let above_zero = |metric, name: &str| Self {
-            metric,
-            above: true,
-            value: 0.0,
-            text: format!("{name}>0"),
-        };
         let mut all = asked.to_vec();
-        for (metric, name) in [(Metric::Error, "error"), (Metric::NotSent, "not_sent")] {
-            if all.iter().all(|it| it.metric != metric) {
-                all.push(above_zero(metric, name));
-            }
+        if all.iter().all(|it| it.metric != Metric::Error) {
+            all.push(Self {
+                metric: Metric::Error,
+                above: true,
+                value: 0.0,
+                text: "error>0".to_owned(),
+            });
         }
         all
     }
@@ -71,21 +65,21 @@ impl Threshold {
     /// Whether the condition holds for a row that ran. A condition on corrected times holds for no
     /// row without them.
     pub(crate) fn holds(&self, row: &Row) -> bool {
-        let percentile = |it: u32| row.histogram.percentile(f64::from(it) / 10.0) as f64;
+        let percentile =
+            |times: &Buckets, tenths: u32| times.percentile(f64::from(tenths) / 10.0) as f64 / 1e3;
         let value = match self.metric {
             Metric::Error => row.columns.error_percent,
             Metric::Average => row.columns.average_us,
-            Metric::Percentile(it) => percentile(it),
+            Metric::Percentile(it) => percentile(&row.histogram_ns, it),
             Metric::CorrectedPercentile(it) => {
-                let Some(buckets) = &row.corrected_histogram else {
+                let Some(times) = &row.corrected_histogram_ns else {
                     return false;
                 };
-                buckets.percentile(f64::from(it) / 10.0) as f64
+                percentile(times, it)
             }
-            Metric::Max => row.columns.max_us as f64,
+            Metric::Max => row.columns.max_us,
             Metric::Throughput => row.columns.throughput,
             Metric::Items => row.more.items_per_s,
-            Metric::NotSent => row.generator.not_sent as f64,
         };
         match self.above {
             true => value > self.value,
@@ -113,10 +107,7 @@ impl FromStr for Threshold {
             let names: Vec<&str> = METRICS.iter().map(|(name, _)| *name).collect();
             format!("{name} is not a metric; there are {}", names.join(", "))
         })?;
-        let is_time = !matches!(
-            metric,
-            Metric::Error | Metric::Throughput | Metric::Items | Metric::NotSent
-        );
+        let is_time = !matches!(metric, Metric::Error | Metric::Throughput | Metric::Items);
         let value = if is_time {
             parse_seconds(value)? * 1e6
         } else {
@@ -159,7 +150,7 @@ pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::result::{Buckets, Columns, Generator};
+    use crate::result::Columns;
 
     fn row() -> Row {
         Row {
@@ -168,11 +159,7 @@ mod tests {
                 throughput: 900.0,
                 ..Columns::default()
             },
-            histogram: Buckets(vec![(1_000, 98), (25_000, 2)]),
-            generator: Generator {
-                not_sent: 7,
-                ..Generator::default()
-            },
+            histogram_ns: Buckets(vec![(1_000_000, 98), (25_000_000, 2)]),
             ..Row::default()
         }
     }
@@ -195,24 +182,21 @@ mod tests {
             ("throughput<900", false),
             ("corrected_p99>1ms", false),
             ("corrected_p99<1ms", false),
-            ("not_sent>0", true),
-            ("not_sent>7", false),
         ] {
             assert_eq!(holds(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_search_ends_at_arrivals_that_were_not_sent() {
+    fn a_search_ends_at_errors_unless_asked_otherwise() {
         let names = |asked: &[&str]| -> Vec<String> {
             let asked: Vec<Threshold> = asked.iter().map(|it| it.parse().expect(it)).collect();
             let all = Threshold::of_search(&asked);
             all.iter().map(ToString::to_string).collect()
         };
-        assert_eq!(names(&[]), ["error>0", "not_sent>0"]);
-        assert_eq!(names(&["p99>20ms"]), ["p99>20ms", "error>0", "not_sent>0"]);
-        assert_eq!(names(&["not_sent>9"]), ["not_sent>9", "error>0"]);
-        assert_eq!(names(&["error>1", "not_sent>9"]), ["error>1", "not_sent>9"]);
+        assert_eq!(names(&[]), ["error>0"]);
+        assert_eq!(names(&["p99>20ms"]), ["p99>20ms", "error>0"]);
+        assert_eq!(names(&["error>1"]), ["error>1"]);
     }
 
     #[test]

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::changes::Changes;
 use super::measure::Acknowledged;
 use super::payload::{ID, Naming, VertexKind};
-use super::result::Verification;
-use super::scenario::{Data, Need, Written};
+use super::scenario::{Data, Written};
 use super::target::Target;
 use crate::random::Random;
+use crate::result::Verification;
 
 /// Property names and values.
 type Properties = Vec<(String, Value)>;
@@ -23,9 +22,6 @@ pub(crate) struct Back<'a> {
     pub(crate) acknowledged: &'a [Acknowledged],
     /// Elements of all acknowledged requests.
     pub(crate) items: u64,
-    pub(crate) changes: &'a Changes,
-    /// Whether no change of an earlier row has failed, which could still be applied.
-    pub(crate) values_known: bool,
     /// The most elements to read.
     pub(crate) limit: u64,
 }
@@ -33,8 +29,8 @@ pub(crate) struct Back<'a> {
 /// An element to read, and its expected content.
 struct Wanted {
     path: String,
-    /// The possible contents; if there are none, any content is right.
-    contents: Vec<Properties>,
+    /// Its properties; if there are none, any content is right.
+    properties: Properties,
 }
 
 /// The result of reading an element back.
@@ -49,10 +45,7 @@ enum ReadBack {
 /// # Errors
 /// When the server does not answer.
 pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Result<Verification> {
-    let (elements, method) = match back.written {
-        Written::Overwritten(kind) | Written::Updated(kind) => changed(target, data, back, kind),
-        _ => created(target, data, back),
-    };
+    let (elements, method) = chosen(target, data, back);
     let mut verification = Verification {
         acknowledged: back.items,
         method,
@@ -69,21 +62,8 @@ pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Re
     Ok(verification)
 }
 
-/// Whether the graph already has the element that a run would add with this number.
-///
-/// # Errors
-/// When the server's answer is neither 200 nor 404.
-pub(crate) fn is_there(target: &mut Target, data: &Data, need: Need, number: u64) -> Result<bool> {
-    let written = match need {
-        Need::Vertices(kind) => Written::Vertices(kind),
-        Need::Edges | Need::Knows => Written::Edges,
-    };
-    let path = wanted(target, data, written, number).path;
-    target.has(&path)
-}
-
-/// The elements that the row created, and a description of their choice.
-fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, String) {
+/// The elements to read, and a description of their choice.
+fn chosen(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, String) {
     let numbers = drawn(back.acknowledged, back.limit, data.naming.seed);
     let count = numbers.len() as u64;
     let method = match back.written {
@@ -97,58 +77,12 @@ fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, Strin
     (numbers.iter().map(wanted).collect(), method)
 }
 
-/// The vertices that the row changed, each with its possible values, and a description of their
-/// choice.
-fn changed(
-    target: &Target,
-    data: &Data,
-    back: &Back<'_>,
-    kind: VertexKind,
-) -> (Vec<Wanted>, String) {
-    let limit = usize::try_from(back.limit).unwrap_or(usize::MAX);
-    let (changed, all) = back.changes.chosen(limit);
-    let (count, only_there) = match back.values_known {
-        true => (changed.len(), ""),
-        false => (
-            changed.len(),
-            ", for being there: an earlier change failed, and may be done late",
-        ),
-    };
-    let method = match all {
-        true => format!("all {count} vertices that were changed read by id{only_there}"),
-        false => {
-            format!("{count} of the changed vertices, chosen at random, read by id{only_there}")
-        }
-    };
-    let wanted = changed.into_iter().map(|it| {
-        let content = |seed: &u64| last_written(&data.naming, back.written, it.number, *seed);
-        Wanted {
-            path: vertex_path(target, &data.naming, kind, it.number),
-            contents: match back.values_known {
-                true => it.seeds.iter().map(content).collect(),
-                false => Vec::new(),
-            },
-        }
-    });
-    (wanted.collect(), method)
-}
-
-/// The properties that a change with this seed wrote to vertex `number`.
-fn last_written(naming: &Naming, written: Written, number: u64, seed: u64) -> Properties {
-    let naming = Naming { seed, ..*naming };
-    let mut properties = naming.properties(VertexKind::Plain, number);
-    if let Written::Updated(_) = written {
-        properties.retain(|(name, _)| name == "bage");
-    }
-    properties
-}
-
 /// The numbers to read, ascending and without duplicates: all acknowledged ones, or a random sample
 /// of `limit`.
 fn drawn(acknowledged: &[Acknowledged], limit: u64, seed: u64) -> Vec<u64> {
     let mut requests = acknowledged.to_vec();
     requests.sort_unstable_by_key(|request| request.first);
-    // Names of the schema are created repeatedly; all other elements are created once.
+    // Names of the schema and overwritten vertices are written repeatedly.
     requests.dedup_by_key(|request| request.first);
     let total: u64 = requests.iter().map(|it| u64::from(it.count)).sum();
     let mut chosen = Vec::new();
@@ -183,10 +117,15 @@ fn wanted(target: &Target, data: &Data, written: Written, number: u64) -> Wanted
         let name = String::from_utf8_lossy(&naming.name(number)).into_owned();
         (format!("{base}/schema/{what}/b{letter}{name}"), Vec::new())
     };
-    let (path, contents) = match written {
-        Written::Vertices(kind) | Written::Overwritten(kind) | Written::Updated(kind) => (
+    let (path, properties) = match written {
+        Written::Vertices(kind) => (
             vertex_path(target, naming, kind, number),
-            vec![naming.properties(kind, number)],
+            naming.properties(kind, number),
+        ),
+        // Which write was the last is unknown, and so is the content.
+        Written::Overwritten => (
+            vertex_path(target, naming, VertexKind::Plain, number),
+            Vec::new(),
         ),
         Written::Edges => {
             let (source, right) = naming.ends(number, data.sizes.vertices);
@@ -194,13 +133,13 @@ fn wanted(target: &Target, data: &Data, written: Written, number: u64) -> Wanted
             let middle = &target.place.edge_middle;
             let path = format!("{base}/graph/edges/S{source}{middle}S{right}");
             let since = ("bsince".to_owned(), naming.since(number).into());
-            (path, vec![vec![since]])
+            (path, vec![since])
         }
         Written::PropertyKeys => schema("propertykeys", "k"),
         Written::VertexLabels => schema("vertexlabels", "v"),
         Written::EdgeLabels => schema("edgelabels", "e"),
     };
-    Wanted { path, contents }
+    Wanted { path, properties }
 }
 
 fn vertex_path(target: &Target, naming: &Naming, kind: VertexKind, number: u64) -> String {
@@ -218,21 +157,12 @@ fn look(target: &mut Target, wanted: &Wanted) -> Result<ReadBack> {
         return Ok(ReadBack::Missing);
     }
     let element = answer.json()?;
-    Ok(match wanted.allows(&element["properties"]) {
+    let found = &element["properties"];
+    let has = |(name, value): &(String, Value)| found[name] == *value;
+    Ok(match wanted.properties.iter().all(has) {
         true => ReadBack::Right,
         false => ReadBack::Wrong,
     })
-}
-
-impl Wanted {
-    fn allows(&self, properties: &Value) -> bool {
-        let has = |content: &Properties| {
-            content
-                .iter()
-                .all(|(name, value)| properties[name] == *value)
-        };
-        self.contents.is_empty() || self.contents.iter().any(has)
-    }
 }
 
 #[cfg(test)]
@@ -270,29 +200,5 @@ mod tests {
     fn names_that_were_asked_for_again_are_read_once() {
         let acknowledged: Vec<_> = (0..600).map(|at| request(at % 3, 1)).collect();
         assert_eq!(drawn(&acknowledged, 1_000, 1), [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_vertex_must_have_the_values_of_one_of_its_last_writes() {
-        let naming = Naming {
-            prefix: *b"abc",
-            seed: 1,
-        };
-        let written = Written::Overwritten(VertexKind::Plain);
-        let of = |seed| last_written(&naming, written, 7, seed);
-        let wanted = Wanted {
-            path: String::new(),
-            contents: vec![of(5), of(6)],
-        };
-        let found = |content: Properties| {
-            let map: serde_json::Map<_, _> = content.into_iter().collect();
-            wanted.allows(&Value::Object(map))
-        };
-        assert!(found(of(5)) && found(of(6)));
-        assert!(!found(of(1)), "as it was before");
-        let mixed = vec![of(5).remove(0), of(6).remove(1)];
-        assert!(!found(mixed), "the values of one write");
-        let age = last_written(&naming, Written::Updated(VertexKind::Plain), 7, 5);
-        assert_eq!(age, [of(5).remove(1)]);
     }
 }

@@ -28,7 +28,7 @@ use super::connection::Route;
 use super::jtl;
 use super::measure::{Acknowledged, Failure, Part, Running, Tally};
 use super::request::Requests;
-use super::schedule::{Answered, Arrivals, Course, Life, Nanos, Users};
+use super::schedule::{Answered, Course, Life, Nanos, Users};
 use crate::endpoint::Stream;
 use crate::process;
 
@@ -38,8 +38,6 @@ const READ_BUFFER: usize = 256 * 1024;
 const EVENTS: usize = 1_024;
 /// The interval of time-out checks, and the longest sleep.
 const TICK: Nanos = 100_000_000;
-/// Open model: a send later than this after its arrival is late.
-const OPEN_LATE: Nanos = 10_000_000;
 /// Closed model: the pause of a user whose connection failed or brought no answer, and its maximum.
 /// It doubles with each such connection. Without a pause, connections to an unreachable server
 /// would fail every few microseconds.
@@ -54,8 +52,9 @@ pub(crate) struct Work {
     pub(crate) start: Instant,
     pub(crate) route: Route,
     pub(crate) requests: Requests,
-    pub(crate) model: ModelOfWorker,
-    pub(crate) connect_timeout: Duration,
+    pub(crate) users: Users,
+    /// The users of this worker.
+    pub(crate) count: u32,
     pub(crate) timeout: Duration,
     /// Requests that all workers may still send, if limited.
     pub(crate) budget: Option<Arc<AtomicI64>>,
@@ -63,21 +62,8 @@ pub(crate) struct Work {
     pub(crate) read_back: u64,
     pub(crate) seconds: Sender<Part>,
     pub(crate) samples: Option<Sender<Vec<jtl::Sample>>>,
-    /// Users of all workers that have started and not stopped, or requests in flight; only counted
-    /// if samples are written.
+    /// Users of all workers that have started and not stopped; only counted if samples are written.
     pub(crate) active: Arc<AtomicU32>,
-}
-
-/// When a worker sends.
-pub(crate) enum ModelOfWorker {
-    Users {
-        users: Users,
-        count: u32,
-    },
-    Open {
-        arrivals: Arrivals,
-        max_in_flight: u32,
-    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,11 +115,8 @@ struct Worker {
     users: Vec<User>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     ready: VecDeque<u32>,
-    /// Open model: connections without a request in flight.
-    idle: Vec<u32>,
     /// Users that have not stopped.
     alive: u32,
-    in_flight: u32,
     request: Vec<u8>,
     buffer: Vec<u8>,
     tally: Tally,
@@ -148,16 +131,14 @@ struct Worker {
 /// When a system call of the event loop fails; failed requests are samples.
 pub(crate) fn run(work: Work) -> Result<Tally> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("creating an epoll")?;
-    let tally = Tally::keeping(work.read_back, work.requests.run_seed());
+    let tally = Tally::keeping(work.read_back);
     let mut worker = Worker {
         work,
         epoll,
         users: Vec::new(),
         timers: BinaryHeap::new(),
         ready: VecDeque::new(),
-        idle: Vec::new(),
         alive: 0,
-        in_flight: 0,
         request: Vec::new(),
         buffer: vec![0; READ_BUFFER],
         tally,
@@ -174,12 +155,8 @@ pub(crate) fn run(work: Work) -> Result<Tally> {
 }
 
 impl Worker {
-    /// Creates the users of the paced and the closed model.
     fn enlist(&mut self) {
-        let ModelOfWorker::Users { users, count } = &self.work.model else {
-            return;
-        };
-        let (users, count) = (*users, *count);
+        let (users, count) = (self.work.users, self.work.count);
         for index in 0..count {
             let number = index * self.work.threads + self.work.thread;
             let life = users.life(number);
@@ -212,7 +189,7 @@ impl Worker {
                 self.next_tick = now + TICK;
                 self.time_out(now);
             }
-            if self.is_over() {
+            if self.alive == 0 {
                 return Ok(());
             }
             let sleep = match self.ready.is_empty() {
@@ -232,21 +209,7 @@ impl Worker {
         }
     }
 
-    fn is_over(&self) -> bool {
-        match &self.work.model {
-            ModelOfWorker::Users { .. } => self.alive == 0,
-            ModelOfWorker::Open { arrivals, .. } => {
-                self.in_flight == 0 && (arrivals.due().is_none() || self.is_spent())
-            }
-        }
-    }
-
-    fn is_spent(&self) -> bool {
-        let budget = self.work.budget.as_ref();
-        self.tally.ran_out || budget.is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
-    }
-
-    /// Moves the users and arrivals that are due to the ready ones.
+    /// Moves the users that are due to the ready ones.
     fn collect_due(&mut self, now: Nanos) {
         while let Some(Reverse((at, user))) = self.timers.peek().copied() {
             if at > now {
@@ -255,57 +218,13 @@ impl Worker {
             self.timers.pop();
             self.ready.push_back(user);
         }
-        while let ModelOfWorker::Open {
-            arrivals,
-            max_in_flight,
-        } = &mut self.work.model
-        {
-            // Once the budget or the new elements are used up, arrivals are neither sent nor
-            // counted as not sent.
-            let spent = self.tally.ran_out
-                || matches!(&self.work.budget, Some(left) if left.load(Ordering::Relaxed) <= 0);
-            let Some(at) = arrivals.due().filter(|at| *at <= now && !spent) else {
-                break;
-            };
-            arrivals.advance();
-            let limit = *max_in_flight;
-            self.arrive(at, limit);
-        }
-    }
-
-    /// Assigns a connection to an arrival, or counts it as not sent.
-    fn arrive(&mut self, at: Nanos, max_in_flight: u32) {
-        let user = match self.idle.pop() {
-            Some(user) => user,
-            None if (self.users.len() as u32) < max_in_flight => {
-                let index = self.users.len() as u32;
-                let number = index * self.work.threads + self.work.thread;
-                let life = Life {
-                    start: 0,
-                    end: Nanos::MAX,
-                };
-                self.users
-                    .push(User::new(number, life, Course::arrival(at)));
-                index
-            }
-            None => {
-                self.tally.not_sent += 1;
-                return;
-            }
-        };
-        self.users[user as usize].course = Course::arrival(at);
-        self.ready.push_back(user);
     }
 
     fn until_next(&self, now: Nanos) -> Nanos {
-        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
-        let arrival = match &self.work.model {
-            ModelOfWorker::Open { arrivals, .. } if !self.is_spent() => arrivals.due(),
-            _ => None,
-        };
-        let next = timer
-            .unwrap_or(Nanos::MAX)
-            .min(arrival.unwrap_or(Nanos::MAX));
+        let next = self
+            .timers
+            .peek()
+            .map_or(Nanos::MAX, |Reverse((at, _))| *at);
         next.min(self.next_tick).saturating_sub(now)
     }
 
@@ -320,7 +239,6 @@ impl Worker {
         let now = self.now();
         self.note_lateness(index, now);
         self.tally.first_sent.get_or_insert(now);
-        self.in_flight += 1;
         self.note_active(index);
         let user = &mut self.users[index as usize];
         user.sent = now;
@@ -336,14 +254,11 @@ impl Worker {
 
     fn note_lateness(&mut self, index: u32, now: Nanos) {
         let late = now.saturating_sub(self.users[index as usize].course.due());
-        let bound = match &self.work.model {
-            ModelOfWorker::Users { users, .. } => match users.period() {
-                0 => return,
-                period => period / 20,
-            },
-            ModelOfWorker::Open { .. } => OPEN_LATE,
-        };
-        self.tally.late += u64::from(late > bound);
+        let period = self.work.users.period();
+        if period == 0 {
+            return;
+        }
+        self.tally.late += u64::from(late > period / 20);
         self.tally.late_max_us = self.tally.late_max_us.max(late / 1_000);
     }
 
@@ -378,19 +293,13 @@ impl Worker {
         self.tally.sent += user.request_length as u64;
         self.tally.last_ended = self.tally.last_ended.max(now);
         self.second.record(took, ok);
-        self.in_flight -= 1;
-        self.count(index, now, outcome);
+        self.count(index, outcome);
         self.note_sample(index, took, status, length, ok);
         self.go_on(index, now);
     }
 
-    fn count(&mut self, index: u32, now: Nanos, outcome: Outcome<'_>) {
-        let user = &mut self.users[index as usize];
-        let (sent, expect) = (user.sent, user.expect.take());
-        let acknowledged = (!matches!(outcome, Outcome::Failed(..))).then_some(now);
-        let change = expect.and_then(|expect| expect.change);
-        self.tally
-            .record_change(change.as_ref(), sent, acknowledged);
+    fn count(&mut self, index: u32, outcome: Outcome<'_>) {
+        let expect = self.users[index as usize].expect.take();
         match outcome {
             Outcome::Failed(failure, text) => self.tally.record_error(failure, text),
             Outcome::Empty => self.tally.empty_answers += 1,
@@ -453,8 +362,8 @@ impl Worker {
     fn go_on(&mut self, index: u32, now: Nanos) {
         let (user, tally) = (&mut self.users[index as usize], &mut self.tally);
         let sent = user.sent;
-        let answered = match &self.work.model {
-            ModelOfWorker::Users { users, .. } if users.period() == 0 => {
+        let Answered { omitted, next } = match self.work.users.period() {
+            0 => {
                 let free = now + back_off(user.fruitless);
                 user.course.answered(sent, free, |_| {})
             }
@@ -462,31 +371,19 @@ impl Worker {
                 tally.record_corrected(now.saturating_sub(planned));
             }),
         };
-        tally.omitted += answered.omitted;
-        match (&self.work.model, answered) {
-            (ModelOfWorker::Open { .. }, _) => self.set_idle(index),
-            (_, Answered { next: None, .. }) => self.stop(index),
-            (_, Answered { next: Some(at), .. }) if at <= now => self.ready.push_back(index),
-            (_, Answered { next: Some(at), .. }) => self.timers.push(Reverse((at, index))),
+        tally.omitted += omitted;
+        match next {
+            None => self.stop(index),
+            Some(at) if at <= now => self.ready.push_back(index),
+            Some(at) => self.timers.push(Reverse((at, index))),
         }
     }
 
-    /// Open model: makes the connection available for another arrival.
-    fn set_idle(&mut self, index: u32) {
-        self.idle.push(index);
-        self.note_inactive(index);
-    }
-
-    /// Drops the user's request, since no new elements are left. A user of the paced or the closed
-    /// model stops.
+    /// Drops the user's request, since no new elements are left, and stops the user.
     fn withdraw(&mut self, index: u32) {
         self.tally.ran_out = true;
-        self.in_flight -= 1;
         self.users[index as usize].state = UserState::Idle;
-        match &self.work.model {
-            ModelOfWorker::Open { .. } => self.set_idle(index),
-            ModelOfWorker::Users { .. } => self.stop(index),
-        }
+        self.stop(index);
     }
 
     fn stop(&mut self, index: u32) {
@@ -500,13 +397,12 @@ impl Worker {
     }
 
     fn time_out(&mut self, now: Nanos) {
-        let connect = self.work.connect_timeout.as_nanos() as Nanos;
-        let answer = self.work.timeout.as_nanos() as Nanos;
+        let limit = self.work.timeout.as_nanos() as Nanos;
         for index in 0..self.users.len() as u32 {
             let user = &self.users[index as usize];
-            let (limit, failure) = match user.state {
-                UserState::Connecting => (connect, Failure::ConnectTimeout),
-                UserState::Sending | UserState::Receiving => (answer, Failure::ReadTimeout),
+            let failure = match user.state {
+                UserState::Connecting => Failure::ConnectTimeout,
+                UserState::Sending | UserState::Receiving => Failure::ReadTimeout,
                 UserState::Idle | UserState::Stopped => continue,
             };
             if now.saturating_sub(user.sent) > limit {
@@ -518,29 +414,23 @@ impl Worker {
     /// Sends the completed seconds to the row.
     fn roll_seconds(&mut self, now: Nanos) {
         let current = (now / 1_000_000_000) as u32;
-        while self.second.at() < current {
-            let next = self.second.at() + 1;
+        while self.second.at < current {
+            let next = self.second.at + 1;
             let users = self.users_now(now);
             // Fails only after the reader has ended, at the end of the row.
             let _ = self.work.seconds.send(self.second.roll(next, users));
         }
     }
 
-    /// Users that have started and not stopped; requests in flight in the open model.
+    /// Users that have started and not stopped.
     fn users_now(&self, now: Nanos) -> u32 {
-        match &self.work.model {
-            ModelOfWorker::Open { .. } => self.in_flight,
-            ModelOfWorker::Users { .. } => {
-                let stopped = self.users.len() as u32 - self.alive;
-                let started = self.users.partition_point(|user| user.life.start <= now) as u32;
-                started.saturating_sub(stopped)
-            }
-        }
+        let stopped = self.users.len() as u32 - self.alive;
+        let started = self.users.partition_point(|user| user.life.start <= now) as u32;
+        started.saturating_sub(stopped)
     }
 
     fn close(&mut self) {
-        let users = self.in_flight;
-        let _ = self.work.seconds.send(self.second.roll(u32::MAX, users));
+        let _ = self.work.seconds.send(self.second.roll(u32::MAX, 0));
         if let Some(sender) = &self.work.samples {
             let _ = sender.send(std::mem::take(&mut self.samples));
         }

@@ -2,7 +2,7 @@
 //! although they do nothing.
 
 use super::profile::{Profile, ROWS, RowInfo};
-use super::result::{Carried, Limit, RowResult, VolumeRun};
+use crate::result::{Row, VolumeRun};
 
 /// The profiles that create what most rows need.
 const CREATING: [Profile; 3] = [
@@ -12,19 +12,13 @@ const CREATING: [Profile; 3] = [
 ];
 
 /// Sets the required number of calls of each row, where the completed profiles determine it.
-pub(crate) fn judge(run: &mut VolumeRun, carried: &Carried) {
+pub(crate) fn judge(run: &VolumeRun, rows: &mut [Row]) {
     let is_over = |profile: Profile| run.profiles.iter().any(|it| it.id == profile.id());
-    // A change that is left out may leave other rows without instances.
-    let changes = |info: &&RowInfo| info.limit == Limit::Write;
-    let mut changes = ROWS.iter().filter(changes);
-    let is_known = carried.types.is_none()
-        && !run.rows.iter().any(|row| row.not_supported)
-        && !changes.any(|info| run.left_out.contains(info.row.method));
+    let is_known = !run.few_types && !rows.iter().any(|row| row.skipped.is_some());
     let instances = u64::from(run.instances_per_type);
     for info in ROWS {
-        let is_made = is_known && !run.left_out.contains(info.row.method);
-        let is_known = is_made && needed(info).all(is_over);
-        let row = run.rows.iter_mut().find(|row| info.is(row));
+        let is_known = is_known && needed(info).all(is_over);
+        let row = rows.iter_mut().find(|row| info.is(row));
         if let Some(row) = row {
             (row.calls_min, row.calls_max) = match info.calls_expected(instances) {
                 _ if !is_known => (0, None),
@@ -58,64 +52,59 @@ fn last_to_call(info: &RowInfo) -> Profile {
     }
 }
 
-impl RowInfo {
-    /// Whether `row` is the result of this row.
-    pub(crate) fn is(&self, row: &RowResult) -> bool {
-        row.profile == self.row.profile.name() && row.method == self.row.method
-    }
-}
-
-impl RowResult {
-    /// Whether it has fewer or more calls than required.
-    pub(crate) fn has_wrong_calls(&self) -> bool {
-        self.calls < self.calls_min || self.calls_max.is_some_and(|most| self.calls > most)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::result::ProfileRun;
     use super::*;
+    use crate::result::{Columns, ProfileRun};
 
     /// A run at 0005-02 in which these profiles are complete, with the published numbers of calls.
-    fn run(profiles: impl IntoIterator<Item = u16>) -> VolumeRun {
-        let rows = ROWS.iter().map(|info| RowResult {
+    fn run(profiles: impl IntoIterator<Item = u16>) -> (VolumeRun, Vec<Row>) {
+        let rows = ROWS.iter().map(|info| Row {
             profile: info.row.profile.name().to_owned(),
-            method: info.row.method.to_owned(),
-            calls: info.calls_published,
-            ..RowResult::default()
+            label: info.row.method.to_owned(),
+            columns: Columns {
+                samples: info.calls_published,
+                ..Columns::default()
+            },
+            ..Row::default()
         });
         let profile = |id| ProfileRun {
             id,
             ..ProfileRun::default()
         };
-        VolumeRun {
+        let run = VolumeRun {
             instances_per_type: 5,
-            rows: rows.collect(),
             profiles: profiles.into_iter().map(profile).collect(),
             ..VolumeRun::default()
-        }
+        };
+        (run, rows.collect())
     }
 
     /// The methods with wrong calls, after `change`.
-    fn wrong(mut run: VolumeRun, change: impl FnOnce(&mut VolumeRun)) -> Vec<String> {
-        change(&mut run);
-        judge(&mut run, &Carried::default());
-        let wrong = run.rows.into_iter().filter(RowResult::has_wrong_calls);
-        wrong.map(|row| row.method).collect()
+    fn wrong(
+        (mut run, mut rows): (VolumeRun, Vec<Row>),
+        change: impl FnOnce(&mut VolumeRun, &mut Vec<Row>),
+    ) -> Vec<String> {
+        change(&mut run, &mut rows);
+        judge(&run, &mut rows);
+        let wrong = rows.into_iter().filter(Row::has_wrong_calls);
+        wrong.map(|row| row.label).collect()
     }
 
-    fn set(run: &mut VolumeRun, profile: Profile, method: &str, calls: u64) {
-        let is_it = |row: &&mut RowResult| row.profile == profile.name() && row.method == method;
-        run.rows.iter_mut().find(is_it).expect("a row").calls = calls;
+    fn set(rows: &mut [Row], profile: Profile, method: &str, calls: u64) {
+        let is_it = |row: &&mut Row| row.profile == profile.name() && row.label == method;
+        let row = rows.iter_mut().find(is_it).expect("a row");
+        row.columns.samples = calls;
     }
 
     #[test]
     fn the_published_run_has_the_calls_that_it_must_have() {
-        assert!(wrong(run(1..=32), |_| ()).is_empty());
-        assert!(wrong(run([1, 2, 3, 4, 5, 6, 18, 19]), |_| ()).is_empty());
+        assert!(wrong(run(1..=32), |_, _| ()).is_empty());
+        assert!(wrong(run([1, 2, 3, 4, 5, 6, 18, 19]), |_, _| ()).is_empty());
         // Profiles that only read may be missing.
-        let more = |run: &mut VolumeRun| set(run, Profile::EntityReHome, "reHomeEntity", 549);
+        let more = |_: &mut VolumeRun, rows: &mut Vec<Row>| {
+            set(rows, Profile::EntityReHome, "reHomeEntity", 549)
+        };
         let changing = (1..=32).filter(|id| ![2, 18, 19].contains(id));
         assert_eq!(wrong(run(changing), more), ["reHomeEntity"]);
         assert!(wrong(run((1..=32).filter(|id| *id != 9)), more).is_empty());
@@ -124,30 +113,18 @@ mod tests {
     #[test]
     fn rows_without_calls_and_with_others_are_reported() {
         use Profile::{EntityReHome, EntitySearch, RelationshipCreation};
-        let short = |run: &mut VolumeRun| {
-            set(run, RelationshipCreation, "addRelationship", 1_089);
-            set(run, EntitySearch, "findEntities", 0);
-            set(run, EntityReHome, "reHomeEntity", 549);
+        let short = |_: &mut VolumeRun, rows: &mut Vec<Row>| {
+            set(rows, RelationshipCreation, "addRelationship", 1_089);
+            set(rows, EntitySearch, "findEntities", 0);
+            set(rows, EntityReHome, "reHomeEntity", 549);
         };
         let all = ["findEntities", "addRelationship", "reHomeEntity"];
         assert_eq!(wrong(run(1..=32), short), all);
         // The third one has not run yet.
         assert_eq!(wrong(run(1..=19), short), all[..2]);
-        // Without a changing method, others lack their instances.
-        let left_out = |run: &mut VolumeRun| {
-            short(run);
-            run.left_out.insert("addEntity".to_owned());
-        };
-        assert!(wrong(run(1..=32), left_out).is_empty());
-        // Without a reading method, they do not.
-        let left_out = |run: &mut VolumeRun| {
-            short(run);
-            run.left_out.insert("findEntities".to_owned());
-        };
-        assert_eq!(wrong(run(1..=32), left_out), all[1..]);
-        let of_few_abilities = |run: &mut VolumeRun| {
-            short(run);
-            run.rows[0].not_supported = true;
+        let of_few_abilities = |run: &mut VolumeRun, rows: &mut Vec<Row>| {
+            short(run, rows);
+            rows[0].skipped = Some("not supported".to_owned());
         };
         assert!(wrong(run(1..=32), of_few_abilities).is_empty());
     }

@@ -1,6 +1,6 @@
 //! The profiles of the suite and the rows of its table.
 
-use super::result::Limit;
+use crate::result::Row as ResultRow;
 
 /// Declares the profiles with their numbers and names.
 macro_rules! profiles {
@@ -87,12 +87,6 @@ impl Profile {
         is_search || is_of_the_middle || matches!(self, P::RelationshipRetype)
     }
 
-    /// Whether the profile can be interrupted and continued later: it is long, and its test cases
-    /// are independent.
-    pub(crate) const fn goes_on_within(self) -> bool {
-        matches!(self, Self::GraphQueries | Self::GraphHistoryQueries)
-    }
-
     /// The prefix of the identifiers of its test cases.
     pub(crate) fn case_id(self) -> String {
         let name = self.name().to_ascii_lowercase().replace(' ', "-");
@@ -119,6 +113,33 @@ pub(crate) struct RowInfo {
     pub(crate) limit: Limit,
 }
 
+/// The limit of a row's median.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Reads by GUID, and reads of history.
+    Read,
+    /// Changes.
+    Write,
+    /// Searches, and graph walks.
+    Search,
+}
+
+impl Limit {
+    /// The limit in microseconds.
+    pub(crate) const fn median_us(self) -> f64 {
+        match self {
+            Self::Read => 200.0,
+            Self::Write => 500.0,
+            Self::Search => 1_000.0,
+        }
+    }
+
+    /// The limit of the 99th percentile of any row, in microseconds.
+    pub(crate) const LINE99_US: f64 = 10_000.0;
+    /// The greatest ratio of a row's median at the largest volume to that at the smallest.
+    pub(crate) const GROWTH: f64 = 2.0;
+}
+
 /// How the number of calls follows from the volume. Except for [`Calls::Chosen`], the number is the
 /// same for every repository that supports the whole suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +157,11 @@ pub(crate) enum Calls {
 }
 
 impl RowInfo {
+    /// Whether `row` is the result of this row.
+    pub(crate) fn is(&self, row: &ResultRow) -> bool {
+        row.profile == self.row.profile.name() && row.label == self.row.method
+    }
+
     /// The number of calls with `instances` instances of each type; `None` for [`Calls::Chosen`].
     pub(crate) fn calls_expected(&self, instances: u64) -> Option<u64> {
         let share = |instances: u64| match self.calls {

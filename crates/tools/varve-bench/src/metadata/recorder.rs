@@ -1,7 +1,6 @@
 //! The measurements of the suite: a histogram for each row, the failed test cases, and optionally
 //! the evidence of each call.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -9,12 +8,9 @@ use hdrhistogram::Histogram;
 use super::client::Failure;
 use super::evidence::Evidence;
 use super::profile::{Profile, ROWS, Row};
-use super::result::{FailedCase, RowResult};
-use crate::histogram::{buckets, histogram, median_interval, median_of};
+use crate::histogram::histogram;
+use crate::result::{Buckets, Columns, FailedCase, Load, Model, More, Row as ResultRow};
 
-/// The longest time that a histogram distinguishes: half an hour, in nanoseconds. Longer times
-/// count as this one.
-const LONGEST_NS: u64 = 1_800_000_000_000;
 /// Failed test cases of a profile that are recorded in full; further ones are only counted.
 const KEPT_FAILURES: usize = 20;
 
@@ -57,42 +53,12 @@ impl Recorder {
         }
     }
 
-    /// A recorder with the measurements of an earlier part: its rows, its recorded failures, and
-    /// the number of all failures.
-    pub(crate) fn again(
-        evidence: Option<Evidence>,
-        rows: &[RowResult],
-        failures: Vec<FailedCase>,
-        failed: u64,
-    ) -> Self {
-        let mut recorder = Self::new(evidence);
-        for (info, tally) in ROWS.iter().zip(&mut recorder.rows) {
-            let mut rows = rows.iter();
-            if let Some(row) = rows.find(|row| info.is(row)) {
-                *tally = RowTally::again(row);
-            }
-        }
-        recorder.calls = rows.iter().map(|row| row.calls).sum();
-        (recorder.failures, recorder.failed) = (failures, failed);
-        recorder
-    }
-
-    /// Completes the evidence files; later calls can still be added. Returns the length of each
-    /// file without its end, by the profile's id; empty without evidence.
+    /// Completes the evidence files; later calls can still be added.
     ///
     /// # Errors
     /// When evidence could not be written, now or earlier.
-    pub(crate) fn complete_evidence(&mut self) -> anyhow::Result<BTreeMap<u16, u64>> {
-        let evidence = self.evidence.as_mut();
-        evidence.map_or(Ok(BTreeMap::new()), Evidence::complete)
-    }
-
-    /// Truncates the evidence to its last complete state, so that it can be read.
-    ///
-    /// # Errors
-    /// When the files cannot be opened or written.
-    pub(crate) fn cut_evidence_back(&mut self) -> anyhow::Result<()> {
-        self.evidence.as_mut().map_or(Ok(()), Evidence::cut_back)
+    pub(crate) fn complete_evidence(&mut self) -> anyhow::Result<()> {
+        self.evidence.as_mut().map_or(Ok(()), Evidence::complete)
     }
 
     /// Adds a call to `row`. `case` names the profile and the type that it was made for.
@@ -101,8 +67,8 @@ impl Recorder {
         let tally = &mut self.rows[row.position()];
         tally.instances += call.instances;
         tally.bytes += call.bytes;
-        let ns = call.elapsed.as_nanos().min(u128::from(LONGEST_NS)) as u64;
-        let times = tally.histogram.get_or_insert_with(|| histogram(LONGEST_NS));
+        let ns = u64::try_from(call.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let times = tally.histogram.get_or_insert_with(histogram);
         times.saturating_record(ns.max(1));
         if let Some(evidence) = &mut self.evidence {
             evidence.add(row, case, call.elapsed);
@@ -141,55 +107,48 @@ impl Recorder {
         self.failed
     }
 
-    /// The rows and the failures so far.
-    pub(crate) fn results(&self) -> (Vec<RowResult>, Vec<FailedCase>) {
+    /// The rows so far.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = ResultRow> {
         let rows = ROWS.iter().zip(&self.rows);
-        let rows = rows.map(|(info, tally)| tally.result(info.row)).collect();
-        (rows, self.failures.clone())
+        rows.map(|(info, tally)| tally.result(info.row))
+    }
+
+    /// The failures so far.
+    pub(crate) fn failed_cases(&self) -> &[FailedCase] {
+        &self.failures
     }
 }
 
 impl RowTally {
-    fn again(row: &RowResult) -> Self {
-        let mut times = None;
-        for (ns, count) in &row.histogram_ns.0 {
-            let times = times.get_or_insert_with(|| histogram(LONGEST_NS));
-            times.saturating_record_n(*ns, *count);
-        }
-        Self {
-            histogram: times,
-            instances: row.instances,
-            bytes: row.bytes,
-            not_supported: row.not_supported,
-        }
-    }
-
-    fn result(&self, row: Row) -> RowResult {
-        let mut result = RowResult {
+    fn result(&self, row: Row) -> ResultRow {
+        let times = self
+            .histogram
+            .as_ref()
+            .map(Buckets::from)
+            .unwrap_or_default();
+        let elapsed_s = times.mean() * times.count() as f64 / 1e9;
+        ResultRow {
             profile: row.profile.name().to_owned(),
-            method: row.method.to_owned(),
-            not_supported: self.not_supported,
-            instances: self.instances,
-            bytes: self.bytes,
-            ..RowResult::default()
-        };
-        let Some(histogram) = &self.histogram else {
-            return result;
-        };
-        let us = |ns: u64| ns as f64 / 1e3;
-        let at = |quantile: f64| us(histogram.value_at_quantile(quantile));
-        result.calls = histogram.len();
-        result.median_ms = median_of(histogram, |ns| (ns / 1_000_000) as f64);
-        result.median_us = median_of(histogram, us).unwrap_or_default();
-        if let Some((low, high)) = median_interval(histogram) {
-            (result.median_low_us, result.median_high_us) = (us(low), us(high));
+            scenario: row.method.to_owned(),
+            label: row.method.to_owned(),
+            skipped: self.not_supported.then(|| "not supported".to_owned()),
+            load: Load {
+                model: Model::Closed,
+                users: 1,
+                ..Load::default()
+            },
+            repeat: 1,
+            items_per_request: 1,
+            elapsed_s,
+            columns: Columns::of(&times, elapsed_s, 0, self.bytes),
+            more: More {
+                items_per_s: self.instances as f64 / elapsed_s.max(1e-9),
+                received_body_bytes: self.bytes,
+                ..More::of(&times)
+            },
+            histogram_ns: times,
+            ..ResultRow::default()
         }
-        result.mean_us = histogram.mean() / 1e3;
-        result.p90_us = at(0.9);
-        result.p99_us = at(0.99);
-        result.max_us = us(histogram.max());
-        result.histogram_ns = buckets(histogram);
-        result
     }
 }
 
@@ -211,21 +170,18 @@ mod tests {
         }
         recorder.not_supported(Row::new(Profile::EntityUndo, "undoEntityUpdate"));
         assert_eq!(recorder.calls(), 3);
-        let (rows, _) = recorder.results();
-        let again = Recorder::again(None, &rows, Vec::new(), 0);
-        assert_eq!(again.calls(), 3);
-        assert_eq!(again.results().0, rows);
-        assert_eq!(rows[0].median_ms, Some(1.0));
-        assert!((rows[0].median_us - 1_900.0).abs() < 2.0, "{:?}", rows[0]);
-        assert!((rows[0].max_us - 2_500.0).abs() < 4.0, "{:?}", rows[0]);
+        let rows: Vec<ResultRow> = recorder.rows().collect();
+        let add = &rows[0];
+        assert_eq!(add.histogram_ns.median_whole_ms(), Some(1.0));
+        assert!((add.columns.median_us - 1_900.0).abs() < 2.0, "{add:?}");
+        assert!((add.columns.max_us - 2_500.0).abs() < 4.0, "{add:?}");
+        assert_eq!(add.columns.samples, 3);
+        assert_eq!(add.more.received_body_bytes, 30);
+        assert!((add.more.items_per_s * add.elapsed_s - 3.0).abs() < 1e-6);
+        let undo = rows.iter().find(|it| it.skipped.is_some()).expect("a row");
         assert_eq!(
-            (rows[0].calls, rows[0].instances, rows[0].bytes),
-            (3, 3, 30)
-        );
-        let undo = rows.iter().find(|it| it.not_supported).expect("a row");
-        assert_eq!(
-            (undo.method.as_str(), undo.median_ms),
-            ("undoEntityUpdate", None)
+            (undo.label.as_str(), undo.columns.samples),
+            ("undoEntityUpdate", 0)
         );
     }
 }

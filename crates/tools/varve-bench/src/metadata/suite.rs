@@ -2,25 +2,24 @@
 //! profiles in order, each over the types of its category, and holds the state that test cases
 //! share.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use varve_omrs::json::{Encode, Millis};
 
 use super::answer::{Answer, CollectionAnswer, Guids};
-use super::arguments::{Selection, Volume};
+use super::arguments::Volume;
 use super::client::{Client, Failure, FailureKind, Timed};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
-use super::profiles::{Pass, STAGES, Stage, Types};
+use super::profiles::{Pass, Stage, Types};
 use super::recorder::{Call, Recorder};
-use super::result::{Begun, Carried, ProfileRun};
 use super::values::{Values, now, uuid};
-use super::watch::{Used, Watch};
-use crate::process;
+use super::watch::Watch;
 use crate::random::Random;
+use crate::result::{ProfileRun, VolumeRun};
 
 /// The state that the test cases share.
 #[derive(Debug)]
@@ -38,17 +37,12 @@ pub(crate) struct Suite {
     guids: Random,
     /// The instant as of which history is read; it is before all updates.
     pub(crate) as_of: Option<Millis>,
-    /// Whether searches that only find the instances for a test case are recorded, too.
-    booking: bool,
-    selection: Selection,
     /// Whether instances are created for some types only.
     pub(crate) few_types: bool,
     /// The current profile and type.
     case: (Profile, Arc<PlannedType>),
     /// The number of instances created.
     pub(crate) created: u64,
-    /// The completed part of a profile that was interrupted.
-    begun: Option<Begun>,
     /// GUIDs that a pass over the types leaves for the next pass, by type.
     pub(crate) keys: Keys,
 }
@@ -63,55 +57,18 @@ pub(crate) struct Keys {
     pub(crate) purged: HashSet<Box<str>>,
 }
 
-/// The profiles that have run so far.
-pub(crate) type Runs = BTreeMap<Profile, ProfileRun>;
-
 /// The results of a profile so far.
-fn run_of(runs: &mut Runs, profile: Profile) -> &mut ProfileRun {
-    runs.entry(profile).or_insert_with(|| ProfileRun {
-        id: profile.id(),
-        name: profile.name().to_owned(),
-        ..ProfileRun::default()
-    })
-}
-
-/// Saves the results so far. The arguments are the suite, the completed profiles, and the profile
-/// that runs next, if any.
-type Keep<'a> = dyn FnMut(&mut Suite, &Runs, Option<Profile>) + 'a;
-
-/// When results are saved, and how long the suite may run.
-pub(crate) struct Keeping<'a> {
-    /// Called whenever a profile is complete, and at intervals within a long one.
-    keep: &'a mut Keep<'a>,
-    /// After this instant no profile begins, and a long read-only one is interrupted.
-    until: Option<Instant>,
-    /// The interval at which results are saved within a long profile.
-    every: Duration,
-    last: Instant,
-}
-
-impl<'a> Keeping<'a> {
-    pub(crate) fn new(every: Duration, until: Option<Instant>, keep: &'a mut Keep<'a>) -> Self {
-        Self {
-            keep,
-            until,
-            every,
-            last: Instant::now(),
-        }
-    }
-
-    fn is_past(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
-    }
-
-    fn is_due(&self) -> bool {
-        self.last.elapsed() >= self.every || self.is_past()
-    }
-
-    fn keep(&mut self, suite: &mut Suite, runs: &Runs, next: Option<Profile>) {
-        (self.keep)(suite, runs, next);
-        self.last = Instant::now();
-    }
+fn run_of(run: &mut VolumeRun, profile: Profile) -> &mut ProfileRun {
+    let known = run.profiles.iter().position(|it| it.id == profile.id());
+    let at = known.unwrap_or_else(|| {
+        run.profiles.push(ProfileRun {
+            id: profile.id(),
+            name: profile.name().to_owned(),
+            ..ProfileRun::default()
+        });
+        run.profiles.len() - 1
+    });
+    &mut run.profiles[at]
 }
 
 /// The parameters of a suite.
@@ -120,8 +77,6 @@ pub(crate) struct Settings {
     pub(crate) volume: Volume,
     pub(crate) user: String,
     pub(crate) seed: u64,
-    pub(crate) booking: bool,
-    pub(crate) selection: Selection,
     /// Whether instances are created for some types only.
     pub(crate) few_types: bool,
 }
@@ -167,90 +122,11 @@ impl Suite {
             user: settings.user,
             home,
             as_of: None,
-            booking: settings.booking,
-            selection: settings.selection,
             few_types: settings.few_types,
             case: (Profile::Environment, Arc::clone(first)),
             created: 0,
-            begun: None,
             keys: Keys::default(),
         })
-    }
-
-    /// Takes over the state of the previous part of the run.
-    ///
-    /// # Errors
-    /// When the repository is not the one with which the run began.
-    pub(crate) fn take_over(&mut self, carried: &Carried, home: &str, created: u64) -> Result<()> {
-        ensure!(
-            self.home == home,
-            "the run began with the repository of the metadata collection {home}, not {}",
-            self.home
-        );
-        self.copies.clone_from(&carried.copies);
-        self.as_of = carried.as_of_ms.map(Millis);
-        self.values = Values::new(carried.values, self.volume.instances);
-        self.created = created;
-        self.begun.clone_from(&carried.begun);
-        Ok(())
-    }
-
-    /// The methods that are left out.
-    pub(crate) fn left_out(&self) -> BTreeSet<String> {
-        self.selection.left_out()
-    }
-
-    /// Stores the state for the next part of the run.
-    pub(crate) fn handed_on(&self, carried: &mut Carried) {
-        carried.copies.clone_from(&self.copies);
-        carried.as_of_ms = self.as_of.map(|time| time.0);
-        carried.values = self.values.state();
-        carried.begun.clone_from(&self.begun);
-    }
-
-    /// Runs the profiles that are not in `runs`, and the rest of an interrupted one. If the
-    /// repository stops answering, the error is returned together with the results so far.
-    pub(crate) fn run(
-        &mut self,
-        plan: &Plan,
-        watch: &mut Watch,
-        mut runs: Runs,
-        keeping: &mut Keeping<'_>,
-    ) -> (Runs, Result<()>) {
-        let over: Vec<Profile> = runs.keys().copied().collect();
-        over.iter().for_each(|profile| watch.is_over(*profile));
-        let is_left = |profile| self.selection.runs(profile) && !over.contains(&profile);
-        let passes = |stage: &Stage| -> Vec<&'static Pass> {
-            let passes = stage.passes.iter();
-            passes.filter(|pass| is_left(pass.profile)).collect()
-        };
-        let stages = STAGES.iter().map(|stage| (stage, passes(stage)));
-        let stages: Vec<_> = stages.filter(|(_, passes)| !passes.is_empty()).collect();
-        let mut stages = stages.into_iter().peekable();
-        while let Some((stage, passes)) = stages.next() {
-            if passes[0].profile >= Profile::EntityUpdate && self.as_of.is_none() {
-                self.mark_time();
-            }
-            if stage.begins {
-                self.keys = Keys::default();
-            }
-            match self.stage((stage, &passes), plan, watch, &mut runs, keeping) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => return (runs, Err(error)),
-            }
-            let next = stages.peek();
-            if next.is_some_and(|(next, _)| !next.begins) {
-                continue;
-            }
-            let next = next.filter(|_| !keeping.is_past());
-            let next = next.map(|(_, passes)| passes[0].profile);
-            keeping.keep(self, &runs, next);
-            if next.is_none() {
-                break;
-            }
-        }
-        (runs, Ok(()))
     }
 
     /// Sets the instant as of which history is read to the current time. Then waits until the clock
@@ -263,66 +139,51 @@ impl Suite {
         self.as_of = Some(time);
     }
 
-    /// Runs a stage. Returns whether it is complete: the time may run out within a long read-only
-    /// profile.
-    fn stage(
+    /// Runs these passes of a stage, and adds their results to `run`.
+    ///
+    /// # Errors
+    /// When the repository does not answer any more; the results so far are in `run`.
+    pub(crate) fn stage(
         &mut self,
         (stage, passes): (&Stage, &[&Pass]),
         plan: &Plan,
         watch: &mut Watch,
-        runs: &mut Runs,
-        keeping: &mut Keeping<'_>,
-    ) -> Result<bool> {
+        run: &mut VolumeRun,
+    ) -> Result<()> {
+        if passes[0].profile >= Profile::EntityUpdate && self.as_of.is_none() {
+            self.mark_time();
+        }
+        if stage.begins {
+            self.keys = Keys::default();
+        }
         let types = match stage.over {
             Types::Entities => &plan.entities,
             Types::Relationships => &plan.relationships,
             Types::Classifications => &plan.classifications,
         };
-        let first = passes[0].profile;
-        let begun = self.begun.take_if(|begun| begun.run.id == first.id());
-        let over = begun.as_ref().map_or(0, |begun| begun.types);
-        runs.extend(begun.map(|begun| (first, begun.run)));
-        let mut used = Used::until_now(watch);
-        watch.stage_begins(
-            &passes.iter().map(|it| it.profile).collect::<Vec<_>>(),
-            over,
-        );
-        for (at, of) in types.iter().enumerate().skip(over) {
-            let mut went_well = true;
-            for pass in passes {
-                went_well &= self.case(pass, of, runs)?;
+        let before = watch.used();
+        let mut outcome = Ok(());
+        for (at, of) in types.iter().enumerate() {
+            outcome = passes.iter().try_for_each(|pass| self.case(pass, of, run));
+            if outcome.is_err() {
+                break;
             }
-            let done = at + 1;
-            watch.progress(self, done, types.len());
-            // After a failed case nothing is saved, since the repository may be about to stop
-            // answering.
-            let can_be_kept = first.goes_on_within() && went_well && done < types.len();
-            if can_be_kept && keeping.is_due() {
-                used.charge(watch, run_of(runs, first));
-                if !self.keep_begun(first, done, runs, keeping) {
-                    return Ok(false);
-                }
-            }
+            watch.show(self, passes[0].profile, at + 1, types.len());
         }
-        for pass in passes {
-            let run = run_of(runs, pass.profile);
-            run.server_resident_bytes = watch.server_resident();
-            run.tool_resident_bytes = process::resident(std::process::id());
-        }
-        used.charge(watch, run_of(runs, first));
-        watch.stage_over(self, runs);
-        Ok(true)
+        watch.charge(before, run_of(run, passes[0].profile));
+        run.instances_created = self.created;
+        outcome
     }
 
-    /// Runs a test case. Returns whether it succeeded; failures are recorded.
+    /// Runs a test case. Failures are recorded.
     ///
     /// # Errors
     /// When the repository does not answer any more.
-    fn case(&mut self, pass: &Pass, of: &Arc<PlannedType>, runs: &mut Runs) -> Result<bool> {
+    fn case(&mut self, pass: &Pass, of: &Arc<PlannedType>, run: &mut VolumeRun) -> Result<()> {
         self.case = (pass.profile, Arc::clone(of));
-        let run = run_of(runs, pass.profile);
         let start = Instant::now();
         let result = (pass.case)(self, of);
+        let run = run_of(run, pass.profile);
         run.seconds += start.elapsed().as_secs_f64();
         run.cases += 1;
         match result {
@@ -334,33 +195,10 @@ impl Suite {
                 if failure.kind == FailureKind::Gone {
                     bail!("the repository is gone: {}", failure.message);
                 }
-                Ok(false)
+                Ok(())
             }
-            _ => Ok(true),
+            _ => Ok(()),
         }
-    }
-
-    /// Saves the completed part of an unfinished profile. Returns whether there is time to go on;
-    /// if not, the part stays in `begun`.
-    fn keep_begun(
-        &mut self,
-        profile: Profile,
-        types: usize,
-        runs: &mut Runs,
-        keeping: &mut Keeping<'_>,
-    ) -> bool {
-        let run = runs.remove(&profile).unwrap_or_default();
-        self.begun = Some(Begun {
-            run: run.clone(),
-            types,
-        });
-        let goes_on = !keeping.is_past();
-        keeping.keep(self, runs, goes_on.then_some(profile));
-        if goes_on {
-            self.begun = None;
-            runs.insert(profile, run);
-        }
-        goes_on
     }
 
     /// The number of instances of each type.
@@ -373,8 +211,8 @@ impl Suite {
         uuid(&mut self.guids)
     }
 
-    /// Makes the calls of `row`, unless the row is left out. If the repository does not support
-    /// them, this is recorded and is no failure.
+    /// Makes the calls of `row`. If the repository does not support them, this is recorded and is
+    /// no failure.
     ///
     /// # Errors
     /// When a call fails for another reason.
@@ -383,9 +221,6 @@ impl Suite {
         row: Row,
         calls: impl FnOnce(&mut Self, Row) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if self.selection.leaves_out(row.method) {
-            return Ok(());
-        }
         match calls(self, row) {
             Err(failure) if failure.kind == FailureKind::NotSupported => {
                 self.recorder.not_supported(row);
@@ -473,24 +308,6 @@ impl Suite {
             self.add(row, &timed);
         }
         Ok(timed.answer)
-    }
-
-    /// A search for at most `page` instances that a test case needs. It is recorded as by
-    /// [`Suite::search`], unless `--no-booking` is set.
-    ///
-    /// # Errors
-    /// When it fails, or finds more.
-    pub(crate) fn set_up<A: Answer>(
-        &mut self,
-        row: Row,
-        path: &str,
-        body: &dyn Encode,
-        page: u64,
-    ) -> Result<A, Failure> {
-        match self.booking {
-            true => self.search(row, path, body, page),
-            false => Ok(self.page::<A>(path, body, page)?.answer),
-        }
     }
 
     /// Sends a search and checks that its answer has at most `page` instances.

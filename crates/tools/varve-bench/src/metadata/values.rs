@@ -25,11 +25,6 @@ impl Values {
         }
     }
 
-    /// The seed with which the generation continues.
-    pub(crate) const fn state(&self) -> u64 {
-        self.random.state()
-    }
-
     /// The properties of the `number`-th instance of a type with these attributes; `None` if there
     /// are none.
     pub(crate) fn properties(

@@ -1,118 +1,125 @@
-//! The page around a report: head, style, script, heading, sections, environment.
+//! The page around a report, and what all reports say of the machine and the servers.
 
-use std::fmt::Write as _;
+use pulldown_cmark::{Event, Options, Parser, html};
 
-use super::text::{bytes, escape, three};
+use super::text::{bytes, three};
+use super::{Part, Report};
 use crate::environment::Environment;
+use crate::result::{ResultFile, Server};
 
-/// The style, which adapts to light and dark surroundings.
+/// The style of a page. Charts have a background of their own.
 const STYLE: &str = include_str!("page.css");
-/// The script that shows the figures under the pointer.
-const SCRIPT: &str = include_str!("page.js");
 
-/// The HTML document around `body`.
-pub(crate) fn document(title: &str, body: &str) -> String {
+/// The HTML page of a report.
+pub(super) fn html(report: &Report) -> String {
+    let mut body = String::new();
+    for part in &report.parts {
+        match part {
+            Part::Text(text) => {
+                let events = Parser::new_ext(text, Options::ENABLE_TABLES);
+                // Text of files is no markup.
+                html::push_html(
+                    &mut body,
+                    events.map(|event| match event {
+                        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+                        other => other,
+                    }),
+                );
+            }
+            Part::Chart(svg) => body += svg,
+        }
+    }
+    let mut title = String::new();
+    html::push_html(
+        &mut title,
+        [Event::Text(report.title.as_str().into())].into_iter(),
+    );
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <div id=\"tip\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-        escape(title)
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )
 }
 
-/// The title and the machine; `more` is HTML below them.
-pub(crate) fn heading(title: &str, environment: Option<&Environment>, more: &str) -> String {
-    let machine = environment.map_or_else(String::new, |it| {
-        format!("<p class=\"machine\">{}</p>", escape(&machine(it)))
-    });
-    format!(
-        "<header><h1>{}</h1>{machine}{more}</header>\n",
-        escape(title)
-    )
+/// The titles of the files, each once.
+pub(super) fn title(files: &[ResultFile]) -> String {
+    let mut titles: Vec<&str> = files.iter().map(|file| file.title.as_str()).collect();
+    titles.dedup();
+    titles.join(" · ")
 }
 
-/// A section of the page, which links can target.
-pub(crate) fn section(id: &str, name: &str, content: &str) -> String {
-    let name = escape(name);
-    format!("<section id=\"{id}\"><h2>{name}</h2>\n{content}</section>\n")
-}
-
-/// Names and their values as an HTML list; names without a value are left out.
-pub(crate) fn definitions(facts: &[(String, String)]) -> String {
-    let mut out = String::from("<dl>");
-    for (name, html) in facts.iter().filter(|(_, html)| !html.is_empty()) {
-        let _ = write!(out, "<dt>{}</dt><dd>{html}</dd>", escape(name));
+/// Title, machine, servers and warnings.
+pub(super) fn heading(report: &mut Report, files: &[ResultFile]) {
+    report.text(format!("# {}", report.title));
+    if let Some(file) = files.first() {
+        report.text(machine(&file.environment));
     }
-    out + "</dl>\n"
+    let mut lines: Vec<String> = Vec::new();
+    for file in files {
+        let servers = file
+            .servers
+            .iter()
+            .map(|it| format!("- Server {}", server(it)));
+        let warnings = file.environment.warnings.iter();
+        lines.extend(servers.chain(warnings.map(|it| format!("- **Warning:** {it}"))));
+    }
+    lines.sort();
+    lines.dedup();
+    report.text(lines.join("\n"));
 }
 
-/// The known facts about machine, tool and command, after other facts (HTML).
-pub(crate) fn environment(mut facts: Vec<(String, String)>, of: &Environment) -> String {
-    let tool = match &of.tool_commit {
-        Some(commit) => format!("{} ({commit})", of.tool_version),
-        None => of.tool_version.clone(),
-    };
-    let loads = [of.load_average_start, of.load_average_end].map(three);
-    let known = [
-        ("Machine", machine(of)),
-        (
-            "Load average",
-            format!("{} at the start, {} at the end", loads[0], loads[1]),
-        ),
-        (
-            "Limits",
-            format!(
-                "{} open files, accept queue {}",
-                of.open_files_max, of.somaxconn
-            ),
-        ),
-        ("Start to end", format!("{} to {}", of.started, of.ended)),
-        ("Load tool", tool),
-        ("Generator threads", of.generator_threads.to_string()),
-        ("Seed", of.seed.to_string()),
-        ("Prefix", of.run_prefix.clone()),
+/// A server in a line.
+fn server(of: &Server) -> String {
+    let facts = [
+        ("", &of.service),
+        ("core ", &of.core_version),
+        ("engine ", &of.engine),
+        ("durability ", &of.durability),
     ];
-    // A suite with one connection has no limits.
-    let known = known
+    let facts = facts
         .into_iter()
-        .filter(|(name, _)| *name != "Limits" || of.open_files_max > 0);
-    facts.extend(known.map(|(name, text)| (name.to_owned(), escape(&text))));
-    let mut out = definitions(&facts);
-    if !of.command_line.is_empty() {
-        let command = escape(&command(&of.command_line));
-        let _ = writeln!(out, "<pre>{command}</pre>");
+        .filter_map(|(name, value)| Some(format!("{name}{}", value.as_ref()?)));
+    let mut words = vec![format!("{} at {}", of.name, of.url)];
+    words.extend(facts.chain(of.notes.iter().cloned()));
+    words.join(", ")
+}
+
+/// Machine, tool and command of each file.
+pub(super) fn environment(report: &mut Report, files: &[ResultFile]) {
+    report.text("## Environment");
+    for file in files {
+        let of = &file.environment;
+        let commit = of.tool_commit.as_deref().unwrap_or("unknown commit");
+        report.text(format!(
+            "{}: {}. {} to {}, load average {} at the start, {} at the end; {} sending threads, seed {}, prefix \
+             {:?}, {} open files, accept queue {}, tool {} ({commit}).",
+            file.title,
+            machine(of),
+            of.started,
+            of.ended,
+            three(of.load_average_start),
+            three(of.load_average_end),
+            of.generator_threads,
+            of.seed,
+            of.run_prefix,
+            of.open_files_max,
+            of.somaxconn,
+            of.tool_version,
+        ));
+        report.text(format!("```\n{}\n```", command(&of.command_line)));
     }
-    out
 }
 
 /// The machine in a line.
-pub(crate) fn machine(environment: &Environment) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(environment.machine.clone());
-    if environment.cpu_count > 0 {
-        let model = match environment.cpu_model.as_str() {
-            "" => "processors",
-            model => model,
-        };
-        parts.push(format!("{} × {model}", environment.cpu_count));
-    }
-    if environment.memory_bytes > 0 {
-        parts.push(format!("{} memory", bytes(environment.memory_bytes as f64)));
-    }
-    for text in [&environment.disk, &environment.system, &environment.kernel] {
-        if !text.is_empty() {
-            parts.push(text.clone());
-        }
-    }
-    match parts.is_empty() {
-        true => "Machine unknown".to_owned(),
-        false => parts.join(", "),
-    }
+fn machine(of: &Environment) -> String {
+    let mut parts: Vec<String> = of.machine.iter().cloned().collect();
+    parts.push(format!("{} × {}", of.cpu_count, of.cpu_model));
+    parts.push(format!("{} memory", bytes(of.memory_bytes as f64)));
+    parts.extend([&of.disk, &of.system, &of.kernel].map(String::clone));
+    parts.join(", ")
 }
 
 /// A command line, quoted for a shell.
-pub(crate) fn command(words: &[String]) -> String {
+fn command(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
         let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=,+@%".contains(it);
         match !word.is_empty() && word.chars().all(plain) {

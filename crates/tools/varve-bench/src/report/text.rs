@@ -1,23 +1,4 @@
-//! Formats numbers and text for a report.
-
-/// Escapes text for the content of an element or a quoted attribute. Replaces control characters,
-/// except newlines.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // HTML forbids most control characters, but quoted answers may contain some.
-            it if it.is_control() && it != '\n' => out.push('\u{FFFD}'),
-            it => out.push(it),
-        }
-    }
-    out
-}
+//! Formats numbers for a report.
 
 /// A number rounded to a whole one, with thousands separators.
 pub(crate) fn whole(number: f64) -> String {
@@ -54,6 +35,11 @@ pub(crate) fn ms(us: f64) -> String {
     three(us / 1_000.0)
 }
 
+/// A value of a table; a dash if it is unknown.
+pub(crate) fn optional<V>(value: Option<V>, text: impl FnOnce(V) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), text)
+}
+
 /// A size in a suitable unit.
 pub(crate) fn bytes(size: f64) -> String {
     for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
@@ -64,31 +50,9 @@ pub(crate) fn bytes(size: f64) -> String {
     format!("{} B", whole(size))
 }
 
-/// The label of an axis tick: short, without superfluous zeros.
-pub(crate) fn tick(number: f64) -> String {
-    let (scaled, unit) = match number.abs() {
-        size if size >= 1e6 => (number / 1e6, "M"),
-        size if size >= 1e5 => (number / 1e3, "k"),
-        _ => (number, ""),
-    };
-    if scaled.abs() >= 1_000.0 {
-        return whole(scaled) + unit;
-    }
-    let text = format!("{scaled:.3}");
-    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_could_be_markup_is_text() {
-        assert_eq!(
-            escape("<script>\"a\" & 'b'</script>\u{1}"),
-            "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;\u{FFFD}"
-        );
-    }
 
     #[test]
     fn numbers_are_short_and_right() {
@@ -103,10 +67,5 @@ mod tests {
         assert_eq!(ms(1_999.0), "2.00");
         assert_eq!(bytes(1_536.0), "1.50 KiB");
         assert_eq!(bytes(12.0), "12 B");
-        assert_eq!(tick(0.05), "0.05");
-        assert_eq!(tick(20_000.0), "20,000");
-        assert_eq!(tick(250_000.0), "250k");
-        assert_eq!(tick(1_500_000.0), "1.5M");
-        assert_eq!(tick(0.0), "0");
     }
 }

@@ -6,7 +6,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// How the server treats reads of vertices after the preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +29,8 @@ pub(crate) enum Manner {
     Pieces,
     /// Never answers.
     Silent,
-    /// Answers one request after another, each after this number of milliseconds, for all
-    /// connections together.
-    OneAtATime(u64),
     /// Acknowledges vertices without storing them.
     Forgets,
-    /// Acknowledges changes of vertices without applying them.
-    KeepsTheOld,
 }
 
 /// The server, which ends with its process.
@@ -50,8 +44,6 @@ struct Shared {
     /// Whether the vertices to read have been loaded.
     loaded: AtomicBool,
     listener: Mutex<Option<TcpListener>>,
-    /// Locked while a request is answered.
-    turn: Mutex<()>,
     address: SocketAddr,
 }
 
@@ -64,7 +56,6 @@ impl Stub {
             vertices: Mutex::default(),
             loaded: AtomicBool::new(false),
             listener: Mutex::new(Some(listener.try_clone().expect("another handle"))),
-            turn: Mutex::default(),
             address,
         });
         std::thread::spawn(move || {
@@ -201,11 +192,6 @@ impl Shared {
                 }
             }
             Manner::Silent => {}
-            Manner::OneAtATime(ms) => {
-                let _turn = self.turn.lock().expect("not poisoned");
-                std::thread::sleep(Duration::from_millis(ms));
-                write(stream, status, "", &body);
-            }
             _ => write(stream, status, "", &body),
         }
         true
@@ -231,9 +217,6 @@ impl Shared {
             _ if path.ends_with("/graph/vertices") => self.put(&request.body),
             _ if path.ends_with("/graph/vertices/batch") => self.put_batch(&request.body),
             _ if path.ends_with("/graph/edges") => edge(&request.body),
-            _ if request.method == "PUT" && path.contains("/graph/vertices/%22") => {
-                self.update(path, &request.body)
-            }
             _ if get && path.contains("/graph/vertices/%22") && !path.contains("/history") => {
                 let id = path.split("%22").nth(1).unwrap_or_default();
                 let vertices = self.vertices.lock().expect("not poisoned");
@@ -256,31 +239,13 @@ impl Shared {
         (201, body.to_owned())
     }
 
-    fn update(&self, path: &str, body: &str) -> (u16, String) {
-        let id = path.split("%22").nth(1).unwrap_or_default();
-        let change: serde_json::Value = serde_json::from_str(body).expect("JSON");
-        let mut vertices = self.vertices.lock().expect("not poisoned");
-        let Some(vertex) = vertices.get_mut(id) else {
-            return (404, "{}".to_owned());
-        };
-        let mut element: serde_json::Value = serde_json::from_str(vertex).expect("JSON");
-        element["properties"]["bage"] = change["properties"]["bage"].clone();
-        if self.manner != Manner::KeepsTheOld {
-            *vertex = element.to_string();
-        }
-        (200, element.to_string())
-    }
-
     fn put_batch(&self, body: &str) -> (u16, String) {
         let elements: Vec<serde_json::Value> = serde_json::from_str(body).expect("JSON");
         let mut vertices = self.vertices.lock().expect("not poisoned");
         let mut ids = Vec::new();
         for element in elements {
             let id = element["id"].as_str().expect("an id").to_owned();
-            let old = vertices.contains_key(&id) && self.manner == Manner::KeepsTheOld;
-            if !old {
-                vertices.insert(id.clone(), element.to_string());
-            }
+            vertices.insert(id.clone(), element.to_string());
             ids.push(id);
         }
         // The tests load 400 vertices, besides the two from which the tool learns the form of edge

@@ -1,36 +1,28 @@
 //! The open-metadata suite against a repository with few features: the counts, the rows of calls,
 //! and that the failure of one test case does not end the run.
 
-mod continued;
-mod programs;
 mod stub;
 
 use std::path::Path;
-use std::process::ExitCode;
-use std::time::Duration;
+use std::process::{Command, ExitCode};
 
-use clap::Parser;
+use anyhow::bail;
 use serde_json::Value;
 
-use programs::{program, program_of_volumes};
 use stub::{Manner, Stub};
-
-#[derive(Parser)]
-struct Line {
-    #[command(flatten)]
-    arguments: varve_bench::BenchArguments,
-}
 
 /// Exit code when test cases failed.
 const FAILED: u8 = 3;
 
 fn run(words: &str) -> anyhow::Result<ExitCode> {
-    let line = ["varve", "metadata", "--quiet"].into_iter();
-    let line = line.chain(words.split_whitespace());
-    let arguments = Line::try_parse_from(line)
-        .expect("the words parse")
-        .arguments;
-    varve_bench::run(&arguments, varve_bench::Program::Other)
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_varve-bench"));
+    tool.args(["metadata", "--quiet"]);
+    let output = tool.args(words.split_whitespace()).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        None | Some(1) => bail!("{}", said.trim_start_matches("varve-bench: ").trim_end()),
+        Some(code) => Ok(ExitCode::from(code as u8)),
+    }
 }
 
 fn read(path: &Path) -> Value {
@@ -52,15 +44,15 @@ fn against(stub: &Stub, words: &str) -> (anyhow::Result<ExitCode>, Value) {
 }
 
 fn row<'a>(file: &'a Value, profile: &str, method: &str) -> &'a Value {
-    let rows = file["runs"][0]["rows"].as_array().expect("rows");
+    let rows = file["rows"].as_array().expect("rows");
     let found = rows
         .iter()
-        .find(|it| it["profile"] == profile && it["method"] == method);
+        .find(|it| it["profile"] == profile && it["label"] == method);
     found.expect("a row")
 }
 
 fn calls(file: &Value, profile: &str, method: &str) -> u64 {
-    row(file, profile, method)["calls"]
+    row(file, profile, method)["columns"]["samples"]
         .as_u64()
         .expect("a number")
 }
@@ -81,13 +73,13 @@ fn calls_are_counted_by_row_and_set_up_searches_are_booked() {
     for method in ["isEntityKnown", "getEntitySummary", "getEntityDetail"] {
         assert_eq!(calls(&file, "Entity retrieval", method), 15, "{method}");
     }
-    assert_eq!(file["runs"][0]["instances_created"], 30);
-    assert_eq!(file["runs"][0]["complete"], false);
+    assert_eq!(file["volumes"][0]["instances_created"], 30);
+    assert_eq!(file["volumes"][0]["complete"], false);
     assert_eq!(stub.connections(), 1, "the connection stays open");
     let by_value = row(&file, "Entity search", "findEntitiesByPropertyValue");
     assert_eq!(
-        (&by_value["not_supported"], &by_value["calls"]),
-        (&true.into(), &0.into())
+        (&by_value["skipped"], &by_value["columns"]["samples"]),
+        (&"not supported".into(), &0.into())
     );
     let asked = stub.refused();
     let exact =
@@ -95,14 +87,6 @@ fn calls_are_counted_by_row_and_set_up_searches_are_booked() {
     // Unsupported calls are not repeated within the test case.
     assert_eq!(asked.iter().filter(|it| exact(it)).count(), 3, "{asked:?}");
     assert_eq!(asked.len(), 3, "{asked:?}");
-}
-
-#[test]
-fn set_up_searches_need_not_be_counted() {
-    let stub = Stub::start(Manner::Right);
-    let (_, file) = against(&stub, "--profiles 1,2,12 --no-booking");
-    assert_eq!(calls(&file, "Entity search", "findEntities"), 15);
-    assert_eq!(file["runs"][0]["booking"], false);
 }
 
 #[test]
@@ -116,12 +100,12 @@ fn a_refused_call_ends_its_test_case_only() {
         calls(&file, "Entity creation", "saveEntityReferenceCopy"),
         10
     );
-    let profile = &file["runs"][0]["profiles"][0];
+    let profile = &file["volumes"][0]["profiles"][0];
     assert_eq!(
         (&profile["cases"], &profile["failed"]),
         (&3.into(), &1.into())
     );
-    let failures = file["runs"][0]["failures"].as_array().expect("failures");
+    let failures = file["volumes"][0]["failures"].as_array().expect("failures");
     assert_eq!(failures.len(), 1);
     assert_eq!(failures[0]["exception"], "EntityConflictException");
     assert_eq!(failures[0]["message"], "as configured");
@@ -142,18 +126,16 @@ fn a_refused_call_ends_its_test_case_only() {
 fn a_page_that_is_longer_than_asked_is_a_failure() {
     // The pages of searches, and the searches for the instances of test cases.
     for (size, profile, failed) in [(2, "Entity search", 3), (5, "Entity retrieval", 3)] {
-        for words in ["--profiles 1,2,12", "--profiles 1,2,12 --no-booking"] {
-            let stub = Stub::start(Manner::Exceeds(size));
-            let (code, file) = against(&stub, words);
-            assert_eq!(code.expect("run"), ExitCode::from(FAILED), "{words}");
-            let failures = file["runs"][0]["failures"].as_array().expect("failures");
-            assert_eq!(failures.len(), failed, "{words} {failures:?}");
-            for failure in failures {
-                assert_eq!(failure["profile"], profile);
-                let message = failure["message"].as_str().expect("a message");
-                let expected = format!("{} instances for a requested page of {size}", size + 1);
-                assert!(message.starts_with(&expected), "{message}");
-            }
+        let stub = Stub::start(Manner::Exceeds(size));
+        let (code, file) = against(&stub, "--profiles 1,2,12");
+        assert_eq!(code.expect("run"), ExitCode::from(FAILED), "{size}");
+        let failures = file["volumes"][0]["failures"].as_array().expect("failures");
+        assert_eq!(failures.len(), failed, "{failures:?}");
+        for failure in failures {
+            assert_eq!(failure["profile"], profile);
+            let message = failure["message"].as_str().expect("a message");
+            let expected = format!("{} instances for a requested page of {size}", size + 1);
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 }
@@ -168,23 +150,8 @@ fn when_the_repository_goes_away_what_was_measured_is_kept() {
     assert_eq!(calls(&file, "Entity creation", "addEntity"), 5);
     let copies = calls(&file, "Entity creation", "saveEntityReferenceCopy");
     assert_eq!(copies, 2);
-    assert_eq!(file["runs"][0]["complete"], false);
-    assert_eq!(file["runs"][0]["profiles"][0]["name"], "Entity creation");
-}
-
-#[test]
-fn methods_and_profiles_can_be_left_out() {
-    let stub = Stub::start(Manner::Right);
-    let words = "--profiles 1,2,12 --skip addEntity,getEntityDetail,2";
-    let (_, file) = against(&stub, words);
-    assert_eq!(calls(&file, "Entity creation", "addEntity"), 0);
-    assert_eq!(
-        calls(&file, "Entity creation", "saveEntityReferenceCopy"),
-        15
-    );
-    assert_eq!(calls(&file, "Entity retrieval", "getEntityDetail"), 0);
-    assert_eq!(calls(&file, "Entity retrieval", "isEntityKnown"), 15);
-    assert_eq!(calls(&file, "Entity search", "findEntities"), 3);
+    assert_eq!(file["volumes"][0]["complete"], false);
+    assert_eq!(file["volumes"][0]["profiles"][0]["name"], "Entity creation");
 }
 
 /// Everything runs, although hardly anything is supported: the profiles find their instances, or
@@ -197,12 +164,12 @@ fn a_repository_of_few_abilities_has_no_failed_test_case_where_it_says_so() {
         code.expect("run"),
         ExitCode::SUCCESS,
         "{}",
-        file["runs"][0]["failures"]
+        file["volumes"][0]["failures"]
     );
-    let profiles = file["runs"][0]["profiles"].as_array().expect("profiles");
+    let profiles = file["volumes"][0]["profiles"].as_array().expect("profiles");
     assert_eq!(profiles.len(), 32);
     let identity = row(&file, "Entity re-identify", "reIdentifyEntity");
-    assert_eq!(identity["not_supported"], true);
+    assert_eq!(identity["skipped"], "not supported");
 }
 
 #[test]
@@ -220,7 +187,7 @@ fn files_hold_what_reports_and_other_programs_need() {
     );
     assert_eq!(run(&words).expect("run"), ExitCode::SUCCESS);
     let file = read(&json);
-    assert_eq!(file["runs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(file["volumes"].as_array().map(Vec::len), Some(2));
     assert_eq!(calls(&file, "Entity creation", "addEntity"), 15);
     let pieces = read(&evidence.join("0005-02/profile-012.json"));
     let pieces = pieces["requirementResults"][0]["positiveTestEvidence"].clone();
@@ -228,16 +195,13 @@ fn files_hold_what_reports_and_other_programs_need() {
     assert!(evidence.join("0002-01/profile-001.json").is_file());
 
     let (page, tables) = (path("page.html"), path("again.md"));
-    let words = format!(
-        "--from {} --report {} --markdown {}",
-        json.display(),
-        page.display(),
-        tables.display()
-    );
-    assert_eq!(run(&words).expect("reported"), ExitCode::SUCCESS);
+    let mut report = Command::new(env!("CARGO_BIN_EXE_varve-bench"));
+    report.arg("report").arg(&json).arg("-o").arg(&page);
+    let done = report.arg("--markdown").arg(&tables).status();
+    assert!(done.expect("it runs").success());
     let text = |path: &Path| std::fs::read_to_string(path).expect("written");
     assert_eq!(text(&tables), text(&path("run.md")));
-    assert!(text(&tables).contains("**Growth**"), "two volumes");
+    assert!(text(&tables).contains("## Growth"), "two volumes");
     assert!(text(&page).contains("<svg"));
 }
 

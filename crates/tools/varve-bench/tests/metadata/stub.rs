@@ -3,9 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -17,8 +15,6 @@ pub(crate) enum Manner {
     Refuses(usize),
     /// Stops after this number of requests.
     Leaves(usize),
-    /// Takes this long for its first answer that something is not supported.
-    Pauses(Duration),
     /// Returns one instance too many for pages of this size.
     Exceeds(u64),
 }
@@ -31,8 +27,6 @@ pub(crate) struct Stub {
 
 struct Shared {
     manner: Manner,
-    /// Whether it has stopped and come back.
-    back: AtomicBool,
     state: Mutex<Served>,
 }
 
@@ -42,8 +36,6 @@ struct Served {
     connections: usize,
     added: usize,
     entities: Vec<Value>,
-    /// The id of the metadata collection, if it is not the default one.
-    home: Option<&'static str>,
     /// The requested paths that are not supported.
     refused: Vec<String>,
 }
@@ -54,7 +46,6 @@ impl Stub {
         let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared {
             manner,
-            back: AtomicBool::new(false),
             state: Mutex::default(),
         });
         serve_all(listener, Arc::clone(&shared));
@@ -67,22 +58,6 @@ impl Stub {
 
     pub(crate) fn connections(&self) -> usize {
         self.shared.state.lock().expect("unpoisoned").connections
-    }
-
-    pub(crate) fn requests(&self) -> usize {
-        self.shared.state.lock().expect("unpoisoned").requests
-    }
-
-    /// Changes the id of the metadata collection.
-    pub(crate) fn calls_itself(&self, id: &'static str) {
-        self.shared.state.lock().expect("unpoisoned").home = Some(id);
-    }
-
-    /// Serves again at the same address after it has stopped.
-    pub(crate) fn comes_back(&self) {
-        self.shared.back.store(true, Ordering::SeqCst);
-        let listener = TcpListener::bind(self.address).expect("its port");
-        serve_all(listener, Arc::clone(&self.shared));
     }
 
     pub(crate) fn refused(&self) -> Vec<String> {
@@ -115,8 +90,7 @@ const PREFIX: &str = "/platform/servers/varve/open-metadata/repository-services/
 impl Shared {
     /// Whether it stops before this request.
     fn is_gone(&self, requests: usize) -> bool {
-        let is_back = self.back.load(Ordering::SeqCst);
-        !is_back && matches!(self.manner, Manner::Leaves(after) if requests > after)
+        matches!(self.manner, Manner::Leaves(after) if requests > after)
     }
 
     /// Serves one connection to its end. Returns `false` when the repository stops.
@@ -164,7 +138,7 @@ impl Shared {
             "/metadata-collection-id" => json!({
                 "class": "MetadataCollectionIdResponse",
                 "relatedHTTPCode": 200,
-                "metadataCollectionId": state.home.unwrap_or("home"),
+                "metadataCollectionId": "home",
             }),
             "/instances/entity" => {
                 state.added += 1;
@@ -199,11 +173,6 @@ impl Shared {
                 json!({"class": format!("{class}Response"), "relatedHTTPCode": 200, "entity": entity})
             }
             _ => {
-                if let Manner::Pauses(time) = self.manner
-                    && state.refused.is_empty()
-                {
-                    std::thread::sleep(time);
-                }
                 state.refused.push(path.to_owned());
                 exception("FunctionNotSupportedException")
             }

@@ -15,32 +15,19 @@ pub(super) fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) 
         let text = format!("GET {path} HTTP/1.1\r\n{}\r\n", place.headers);
         Template::single(&text, kind)
     };
-    if let Some(write) = schema_request(scenario, place)
-        .or_else(|| insertion(scenario, sizes, place))
-        .or_else(|| update(scenario, sizes, place))
+    if let Some(write) =
+        schema_request(scenario, place).or_else(|| insertion(scenario, sizes, place))
     {
         return write;
     }
     match scenario {
-        S::VertexById | S::Mixed => get(VERTEX, VertexKind::Plain),
-        S::AsOf => get(
-            &format!("{VERTEX}?as_of={}", place.loaded_at),
-            VertexKind::Plain,
-        ),
+        S::VertexById => get(VERTEX, VertexKind::Plain),
         S::EdgeById => get(
             &format!("graph/edges/S@@@@@@@@S{}S@@@@@@@@T", place.edge_middle),
             VertexKind::Plain,
         ),
-        S::IndexQuery => get(
-            "graph/vertices?label=benchq&properties=%7B%22bgroup%22%3A%22@@@@@@@G%22%7D&limit=100",
-            VertexKind::Indexed,
-        ),
         S::Adjacency => get(
             "graph/edges?vertex_id=%22@@@@@@@@I%22&direction=OUT&limit=100",
-            VertexKind::Plain,
-        ),
-        S::KOut => get(
-            "traversers/kout?source=%22@@@@@@@@I%22&direction=OUT&max_depth=2",
             VertexKind::Plain,
         ),
         other => match (queries::traverser(other), queries::gremlin(other)) {
@@ -53,7 +40,7 @@ pub(super) fn template(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) 
 /// A request that creates a schema element; `None` for other scenarios.
 fn schema_request(scenario: Scenario, place: &GraphAddress) -> Option<Template> {
     use Scenario as S;
-    let post = |path: &str, body: Template| request("POST", path, Some(body), place);
+    let post = |path: &str, body: Template| request(path, body, place);
     Some(match scenario {
         S::PropertyKeys => post(
             "schema/propertykeys",
@@ -84,23 +71,10 @@ fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<
     let array = |body: Template| body.wrapped(b"[", b"]");
     let (path, body) = match scenario {
         S::SingleInsertVertices => ("graph/vertices", Template::vertices(VertexKind::Plain, 1)),
-        S::SingleInsertWide => ("graph/vertices", Template::vertices(VertexKind::Wide, 1)),
         S::SingleInsertEdges => ("graph/edges", Template::edges(VertexKind::Plain, 1)),
         S::BatchInsertVertices | S::Overwrite => (
             "graph/vertices/batch",
             array(Template::vertices(VertexKind::Plain, items)),
-        ),
-        S::LoadIndexed => (
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Indexed, items)),
-        ),
-        S::OverwriteNoHistory | S::LoadForgetful => (
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Forgetful, items)),
-        ),
-        S::BatchInsertWide => (
-            "graph/vertices/batch",
-            array(Template::vertices(VertexKind::Wide, items)),
         ),
         S::BatchInsertEdges => (
             "graph/edges/batch",
@@ -120,29 +94,7 @@ fn insertion(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<
         ),
         _ => return None,
     };
-    Some(request("POST", path, Some(body), place))
-}
-
-/// A request that updates properties of vertices; `None` for other scenarios.
-fn update(scenario: Scenario, sizes: &Sizes, place: &GraphAddress) -> Option<Template> {
-    use Scenario as S;
-    let (path, body) = match scenario {
-        S::UpdateVertices => {
-            let body = r#"{"label":"benchv","properties":{"bage":@A}}"#;
-            let path = format!("{VERTEX}?action=append");
-            (path, Template::single(body, VertexKind::Plain))
-        }
-        S::BatchUpdateVertices => {
-            let items = scenario.items(sizes);
-            let body = Template::vertices(VertexKind::Plain, items).wrapped(
-                br#"{"vertices":["#,
-                br#"],"update_strategies":{"bage":"OVERRIDE"},"create_if_not_exist":true}"#,
-            );
-            ("graph/vertices/batch".to_owned(), body)
-        }
-        _ => return None,
-    };
-    Some(request("PUT", &path, Some(body), place))
+    Some(request(path, body, place))
 }
 
 /// The request of a Gremlin query. It binds only the variables that the query uses, since some
@@ -179,14 +131,11 @@ fn schema_body(letter: &str, rest: &str) -> Template {
     Template::single(&text, VertexKind::Plain)
 }
 
-fn request(method: &str, path: &str, body: Option<Template>, place: &GraphAddress) -> Template {
-    let body = body.unwrap_or_else(|| Template::single("", VertexKind::Plain));
-    let line = format!(
-        "{method} {}/{path} HTTP/1.1\r\n{}",
-        place.base, place.headers
-    );
+fn request(path: &str, body: Template, place: &GraphAddress) -> Template {
     let head = format!(
-        "{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        "POST {}/{path} HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        place.base,
+        place.headers,
         body.len()
     );
     body.wrapped(head.as_bytes(), b"")

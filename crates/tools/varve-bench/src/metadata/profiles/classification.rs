@@ -83,7 +83,7 @@ fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<RawJson>, Failure> {
     let body = search.entity_properties(Some(of_home(&suite.copies)), Some(MatchCriteria::All));
     let row = Row::new(P::EntitySearch, "findEntitiesByProperty");
     let path = "/instances/entities/by-property";
-    let found: WholeEntitiesAnswer = suite.set_up(row, path, &body, search.size)?;
+    let found: WholeEntitiesAnswer = suite.search(row, path, &body, search.size)?;
     Ok(found.entities)
 }
 
@@ -135,7 +135,7 @@ fn carriers<A: Answer>(suite: &mut Suite, of: &PlannedType, home: &str) -> Resul
         ..Search::default()
     };
     let body = search.matching(Some(of_home(home)), Some(MatchCriteria::All));
-    suite.set_up(SEARCH, &path_of_search(of), &body, search.size)
+    suite.search(SEARCH, &path_of_search(of), &body, search.size)
 }
 
 /// Updates the properties of the classifications whose home is this repository.

@@ -79,7 +79,7 @@ pub(super) fn restore<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<
         };
         let body = F::by_property(&search, None, None);
         let path = format!("/instances/{}/by-property", F::MANY);
-        let found: F::Many = suite.set_up(F::SEARCHES.by_property, &path, &*body, search.size)?;
+        let found: F::Many = suite.search(F::SEARCHES.by_property, &path, &*body, search.size)?;
         for guid in found.guids().iter() {
             let path = format!("/instances/{}/{}/restore", F::ONE, escaped(guid));
             suite.get::<F::One>(row, &path)?;

@@ -167,7 +167,7 @@ impl Suite {
         let path = format!("/instances/{}{}", F::MANY, search.ending());
         let row = F::searches(as_of.is_some()).find;
         let body = F::find(&search, None);
-        let found: F::Many = self.set_up(row, &path, &*body, search.size)?;
+        let found: F::Many = self.search(row, &path, &*body, search.size)?;
         Ok(found.guids().clone())
     }
 
@@ -185,7 +185,7 @@ impl Suite {
         };
         let body = F::by_property(&search, Some(of_home(home)), Some(MatchCriteria::All));
         let path = format!("/instances/{}/by-property", F::MANY);
-        let found: F::Many = self.set_up(F::SEARCHES.by_property, &path, &*body, search.size)?;
+        let found: F::Many = self.search(F::SEARCHES.by_property, &path, &*body, search.size)?;
         Ok(found.guids().clone())
     }
 

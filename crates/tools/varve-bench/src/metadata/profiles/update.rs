@@ -45,7 +45,7 @@ pub(super) fn undo<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(),
         let search = Search::first(&of.guid, suite.instances());
         let body = F::find(&search, Some(updated(&suite.home)));
         let path = format!("/instances/{}", F::MANY);
-        let found: F::Many = suite.set_up(F::SEARCHES.find, &path, &*body, search.size)?;
+        let found: F::Many = suite.search(F::SEARCHES.find, &path, &*body, search.size)?;
         for guid in found.guids().iter() {
             let path = format!("/instances/{}/{}/previous", F::ONE, escaped(guid));
             suite.get::<F::One>(row, &path)?;

@@ -1,7 +1,8 @@
-//! The tables of API load tests that HugeGraph's project has published, digit for digit.
+//! Published figures, digit for digit: the tables of HugeGraph's API load tests, and the medians of
+//! two open-metadata repositories.
 //!
-//! They are in `published.csv`. v0.2 is text on its page; v0.4.4 and v0.5.6 are pictures,
-//! transcribed by eye. The pictures contradict each other in one place: the row of 2,000 users with
+//! HugeGraph's are in `data/published-api.csv`. v0.2 is text on its page; v0.4.4 and v0.5.6 are
+//! pictures, transcribed by eye. The pictures contradict each other in one place: the row of 2,000 users with
 //! 200 vertices a request on 48 processors. It has a 90 % line of 159 in `best` and of 150 in the
 //! two others, and `cpu-memory` lists it under HDD although it was measured on SSD.
 
@@ -61,7 +62,7 @@ impl Published {
 
 /// All rows in the order of the pages.
 pub(crate) fn rows() -> Vec<Published> {
-    include_str!("published.csv")
+    include_str!("../../data/published-api.csv")
         .lines()
         .skip(1)
         .filter_map(parse)
@@ -103,16 +104,50 @@ fn parse(line: &'static str) -> Option<Published> {
     Some(row)
 }
 
+/// Medians in whole milliseconds at the client; an empty cell was not measured.
+const MEDIANS: &str = include_str!("../../data/published-metadata.csv");
+
+/// A repository whose figures are published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    Xtdb,
+    JanusGraph,
+}
+
+impl Peer {
+    pub(crate) const ALL: [Self; 2] = [Self::Xtdb, Self::JanusGraph];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Xtdb => "XTDB",
+            Self::JanusGraph => "JanusGraph",
+        }
+    }
+
+    /// The published median in milliseconds at a volume such as `0005-02`.
+    pub(crate) fn median_ms(self, profile: &str, method: &str, volume: &str) -> Option<f64> {
+        let mut lines = MEDIANS.lines();
+        let column = format!("{}_{volume}", self.name().to_ascii_lowercase());
+        let at = lines.next()?.split(',').position(|name| name == column)?;
+        lines.find_map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let is_it = cells[0] == profile && cells[1] == method;
+            is_it.then(|| cells.get(at)?.parse().ok())?
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metadata::{PUBLISHED_ROWS, ROWS};
 
     #[test]
     fn every_line_is_read() {
         let rows = rows();
         assert_eq!(
             rows.len(),
-            include_str!("published.csv").lines().count() - 1
+            include_str!("../../data/published-api.csv").lines().count() - 1
         );
         assert_eq!(rows.len(), 110);
         for row in &rows {
@@ -135,5 +170,27 @@ mod tests {
         assert_eq!(items("vertex_by_id"), 12_663.0);
         assert_eq!(items("edge_by_id"), 12_225.0);
         assert_eq!(items("property_keys"), 920.0);
+    }
+
+    #[test]
+    fn the_rows_are_the_published_ones_in_their_order() {
+        let lines: Vec<&str> = MEDIANS.lines().skip(1).collect();
+        assert_eq!(lines.len(), PUBLISHED_ROWS);
+        for (line, info) in lines.iter().zip(ROWS) {
+            let wanted = format!("{},{},", info.row.profile.name(), info.row.method);
+            assert!(line.starts_with(&wanted), "{line} is not {wanted}");
+        }
+    }
+
+    #[test]
+    fn figures_are_found_by_row_and_volume() {
+        let walks =
+            |peer: Peer, volume| peer.median_ms("Graph queries", "getRelatedEntities", volume);
+        assert_eq!(walks(Peer::Xtdb, "0020-10"), Some(1246.5));
+        assert_eq!(walks(Peer::Xtdb, "0040-10"), None);
+        assert_eq!(walks(Peer::JanusGraph, "0005-02"), None);
+        let adds = |peer: Peer, volume| peer.median_ms("Entity creation", "addEntity", volume);
+        assert_eq!(adds(Peer::JanusGraph, "0020-10"), Some(487.0));
+        assert_eq!(adds(Peer::Xtdb, "1280-10"), None);
     }
 }

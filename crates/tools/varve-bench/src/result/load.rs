@@ -13,20 +13,6 @@ pub enum Model {
     Paced,
     /// N users, each of whom sends its next request as soon as the last one is answered.
     Closed,
-    /// A fixed rate, independent of the answers.
-    Open,
-}
-
-impl Model {
-    /// The name in files and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Paced => "paced",
-            Self::Closed => "closed",
-            Self::Open => "open",
-        }
-    }
 }
 
 /// The load of a row.
@@ -35,17 +21,8 @@ impl Model {
 pub struct Load {
     /// The model.
     pub model: Model,
-    /// Paced and closed model: the number of users.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub users: Option<u32>,
-    /// Open model: requests per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// Open model: exponential gaps instead of even ones.
-    pub poisson: bool,
-    /// Open model: the most requests in flight.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_in_flight: Option<u32>,
+    /// The number of users.
+    pub users: u32,
     /// Paced model: the time between two planned requests of a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_s: Option<f64>,
@@ -56,4 +33,22 @@ pub struct Load {
     pub hold_s: f64,
     /// Warm-up before the measurement.
     pub warmup_s: f64,
+}
+
+impl Load {
+    /// A short description.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Self {
+            users,
+            ramp_s,
+            hold_s,
+            ..
+        } = self;
+        match self.model {
+            Model::Paced => format!("paced {users} users, {ramp_s} s + {hold_s} s"),
+            Model::Closed if *hold_s == 0.0 => format!("closed {users} users"),
+            Model::Closed => format!("closed {users} users, {hold_s} s"),
+        }
+    }
 }

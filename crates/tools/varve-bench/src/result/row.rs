@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Load;
-use crate::result::Buckets;
+use super::{Buckets, Load, is_default};
 
 /// The last second of a row counts as whole if at least this share of it was measured.
 const WHOLE_SECOND: f64 = 0.95;
@@ -16,10 +15,15 @@ const WHOLE_SECOND: f64 = 0.95;
 pub struct Row {
     /// [`Server::name`](super::Server::name).
     pub server: String,
-    /// Scenario, e.g. `single_insert_vertices`.
+    /// `metadata`: the volume, in the form `0005-02`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub volume: String,
+    /// `metadata`: the profile.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub profile: String,
+    /// Scenario, e.g. `single_insert_vertices`; method of `metadata`.
     pub scenario: String,
-    /// The label in the table: the scenario and its variant, e.g.
-    /// `batch_insert_edges check_vertex=false`.
+    /// The label in the table: the scenario and its variant.
     pub label: String,
     /// Why the row did not run; then there are no figures.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,25 +35,21 @@ pub struct Row {
     /// e.g. `v0.5.6 rocksdb vertex_single 11500`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// The most CPU time that our own server may use for a request, in microseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit_us: Option<f64>,
     /// How the requests were sent.
     pub load: Load,
     /// Number of the repeat, from 1.
     pub repeat: u32,
     /// Elements that a request writes or reads.
     pub items_per_request: u32,
-    /// How ids were chosen: `new`, `uniform`, `zipfian`.
-    pub choice: String,
     /// Durability of the server in this row. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
     /// A description of the elements of this run that were stored before the row.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub data_before: String,
     /// Start, UTC, RFC 3339.
     pub started: String,
-    /// End of the last sample minus start of the first.
+    /// End of the last sample minus start of the first. `metadata`: the sum of the times.
     pub elapsed_s: f64,
     /// The published columns.
     pub columns: Columns,
@@ -60,33 +60,60 @@ pub struct Row {
     pub corrected: Option<Corrected>,
     /// Failed samples by kind: `refused`, `connect_timeout`, `connect_failed`, `read_timeout`,
     /// `reset`, `closed`, `bad_answer`, `wrong_body`, or the status as `http_503`.
+    #[serde(skip_serializing_if = "is_default")]
     pub errors: BTreeMap<String, u64>,
     /// One of the first errors of each kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub error_examples: Vec<ErrorExample>,
     /// Connections.
+    #[serde(skip_serializing_if = "is_default")]
     pub connections: Connections,
     /// CPU time.
+    #[serde(skip_serializing_if = "is_default")]
     pub cpu: Cpu,
     /// Resident memory of the server. Absent if its process is unknown, as on another machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_memory: Option<Memory>,
     /// How well the generator kept to the planned load.
+    #[serde(skip_serializing_if = "is_default")]
     pub generator: Generator,
     /// The result of reading back acknowledged elements. Absent for reads, if reading back is
     /// switched off, and if nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
     /// One for each second since the first sample; the last one may be incomplete.
+    #[serde(skip_serializing_if = "is_default")]
     pub series: Vec<Second>,
     /// Times from the actual send.
-    pub histogram: Buckets,
+    pub histogram_ns: Buckets,
     /// Times from the planned send; absent like [`Row::corrected`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrected_histogram: Option<Buckets>,
+    pub corrected_histogram_ns: Option<Buckets>,
+    /// `metadata`: the least number of calls, where it follows from the volume.
+    #[serde(skip_serializing_if = "is_default")]
+    pub calls_min: u64,
+    /// `metadata`: the greatest number of calls, where it follows from the volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls_max: Option<u64>,
 }
 
 impl Row {
+    /// The load, and the volume and profile of `metadata`, by which rows of two files are paired.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self.volume.is_empty() {
+            true => format!("{}, {}", self.label, self.load.text()),
+            false => format!("{} {}, {}", self.volume, self.profile, self.label),
+        }
+    }
+
+    /// Whether it has fewer or more calls than required.
+    #[must_use]
+    pub fn has_wrong_calls(&self) -> bool {
+        let calls = self.columns.samples;
+        calls < self.calls_min || self.calls_max.is_some_and(|most| calls > most)
+    }
+
     /// The complete seconds of the series. The last second is left out if less than 95 % of it was
     /// measured, unless it is the only one.
     #[must_use]
@@ -102,6 +129,57 @@ impl Row {
     }
 }
 
+impl Columns {
+    /// The columns of samples that took `elapsed_s` in all.
+    pub(crate) fn of(times: &Buckets, elapsed_s: f64, failed: u64, received_bytes: u64) -> Self {
+        let (samples, elapsed) = (times.count(), elapsed_s.max(1e-9));
+        Self {
+            samples,
+            average_us: times.mean() / 1e3,
+            median_us: us(times, 50.0),
+            line90_us: us(times, 90.0),
+            min_us: times.min() as f64 / 1e3,
+            max_us: us(times, 100.0),
+            error_percent: 100.0 * failed as f64 / samples.max(1) as f64,
+            throughput: samples as f64 / elapsed,
+            kb_per_s: received_bytes as f64 / 1_024.0 / elapsed,
+        }
+    }
+}
+
+impl More {
+    /// The times of further columns.
+    pub(crate) fn of(times: &Buckets) -> Self {
+        Self {
+            line95_us: us(times, 95.0),
+            line99_us: us(times, 99.0),
+            line999_us: us(times, 99.9),
+            ..Self::default()
+        }
+    }
+}
+
+impl Corrected {
+    /// The columns of times from the planned send; `None` without samples.
+    pub(crate) fn of(times: &Buckets, omitted: u64) -> Option<Self> {
+        (times.count() > 0).then(|| Self {
+            median_us: us(times, 50.0),
+            line90_us: us(times, 90.0),
+            line95_us: us(times, 95.0),
+            line99_us: us(times, 99.0),
+            line999_us: us(times, 99.9),
+            max_us: us(times, 100.0),
+            average_us: times.mean() / 1e3,
+            omitted,
+        })
+    }
+}
+
+/// A percentile in microseconds.
+fn us(times: &Buckets, percent: f64) -> f64 {
+    times.percentile(percent) as f64 / 1e3
+}
+
 /// The nine published columns beside the label, with more digits than the table shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -111,13 +189,13 @@ pub struct Columns {
     /// Mean service time: from the actual send to the end of the answer.
     pub average_us: f64,
     /// 50 % of the service times, by nearest rank.
-    pub median_us: u64,
+    pub median_us: f64,
     /// 90 %, by nearest rank.
-    pub line90_us: u64,
+    pub line90_us: f64,
     /// Shortest.
-    pub min_us: u64,
+    pub min_us: f64,
     /// Longest.
-    pub max_us: u64,
+    pub max_us: f64,
     /// Failed samples, in percent of all.
     pub error_percent: f64,
     /// Samples ÷ [`Row::elapsed_s`].
@@ -131,11 +209,11 @@ pub struct Columns {
 #[serde(default)]
 pub struct More {
     /// 95 % of the service times.
-    pub line95_us: u64,
+    pub line95_us: f64,
     /// 99 %.
-    pub line99_us: u64,
+    pub line99_us: f64,
     /// 99.9 %.
-    pub line999_us: u64,
+    pub line999_us: f64,
     /// Elements of requests that succeeded ÷ [`Row::elapsed_s`].
     pub items_per_s: f64,
     /// Bytes sent ÷ 1024 ÷ [`Row::elapsed_s`].
@@ -156,17 +234,17 @@ pub struct More {
 #[serde(default)]
 pub struct Corrected {
     /// 50 %.
-    pub median_us: u64,
+    pub median_us: f64,
     /// 90 %.
-    pub line90_us: u64,
+    pub line90_us: f64,
     /// 95 %.
-    pub line95_us: u64,
+    pub line95_us: f64,
     /// 99 %.
-    pub line99_us: u64,
+    pub line99_us: f64,
     /// 99.9 %.
-    pub line999_us: u64,
+    pub line999_us: f64,
     /// Longest.
-    pub max_us: u64,
+    pub max_us: f64,
     /// Mean.
     pub average_us: f64,
     /// Planned requests that were never sent, because the user was still waiting for an answer. The
@@ -239,13 +317,10 @@ pub struct Memory {
 #[serde(default)]
 pub struct Generator {
     /// Late sends, although the user was free. Paced model: more than 5 % of the period after the
-    /// planned time, or after the user became free if that was later. Open model: more than 10 ms
-    /// after the arrival. Closed model: always 0.
+    /// planned time, or after the user became free if that was later. Closed model: always 0.
     pub late_sends: u64,
     /// The longest delay of any send, measured in the same way. Closed model: always 0.
     pub late_max_us: u64,
-    /// Open model: arrivals that were not sent, because `max_in_flight` requests were in flight.
-    pub not_sent: u64,
     /// Whether the generator, rather than the server, limited the throughput of the row.
     pub bound: bool,
     /// Why the generator limited the throughput.
@@ -254,17 +329,12 @@ pub struct Generator {
     /// Requests in flight on average, by Little's law: throughput × average. In a closed row it is
     /// about the number of users.
     pub in_flight: f64,
-    /// Samples of a user on average. Absent in the open model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub samples_per_user: Option<f64>,
+    /// Samples of a user on average.
+    pub samples_per_user: f64,
     /// Samples of a user when nothing is late: 331 with the published plan. Only in the paced
     /// model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_samples_per_user: Option<f64>,
-    /// Whether the load was as planned. Closed model: [`Generator::in_flight`] is close to the
-    /// number of users. Paced model: the samples of a user are as planned, or all users were busy.
-    /// Open model: always true.
-    pub little_agrees: bool,
 }
 
 /// The result of reading back elements.
@@ -309,7 +379,7 @@ pub struct Second {
     pub line99_us: u64,
     /// Longest.
     pub max_us: u64,
-    /// Users that have started and not stopped; in the open model, requests in flight.
+    /// Users that have started and not stopped.
     pub users: u32,
     /// CPU of the server in percent of one processor.
     #[serde(skip_serializing_if = "Option::is_none")]
