@@ -231,9 +231,9 @@ fn narrowed(own: Option<Plan>, visible: &Plan) -> Plan {
     }
 }
 
-/// Makes every `by` without a result return null. `keys`: only `by` of these properties; empty =
-/// all.
-pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
+/// Makes every `by` without a result return null, except those that read one of these properties:
+/// they are known to have a result.
+pub fn productive(plan: &mut Plan, keys: &[Name]) {
     for op in &mut plan.ops {
         for child in op.children_mut() {
             productive(child, keys);
@@ -241,15 +241,23 @@ pub fn productive(plan: &mut Plan, keys: &[crate::plan::Name]) {
         let groups = matches!(op, Op::Group { .. });
         for (at, by) in op.readers_mut().into_iter().enumerate() {
             let applies = match by {
-                By::Key(key) | By::VisibleKey(key, _) => keys.is_empty() || keys.contains(key),
+                By::Key(key) | By::VisibleKey(key, _) => !keys.contains(key),
                 // The child of a group's value runs over the whole group, so it stays.
-                By::Child(_) => keys.is_empty() && !(groups && at == 1),
+                By::Child(plan) => !(groups && at == 1 || reads_one_of(plan, keys)),
                 _ => false,
             };
             if applies {
                 *by = By::OrNull(Box::new(std::mem::take(by)));
             }
         }
+    }
+}
+
+/// Whether a plan reads nothing but one of these properties.
+fn reads_one_of(plan: &Plan, keys: &[Name]) -> bool {
+    match plan.ops.as_slice() {
+        [Op::Values(read)] => matches!(read.as_slice(), [key] if keys.contains(key)),
+        _ => false,
     }
 }
 

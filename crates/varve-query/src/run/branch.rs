@@ -109,7 +109,10 @@ impl Pick {
             (Self::Any | Self::None, _) | (Self::Unproductive, None) => true,
             (Self::Value(wanted), Some(value)) => value.equals(wanted),
             (Self::Predicate(predicate), Some(value)) => predicate.holds(value)?,
-            (Self::Child(child), Some(value)) => child.exist(cx, &[Row::new(value.clone())])?[0],
+            (Self::Child(child), Some(value)) => {
+                let row = Row::alone(value.clone(), cx);
+                child.exist(cx, &[row])?[0]
+            }
             (Self::Unproductive, Some(_)) | (_, None) => false,
         })
     }

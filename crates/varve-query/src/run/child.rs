@@ -303,13 +303,14 @@ impl Reader {
         rows.iter().map(|row| self.simple(cx, &row.value)).collect()
     }
 
-    /// The value that this reads from one value, without a path or a sack.
+    /// The value that this reads from one value, whose path is the value itself.
     pub(crate) fn read_value(
         &mut self,
         cx: &mut Context<'_>,
         value: &Value,
     ) -> Result<Option<Value>, QueryError> {
-        let read = self.read(cx, &[Row::new(value.clone())])?;
+        let row = Row::alone(value.clone(), cx);
+        let read = self.read(cx, &[row])?;
         Ok(read.into_iter().next().flatten())
     }
 

@@ -78,7 +78,8 @@ pub(crate) fn sorted_within(
     let Some(items) = value.items() else {
         return Ok(value.clone());
     };
-    let rows = items.into_iter().map(Row::new).collect();
+    let rows = items.into_iter();
+    let rows = rows.map(|item| Row::alone(item, cx)).collect();
     let items = sorted(cx, sorting, rows)?.into_iter().map(|row| row.value);
     Ok(match value {
         Value::Map(_) | Value::Tree(_) => of_entries(items),

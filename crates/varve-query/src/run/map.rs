@@ -389,7 +389,7 @@ pub(crate) fn between(
         start.unwrap_or(0),
         end.map_or(path.objects.len(), |end| end + 1),
     );
-    if start >= end {
+    if start >= end && (from.is_some() || to.is_some()) {
         return Err(QueryError::invalid(
             "The from-label comes after the to-label in the path",
         ));

@@ -33,6 +33,7 @@ mod gremlin_jobs;
 mod gremlin_loads;
 mod gremlin_mimes;
 mod gremlin_properties;
+mod gremlin_reference;
 mod gremlin_results;
 mod gremlin_scripts;
 mod gremlin_sessions;

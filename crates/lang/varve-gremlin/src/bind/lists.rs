@@ -123,10 +123,10 @@ pub(super) fn combination(
     Op::Combine { children, function }
 }
 
-/// The members of a list, set or path; `None` for anything else, maps included.
+/// The members of a list, set or path; `None` for anything else, maps and trees included.
 fn items(value: &Value) -> Option<Vec<Value>> {
     match value {
-        Value::Map(_) => None,
+        Value::Map(_) | Value::Tree(_) => None,
         other => other.items(),
     }
 }

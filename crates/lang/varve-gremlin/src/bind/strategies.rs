@@ -55,6 +55,7 @@ const WITHOUT_SETTINGS: &[&str] = &[
     "ConnectiveStrategy",
     "CountStrategy",
     "EarlyLimitStrategy",
+    "ElementIdStrategy",
     "FilterRankingStrategy",
     "GValueReductionStrategy",
     "GraphFilterStrategy",
@@ -89,21 +90,13 @@ const WITHOUT_SETTINGS: &[&str] = &[
     "VertexProgramStrategy",
 ];
 /// Strategies of the reference that would change results, and are refused.
-const UNSUPPORTED: &[&str] = &[
-    "ElementIdStrategy",
-    "EventStrategy",
-    "SackStrategy",
-    "SideEffectStrategy",
-];
+const UNSUPPORTED: &[&str] = &["EventStrategy", "SackStrategy", "SideEffectStrategy"];
 
 /// Checks that there is a strategy of this name, and that it has each of these settings.
 pub(super) fn check_known(strategy: &Strategy) -> Result<(), QueryError> {
     let name = strategy.name.as_str();
-    if UNSUPPORTED.contains(&name) {
-        return Err(QueryError::Unsupported(format!("The strategy {name}")));
-    }
     let Some((_, settings)) = SETTINGS.iter().find(|(own, _)| *own == name) else {
-        return match WITHOUT_SETTINGS.contains(&name) {
+        return match WITHOUT_SETTINGS.contains(&name) || UNSUPPORTED.contains(&name) {
             true => Ok(()),
             false => Err(QueryError::invalid(format!("There is no strategy {name}"))),
         };
@@ -331,6 +324,9 @@ impl Binder<'_> {
             }
             "VertexProgramStrategy" => StrategyRule::VertexProgram,
             "VertexProgramRestrictionStrategy" => StrategyRule::NoVertexProgram,
+            _ if UNSUPPORTED.contains(&name.as_str()) => {
+                return Err(QueryError::Unsupported(format!("The strategy {name}")));
+            }
             _ => return Ok(()),
         };
         strategies.remove(name);

@@ -26,9 +26,9 @@ pub(crate) fn check(
     };
     // `iterated next` compares the members of the first result.
     if scenario.next {
-        values = match values.first().and_then(Value::items) {
-            Some(items) => items,
-            None => values,
+        values = match values.first() {
+            Some(Value::Tree(_)) => values,
+            first => first.and_then(Value::items).unwrap_or(values),
         };
     }
     compare(scenario, graph, &values)

@@ -288,6 +288,26 @@ fn a_path_begins_at_the_last_object_with_a_label() {
 }
 
 #[test]
+fn the_path_of_a_value_that_a_by_reads_is_the_value() {
+    check(&[
+        (
+            "g.V(1).as('p').V(2).select('p').by(__.path()).unfold().id()",
+            "Long(1)",
+        ),
+        ("g.V().tree().by(__.path()).count(local)", "Long(6)"),
+        (
+            "g.V(1).as('p').V(2).as('q').where('p', neq('q')).by(__.path()).id()",
+            "Long(2)",
+        ),
+        (
+            "g.V(1).valueMap('name').by(__.path()).select('name').unfold().unfold()",
+            "Text(\"marko\")",
+        ),
+        ("g.V(1).path().by(__.simplePath()).count(local)", "Long(1)"),
+    ]);
+}
+
+#[test]
 fn the_other_vertex_is_not_the_last_one_of_the_path() {
     let none = "error: The path history of the traverser does not contain a previous vertex";
     check(&[

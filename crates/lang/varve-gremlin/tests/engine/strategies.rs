@@ -194,8 +194,8 @@ fn strategies_that_nobody_knows_and_settings_of_a_wrong_type_are_refused() {
         ),
         ("MyOwnStrategy", "There is no strategy MyOwnStrategy"),
         (
-            "ElementIdStrategy",
-            "The strategy ElementIdStrategy is not supported yet",
+            "SackStrategy",
+            "The strategy SackStrategy is not supported yet",
         ),
     ] {
         let answer = printed(&format!("g.withStrategies({strategy}).V().count()"));
@@ -220,6 +220,37 @@ fn strategies_that_nobody_knows_and_settings_of_a_wrong_type_are_refused() {
         (
             "g.withStrategies(SubgraphStrategy(vertices: null)).V().count()",
             "Long(6)",
+        ),
+    ]);
+}
+
+#[test]
+fn a_by_of_a_productive_key_stays_as_it_is() {
+    let age = "g.withStrategies(ProductiveByStrategy(productiveKeys: ['age'])).V()";
+    check(&[
+        (
+            &format!("{age}.groupCount().by('age').count(local)"),
+            "Long(4)",
+        ),
+        (
+            &format!("{age}.groupCount().by(__.values('age')).count(local)"),
+            "Long(4)",
+        ),
+        (
+            &format!("{age}.groupCount().by('lang').count(local)"),
+            "Long(2)",
+        ),
+        (
+            &format!("{age}.groupCount().by(__.values('lang')).count(local)"),
+            "Long(2)",
+        ),
+        (
+            &format!("{age}.groupCount().by(__.out().values('age')).count(local)"),
+            "Long(2)",
+        ),
+        (
+            "g.withStrategies(ProductiveByStrategy).V().groupCount().by('age').count(local)",
+            "Long(5)",
         ),
     ]);
 }
