@@ -20,7 +20,7 @@ mod update;
 mod vertex;
 
 pub(crate) use convert::narrowed;
-pub use convert::{condition_error, convert, convert_condition, convert_member, wrong_type};
+pub use convert::{condition_error, convert, convert_condition, wrong_type};
 pub use edge::{EdgeForm, NewEdge, check_link};
 pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, JavaClass, RawProperty, RawValue, VertexInput};
 pub use inserts::Inserts;
