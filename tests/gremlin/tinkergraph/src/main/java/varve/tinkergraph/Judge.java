@@ -14,7 +14,7 @@ final class Judge {
     private static final Set<String> CHANGES = Set.of("addV", "addE", "property", "drop", "mergeV", "mergeE");
     private static final Set<String> MODULATES = Set.of("property", "from", "to", "option");
     /** How often TinkerGraph is asked again with its elements in another order. */
-    private static final int ORDERS = 6;
+    private static final int ORDERS = 12;
 
     enum Kind { SAME, RULE, LEFT_OUT, DIFFERENT }
 
