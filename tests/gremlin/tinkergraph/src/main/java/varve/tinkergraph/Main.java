@@ -82,8 +82,8 @@ public final class Main {
         errors += wanted != null && wanted.isError() ? 1 : 0;
         empty += wanted != null && !wanted.isError() && wanted.results().isEmpty() ? 1 : 0;
         Judge.Verdict verdict = judge.judge(query, wanted, found);
-        counts.merge(verdict.kind() + (verdict.detail().isEmpty() ? "" : ": " + verdict.detail()), 1, Integer::sum);
         if (!verdict.isDifferent()) {
+            counts.merge(verdict.kind() + (verdict.detail().isEmpty() ? "" : ": " + verdict.detail()), 1, Integer::sum);
             return;
         }
         String kind = verdict.detail();
