@@ -85,12 +85,16 @@ final class Rules {
             new Rule("equal values of inject", "| equal values of `inject()` | stay where they are |",
                     of -> of.uses("inject") && of.uses("limit", "range", "skip", "tail")),
             new Rule("side effects that grow", "| a side effect that a step reads before it is complete | is shown as it was then |",
-                    of -> of.uses("inject", "group", "groupCount") && of.uses("aggregate") && of.uses("select", "cap")),
+                    of -> of.uses("inject", "choose", "group", "groupCount") && of.uses("aggregate", "group", "groupCount") && of.uses("select", "cap")),
             new Rule("ids of properties", "The id of a vertex property consists of the vertex's id, the key",
                     of -> of.uses("properties") && (of.text().contains("T.id") || of.uses("order", "id"))),
             new Rule("order of maps", "| entries of a map without `order(local)` | their order is not defined |",
                     of -> !of.reference().isError() && !of.server().isError() && of.matches("unfold|index|\\(local, |order|min|max")
                             && of.uses("group", "groupCount", "valueMap", "propertyMap", "elementMap", "project", "tree")),
+            new Rule("elements added behind a barrier", "| an element added for equal traversers behind a barrier | is added for each |",
+                    of -> of.uses("addV", "addE", "mergeV", "mergeE") && of.uses("order", "barrier", "repeat", "aggregate", "group", "groupCount")),
+            new Rule("paths through match", "| a path through `match()` | depends on the order that is chosen for the patterns |",
+                    of -> of.uses("match") && of.uses("path", "tree", "simplePath", "cyclicPath")),
             new Rule("subgraphs", "| `subgraph()` | keeps all values of a key |", of -> of.uses("subgraph")),
             ORDER, COLLECTS, AGGREGATES, SIDE_EFFECTS);
 
@@ -165,6 +169,8 @@ final class Rules {
             NotYet.of("unknown labels", "refused", "(dedup|math)\\('[pqr]", ""),
             NotYet.of("by() behind as()", "refused", "as\\('.'\\)\\.by\\(", ""),
             NotYet.of("unknown labels", "values", "where\\(.*as\\(", ""),
+            NotYet.of("a cardinality for an edge", "answered", "property", "can only be set for a Vertex"),
+            NotYet.of("-0.0 is 0.0", "values", "-0\\.0d", ""),
             NotYet.of("strategies", "", "SubgraphStrategy|PartitionStrategy", ""),
             NotYet.of("several values behind a fused step", "values", "(out|in|both|V|E)\\(.*values\\(", ""),
             NotYet.of("bulks of children with side effects", "values", "(local|flatMap|coalesce|optional|union|map|sideEffect)\\(.*(aggregate|group)", ""));
