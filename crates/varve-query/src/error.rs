@@ -67,9 +67,9 @@ impl QueryError {
 
     /// A child has no result for a value, where a step needs one.
     pub(crate) fn unproductive(value: &Value) -> Self {
-        let value = beginning(value);
         Self::invalid(format!(
-            "The provided traverser does not map to a value: {value}"
+            "The provided traverser does not map to a value: {}",
+            value.shown()
         ))
     }
 

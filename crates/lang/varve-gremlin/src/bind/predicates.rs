@@ -106,7 +106,7 @@ fn regex(pattern: &Value, wanted: bool) -> Result<Predicate, QueryError> {
             QueryError::invalid(format!("The regular expression is wrong: {why}"))
         }
         Fault::NotSupported(why) => {
-            QueryError::Unsupported(format!("A regular expression in which {why}"))
+            QueryError::Unsupported(format!("The regular expression ({why})"))
         }
     })?;
     let decide = move |value: &Value| match value {

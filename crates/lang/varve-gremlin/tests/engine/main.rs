@@ -295,7 +295,10 @@ fn texts_that_grow_without_end_are_refused() {
         let refused = values_of(text).expect_err("a limit");
         let by_limit = matches!(
             refused,
-            QueryError::Invalid(_) | QueryError::Arithmetic(_) | QueryError::View(_)
+            QueryError::Invalid(_)
+                | QueryError::Arithmetic(_)
+                | QueryError::Limit(_)
+                | QueryError::View(_)
         );
         assert!(by_limit, "{}: {refused}", &text[..text.len().min(80)]);
     }
