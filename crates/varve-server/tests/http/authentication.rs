@@ -424,7 +424,7 @@ fn who_could_do_what_can_be_asked_of_the_past() {
     grant(&server, "nobody", "g", &["READ"], "VERTEX");
     assert_eq!(
         role(""),
-        r#"{"roles":{"g":{"READ":[{"label":"*","properties":null,"type":"VERTEX"}]}}}"#
+        r#"{"roles":{"g":{"READ":[{"type":"VERTEX","label":"*","properties":null}]}}}"#
     );
     assert_eq!(role(&format!("?as_of_tx={before}")), r#"{"roles":{}}"#);
 }

@@ -36,7 +36,7 @@ pub(crate) fn check(request: &str, answer: &Answer) {
         if schema.is_null() {
             return;
         }
-        let body: Value = serde_json::from_str(body).unwrap();
+        let body: Value = serde_json::from_str(body.trim_start_matches('\u{feff}')).unwrap();
         if let Err(fault) = validate(schema, &body, "") {
             panic!("{what} was accepted with {body}, but {fault}");
         }

@@ -197,7 +197,6 @@ fn a_condition_has_the_type_of_its_key() {
         ".has('weight', 0.1f)",
         ".has('weight', 0.1m)",
         ".has('age', 5L)",
-        ".has('hobby', 'b')",
         ".filter(has('date', '2020-01-02'))",
         ".where(or(has('date', '2020-01-02'), has('age', 1)))",
         ".as('v').select('v').has('date', '2020-01-02')",

@@ -154,11 +154,17 @@ fn a_text_takes_no_value_of_another_type() {
             format!("g.V('1:marko').property('city',{value})"),
             format!("g.V('1:marko').next().property('city',{value})"),
             format!("g.addV('person').property('name','x').property('city',{value})"),
-            format!("g.mergeV([(T.label):'person',name:'x',city:{value}])"),
             format!("g.mergeV([(T.label):'person',name:'marko']).option(onMatch,[city:{value}])"),
         ] {
             refused(&fixture, &script, &wanted);
         }
+        // The search of a merge comes first, and is refused as a query.
+        let merge = format!("g.mergeV([(T.label):'person',name:'x',city:{value}])");
+        refused(
+            &fixture,
+            &merge,
+            "expect TEXT for 'city', actual got class java.",
+        );
     }
     refused(
         &fixture,

@@ -115,7 +115,11 @@ fn replay(server: &TestServer, exchange: &Datum) {
     };
     let body = String::from_utf8(body).unwrap();
     let answer = send(server, verb, path, &body);
-    let ours = read(answer.text());
+    let mut ours = read(answer.text());
+    if let (Datum::Map(members), 400..) = (&mut ours, answer.status) {
+        // The original has no codes.
+        members.retain(|(name, _)| name != "code");
+    }
     let recorded = exchange.get("response").unwrap();
     assert_eq!(
         Some(&Datum::Int(i64::from(answer.status))),
