@@ -204,7 +204,10 @@ impl Answer {
             let _share = self.weighed(&value)?;
             items.push(&match self.form {
                 // Its length is about what was weighed.
-                Form { texts: true, .. } => WireValue::String(value.to_string().into()),
+                Form { texts: true, .. } => {
+                    let text = value.to_text().map_err(|_| Unwritten::TooLarge)?;
+                    WireValue::String(text.as_str().into())
+                }
                 Form {
                     traversers: true, ..
                 } => WireValue::Traverser {
