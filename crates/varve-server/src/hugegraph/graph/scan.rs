@@ -50,9 +50,7 @@ fn range(parameters: &Query) -> Result<(i64, Option<String>), ApiError> {
         None => -1,
     };
     if page.is_some() && limit < 0 {
-        return Err(ApiError::illegal_argument(format!(
-            "The page_limit must be >= 0, but got: {limit}"
-        )));
+        return Err(ApiError::illegal_argument(format!("Invalid limit {limit}")));
     }
     Ok((limit, page))
 }
