@@ -15,8 +15,8 @@ pub trait SchemaView: Send + Sync {
         false
     }
 
-    /// Whether the labels and keys of a query's conditions must exist, and their values must fit the
-    /// keys.
+    /// Whether the labels and keys of a query's conditions must exist, and their values must fit
+    /// the keys.
     fn is_strict(&self) -> bool {
         false
     }

@@ -3,8 +3,8 @@
 //!
 //! One runner ([`mod@run`]) runs the plans of both suites, and writes one form of result file
 //! ([`result`]), from which the reports are made. A suite ([`api`], [`metadata`]) makes its plan,
-//! and measures its steps: a step of `api` is a load of independent requests, a step of `metadata` a
-//! sequence of dependent calls. The other modules are shared: options, the server that is started
+//! and measures its steps: a step of `api` is a load of independent requests, a step of `metadata`
+//! a sequence of dependent calls. The other modules are shared: options, the server that is started
 //! and its process, HTTP, histograms and progress. All use HTTP only.
 
 mod api;

@@ -15,7 +15,8 @@ use crate::server::VARVE;
 /// How long anything may take, under whatever load the machine has.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// `varve bench api`, which becomes `varve-bench`, with a server of its own, which keeps its data below `temporary`.
+/// `varve bench api`, which becomes `varve-bench`, with a server of its own, which keeps its data
+/// below `temporary`.
 fn command(temporary: &Path, words: &str) -> Command {
     serving(VARVE, temporary, words)
 }
