@@ -101,10 +101,7 @@ fn check_labels(
     let names: &[Value] = match predicate {
         Predicate::Test(Test::Within, Value::List(names)) => names,
         Predicate::Test(Test::Eq, name) => std::slice::from_ref(name),
-        Predicate::And(parts) | Predicate::Or(parts) => {
-            let mut each = parts.iter();
-            return each.try_for_each(|part| check_labels(part, kind, schema));
-        }
+        // Other predicates compare labels as texts.
         _ => return Ok(()),
     };
     for name in names {
@@ -158,7 +155,12 @@ fn of_key(
 ) -> Result<Option<Value>, QueryError> {
     // A collection is compared with the collection of the element, null with nothing.
     let is_whole = matches!(value, Value::Null | Value::List(_) | Value::Set(_));
-    if key.data_type == DataType::Object || is_whole {
+    // Numbers of all widths are compared by value, but those of FLOAT have lost digits.
+    let is_number = match key.data_type {
+        DataType::Byte | DataType::Int | DataType::Long | DataType::Double => value.is_number(),
+        _ => false,
+    };
+    if key.data_type == DataType::Object || is_whole || is_number {
         return Ok(None);
     }
     let converted = schema.condition_value(key, &value.to_stored()?)?;
