@@ -88,11 +88,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-conformance", &["varve-json"]),
     (
         "varve-bench",
-        // All but varve-omrs in the tests and micro-benchmarks alone.
         &[
             "varve-encoding",
             "varve-graph",
             "varve-kv",
+            "varve-kv-rocksdb",
             "varve-model",
             "varve-omrs",
             "varve-server",
@@ -118,7 +118,7 @@ const CORNERS: &[(&str, &[&str])] = &[
     ),
     ("hyper", &["varve-server"]),
     ("tokio-tungstenite", &["varve-server"]),
-    ("http", &["varve-server"]),
+    ("http", &["varve-server", "varve-bench"]),
     (
         "serde_json",
         &["varve-auth", "varve-server", "varve", "varve-bench"],

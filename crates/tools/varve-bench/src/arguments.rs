@@ -7,16 +7,14 @@ use clap::Args;
 use crate::endpoint::Trust;
 use crate::serve::VerifyStore;
 
+/// Address of a server that is started without options.
+pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+
 /// The server, and what a run leaves.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
     /// Address of the server; `metadata` also uses its path
-    #[arg(
-        long,
-        visible_alias = "server",
-        default_value = "http://127.0.0.1:8080",
-        value_name = "URL"
-    )]
+    #[arg(long, visible_alias = "server", default_value = DEFAULT_URL, value_name = "URL")]
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) trust: Trust,

@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::api::{self, ApiArguments};
+use crate::limits::{self, LimitsArguments};
 use crate::metadata::{self, MetadataArguments};
 use crate::result::{ResultFile, put};
 use crate::{owned, report};
@@ -28,6 +29,8 @@ enum Command {
     Gremlin(Box<ApiArguments>),
     /// Run Egeria's performance suite against an open-metadata repository (OMRS REST API)
     Metadata(Box<MetadataArguments>),
+    /// Compare Varve with the bare engine and a bare HTTP server, in turns
+    Limits(Box<LimitsArguments>),
     /// Print the tables of a result file as Markdown
     Table {
         /// JSON file that a run wrote
@@ -51,6 +54,16 @@ enum Command {
         /// JSON files that runs wrote; repetitions may be in further files
         #[arg(required = true)]
         files: Vec<PathBuf>,
+    },
+    /// The bare HTTP server that `limits` measures
+    #[command(hide = true)]
+    Bare {
+        /// Status of every answer
+        #[arg(long)]
+        status: u16,
+        /// File with the body of every answer
+        #[arg(long)]
+        body: PathBuf,
     },
     /// Run a program that is killed when the process that started it has ended
     #[command(hide = true)]
@@ -82,6 +95,7 @@ fn run(command: &Command) -> Result<ExitCode> {
         Command::Api(arguments) => return api::run(arguments),
         Command::Gremlin(arguments) => return api::run(&arguments.as_ref().clone().of_gremlin()),
         Command::Metadata(arguments) => return metadata::run(arguments),
+        Command::Limits(arguments) => return limits::run(arguments),
         Command::Table { file } => print!("{}", report::table_of(&ResultFile::read(file)?)),
         Command::Report {
             files,
@@ -95,6 +109,7 @@ fn run(command: &Command) -> Result<ExitCode> {
             }
         }
         Command::Compare { files } => print!("{}", report::compare(&read(files)?)?),
+        Command::Bare { status, body } => limits::bare::serve(*status, body)?,
         Command::Tethered { parent, command } => owned::become_tethered(*parent, command)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -5,6 +5,7 @@
 
 mod chart;
 mod compare;
+mod limits;
 mod load;
 mod page;
 mod published;
@@ -82,7 +83,7 @@ pub(crate) fn of(files: &[ResultFile]) -> Result<Report> {
     let suite = suites.next().unwrap_or_default();
     ensure!(
         suites.all(|other| other == suite),
-        "files of load tests and of the open-metadata suite: make a report of each"
+        "files of different suites: make a report of each"
     );
     let mut report = Report {
         title: page::title(files),
@@ -94,6 +95,7 @@ pub(crate) fn of(files: &[ResultFile]) -> Result<Report> {
     }
     match suite {
         "metadata" => suite::write(&mut report, files)?,
+        "limits" => limits::write(&mut report, files),
         _ => load::write(&mut report, files)?,
     }
     page::environment(&mut report, files);
@@ -105,6 +107,7 @@ pub(crate) fn table_of(file: &ResultFile) -> String {
     let mut report = Report::default();
     match file.suite.as_str() {
         "metadata" => suite::tables(&mut report, std::slice::from_ref(file)),
+        "limits" => limits::write(&mut report, std::slice::from_ref(file)),
         _ => load::rows(&mut report, std::slice::from_ref(file)),
     }
     report.markdown()

@@ -33,7 +33,7 @@ pub(crate) const EXIT_FAILED: u8 = 3;
 pub struct ResultFile {
     /// [`FORMAT`] of the tool that wrote it.
     pub format: u32,
-    /// `api` or `metadata`.
+    /// `api`, `metadata` or `limits`.
     pub suite: String,
     /// The title of the run: `--title`, or the command's name.
     pub title: String,
@@ -42,7 +42,7 @@ pub struct ResultFile {
     /// The servers measured; rows name them by [`Server::name`].
     pub servers: Vec<Server>,
     /// `api`: one row for each scenario, load and server, skipped ones included. `metadata`: one
-    /// row for each volume, profile and method.
+    /// row for each volume, profile and method. `limits`: one for each scenario, side and turn.
     pub rows: Vec<Row>,
     /// The results of `--limit-search`.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -152,7 +152,7 @@ impl Served {
 ///
 /// # Errors
 /// When it ends before that.
-fn listening(command: &Command) -> Result<(Process, String)> {
+pub(crate) fn listening(command: &Command) -> Result<(Process, String)> {
     let mut process = Process::start(command, |it| it.stdout(Stdio::piped()))?;
     let output = process.child().stdout.take().context("its output")?;
     let mut lines = BufReader::new(output).lines();

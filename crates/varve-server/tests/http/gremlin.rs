@@ -293,7 +293,7 @@ fn texts_that_grow_without_end_are_refused_and_the_server_goes_on() {
     });
     fixture.people();
     for script in [
-        "g.inject(1).repeat(fold())",
+        "g.inject(1).repeat(local(fold()))",
         "g.V().repeat(both()).times(40).fold()",
         "g.V().repeat(both()).times(30).aggregate('x').cap('x')",
         "g.V().repeat(both()).times(60).coin(0.5).count()",

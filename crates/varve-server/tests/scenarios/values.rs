@@ -266,7 +266,10 @@ fn received_element(value: wire::Value) -> Result<Value, String> {
                     sort_values: given_sort_value(&given),
                     target,
                 },
-                _ => return Err(format!("an edge {own} from {source} to {target}")),
+                _ => {
+                    let own = own.shown();
+                    return Err(format!("an edge {own} from {source} to {target}"));
+                }
             };
             let handle = EdgeHandle {
                 source_label: VertexLabelId(1),

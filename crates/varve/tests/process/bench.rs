@@ -200,3 +200,28 @@ fn the_store_of_a_run_is_verified() {
     assert!(said.contains(" 0 problems"), "{said}");
     assert!(is_empty(temporary.path()));
 }
+
+#[cfg(feature = "engines")]
+#[test]
+fn the_server_and_its_limits_run_the_same_turns() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(VARVE);
+    command.args(["bench", "limits", "--quiet", "--serve", VARVE]);
+    command.args(["--turns", "2", "--percent", "1", "--rest", "0"]);
+    let run = command.env("TMPDIR", temporary.path()).output();
+    let run = run.expect("it runs");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{said}");
+    let table = String::from_utf8_lossy(&run.stdout);
+    for scenario in ["batch_insert_vertices", "edge_by_id"] {
+        for limit in ["rocksdb", "front table", "bare http"] {
+            let is_row = |line: &&str| {
+                line.starts_with(&format!("| {scenario} | none | 2 |"))
+                    && line.contains(&format!("| {limit} |"))
+            };
+            let row = table.lines().find(is_row);
+            assert!(row.is_some(), "{scenario} and {limit}: {table}");
+        }
+    }
+    assert!(is_empty(temporary.path()));
+}

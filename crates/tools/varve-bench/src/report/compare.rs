@@ -21,8 +21,8 @@ pub(super) struct Comparison {
 
 /// Median, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Spread {
-    median: f64,
+pub(super) struct Spread {
+    pub(super) median: f64,
     least: f64,
     greatest: f64,
     count: usize,
@@ -30,7 +30,7 @@ struct Spread {
 
 impl Spread {
     /// `None` when there are no values.
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.filter(|it| it.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         let (least, greatest) = (*values.first()?, *values.last()?);
@@ -47,7 +47,7 @@ impl Spread {
         })
     }
 
-    fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         let [median, least, greatest] = [self.median, self.least, self.greatest].map(three);
         match self.count {
             1 => median,

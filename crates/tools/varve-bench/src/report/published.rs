@@ -3,8 +3,8 @@
 //!
 //! HugeGraph's are in `data/published-api.csv`. v0.2 is text on its page; v0.4.4 and v0.5.6 are
 //! pictures, transcribed by eye. The pictures contradict each other in one place: the row of 2,000
-//! users with 200 vertices a request on 48 processors. It has a 90 % line of 159 in `best` and of 150 in the
-//! two others, and `cpu-memory` lists it under HDD although it was measured on SSD.
+//! users with 200 vertices a request on 48 processors. It has a 90 % line of 159 in `best` and of
+//! 150 in the two others, and `cpu-memory` lists it under HDD although it was measured on SSD.
 
 /// A published row. Figures are text, as published.
 #[derive(Debug, Clone, PartialEq, Eq)]

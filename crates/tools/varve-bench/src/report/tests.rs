@@ -288,3 +288,29 @@ fn files_of_two_suites_are_refused() {
     let error = of(&[volume("0005-02", 1), ResultFile::default()]).expect_err("refused");
     assert!(error.to_string().contains("a report of each"), "{error}");
 }
+
+#[test]
+fn ratios_to_limits_are_of_one_turn() {
+    let turn = |server, repeat, rate| Row {
+        repeat,
+        ..row(server, "vertex_by_id", 64, rate)
+    };
+    let file = ResultFile {
+        suite: "limits".into(),
+        servers: vec![Server {
+            name: "varve".into(),
+            ..Server::default()
+        }],
+        rows: vec![
+            turn("varve", 1, 10.0),
+            turn("bare http", 2, 100.0),
+            turn("bare http", 1, 20.0),
+            turn("varve", 2, 20.0),
+        ],
+        ..ResultFile::default()
+    };
+    let text = table_of(&file);
+    // 10 ÷ 20 and 20 ÷ 100, in whatever order the sides ran.
+    assert!(text.contains("| 0.35 (0.20–0.50) |"), "{text}");
+    assert!(!text.contains("rocksdb"), "it did not run: {text}");
+}
