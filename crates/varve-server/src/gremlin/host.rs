@@ -273,10 +273,7 @@ impl<'a> Names<'a> {
     }
 
     /// An alias that names no graph: the alias, and the name that it should stand for.
-    pub(super) fn unknown_alias<'n>(
-        self,
-        aliases: &'n HashMap<String, String>,
-    ) -> Option<(&'n str, &'n str)> {
+    pub(super) fn unknown_alias(self, aliases: &HashMap<String, String>) -> Option<(&str, &str)> {
         let mut each = aliases.iter();
         let unknown = each.find(|(_, wanted)| self.meant(wanted).is_none());
         unknown.map(|(name, wanted)| (name.as_str(), wanted.as_str()))

@@ -164,7 +164,8 @@ fn more_traversers_than_can_be_counted_are_an_error() {
 fn branch_takes_options_for_any_and_for_no_choice() {
     let letters = |text: &str| {
         let values = values_of(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let mut texts: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let shown = values.iter().map(|value| value.shown().to_string());
+        let mut texts: Vec<String> = shown.collect();
         texts.sort_unstable();
         texts.concat()
     };

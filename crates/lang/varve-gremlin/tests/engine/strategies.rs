@@ -6,7 +6,8 @@ use crate::values_of;
 /// The texts of the ids that a script gives, in order of text.
 fn ids(text: &str) -> Vec<String> {
     let values = values_of(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let mut ids: Vec<String> = values.iter().map(ToString::to_string).collect();
+    let shown = values.iter().map(|value| value.shown().to_string());
+    let mut ids: Vec<String> = shown.collect();
     ids.sort_unstable();
     ids
 }
