@@ -254,8 +254,8 @@ impl Value {
 /// The FLOAT nearest to the decimal number that `number` was read from.
 ///
 /// Rounding twice, to a double and then to a float, may miss it: 7.038531e-26 is nearest to a
-/// double half-way between two floats. The shortest text of a double has the digits it was read from, if
-/// these were at most 15, and a float needs nine.
+/// double half-way between two floats. The shortest text of a double has the digits it was read
+/// from, if these were at most 15, and a float needs nine.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,

@@ -155,9 +155,12 @@ fn of_key(
 ) -> Result<Option<Value>, QueryError> {
     // A collection is compared with the collection of the element, null with nothing.
     let is_whole = matches!(value, Value::Null | Value::List(_) | Value::Set(_));
-    // Numbers of all widths are compared by value, but those of FLOAT have lost digits.
-    let is_number = match key.data_type {
-        DataType::Byte | DataType::Int | DataType::Long | DataType::Double => value.is_number(),
+    // Numbers of all widths are compared by value, but a float has lost digits.
+    let is_number = match (key.data_type, value) {
+        (DataType::Double, Value::Float(_)) => false,
+        (DataType::Byte | DataType::Int | DataType::Long | DataType::Double, value) => {
+            value.is_number()
+        }
         _ => false,
     };
     if key.data_type == DataType::Object || is_whole || is_number {
