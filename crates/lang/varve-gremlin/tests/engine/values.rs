@@ -138,11 +138,11 @@ fn variables_of_math_win_over_constants() {
         ("g.inject(1).math('2e')", "error: math() cannot read*"),
         (
             "g.inject(2).math('zz + 1')",
-            "error: The variable zz for math() step must resolve to a Number*",
+            "error: Neither the map, the side effects nor the path has a value 'zz'",
         ),
         (
             "g.inject(null).math('_ + 1')",
-            "error: The variable _ for math() step must resolve to a Number*",
+            "error: null of null cannot be cast to Number",
         ),
     ]);
 }
