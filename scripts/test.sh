@@ -29,12 +29,19 @@ reasons() { # its output
   tail -n 3 "$1"
 }
 
-# Runs one job; its output appears when it ends, in one piece. Rust tests count each, other jobs as one.
+# Runs one job. Alone, it prints as it goes; beside another one, its output appears when it ends, in one piece. Rust tests count
+# each, other jobs as one.
+side_by_side=
 job() { # name and command
   local name=$1 output=$results/${1//\//_} begun=$SECONDS passed=0 failed=0 status
   shift
-  "$@" >"$output" 2>&1
-  status=$?
+  if [[ -n $side_by_side ]]; then
+    "$@" >"$output" 2>&1
+    status=$?
+  else
+    "$@" 2>&1 | tee "$output"
+    status=${PIPESTATUS[0]}
+  fi
   if grep -qa '^test result:' "$output" && [[ $name == Rust* ]]; then
     read -r passed failed < <(
       awk '/^test result:/ { for (i = 1; i < NF; i++) { if ($(i+1) ~ /^passed/) p += $i; if ($(i+1) ~ /^failed/) f += $i } }
@@ -49,7 +56,7 @@ job() { # name and command
   {
     flock 9
     printf '\n== %s (%d s)\n' "$name" $((SECONDS - begun))
-    cat "$output"
+    [[ -z $side_by_side ]] || cat "$output"
     [[ $failed -eq 0 ]] || echo "FAILED: $name"
   } 9>"$results/lock"
   printf '%s\t%d\t%d\t%d\n' "$name" $((SECONDS - begun)) "$passed" "$failed" >>"$results/table"
@@ -64,6 +71,7 @@ job() { # name and command
 
 # Runs the jobs whose commands are the arguments, each "name: command", two at a time.
 jobs_side_by_side() {
+  side_by_side=1
   local at_once=$(($(nproc) > 1 ? 2 : 1)) each
   for each in "$@"; do
     while (($(jobs -pr | wc -l) >= at_once)); do wait -n; done
