@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use varve_encoding::key;
 use varve_encoding::tables::{EVENT, TABLES};
 use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
 use varve_graph::tasks::{TaskId, TaskStatus};
@@ -95,9 +96,11 @@ const CODE: PropertyKeyId = PropertyKeyId(1);
 const MEETING: Duration = Duration::from_millis(300);
 const TASK_MAX: Duration = Duration::from_secs(60);
 
-/// A space without snapshots that calls a hook once, after the next scan of events.
+/// A space without snapshots that calls a hook once, after the next scan of events of the holder,
+/// or of any vertex if there is none.
 struct Interrupted {
     inner: Arc<dyn Space>,
+    holder: Mutex<Option<VertexId>>,
     hook: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -113,7 +116,9 @@ impl ReaderLayer for Interrupted {
         request: ScanRequest<'_>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        let hook = (request.table == EVENT).then(|| self.hook.lock().take());
+        let holder = self.holder.lock().as_ref().map(key::vertex_id);
+        let is_of = holder.is_none_or(|holder| *holder == *request.partition);
+        let hook = (request.table == EVENT && is_of).then(|| self.hook.lock().take());
         self.inner.scan(request, visit)?;
         if let Some(hook) = hook.flatten() {
             hook();
@@ -154,6 +159,7 @@ fn interrupted() -> Arc<Interrupted> {
         .expect("a space");
     Arc::new(Interrupted {
         inner,
+        holder: Mutex::default(),
         hook: Mutex::default(),
     })
 }
@@ -215,6 +221,7 @@ fn a_holder_does_not_change_while_a_claim_of_its_value_is_checked() {
     let (writer, second) = (Arc::clone(&graph), code(1, 8, suspended));
     let waiting = Arc::new(Mutex::new(is_done));
     let meeting = Arc::clone(&waiting);
+    *space.holder.lock() = Some(VertexId::Number(1));
     *space.hook.lock() = Some(Box::new(move || {
         thread::spawn(move || done.send(writer.write_now(&second).is_ok()));
         let _ = meeting.lock().recv_timeout(MEETING);

@@ -166,7 +166,10 @@ fn write(
         }) {
             Ok(version) => done.push((version, request)),
             Err(error) => assert!(
-                matches!(error.kind, ErrorKind::InvalidArgument | ErrorKind::NotFound),
+                matches!(
+                    error.kind,
+                    ErrorKind::InvalidArgument | ErrorKind::Unique | ErrorKind::NotFound
+                ),
                 "{error}"
             ),
         }

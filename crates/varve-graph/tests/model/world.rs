@@ -338,7 +338,7 @@ impl World {
                 Ok(())
             }
             (Err(_), Err(error)) => match error.kind {
-                ErrorKind::InvalidArgument | ErrorKind::NotFound => Ok(()),
+                ErrorKind::InvalidArgument | ErrorKind::Unique | ErrorKind::NotFound => Ok(()),
                 kind => Err(format!("{kind:?}: {error}")),
             },
             (Err(refusal), Ok(_)) => Err(format!("not refused for {refusal:?}")),

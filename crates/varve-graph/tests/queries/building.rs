@@ -123,7 +123,7 @@ fn a_unique_index_over_equal_values_is_refused() {
         .expect_err("taken");
     assert_eq!(
         error.message,
-        "Unique constraint by_city(id=2) conflict is found for v[1:c]"
+        "Unique constraint by_city(id=2) conflict is found for v[1:c]: city=X belongs to v[1:a]"
     );
 }
 

@@ -6,7 +6,7 @@
 use varve_encoding::row::{self, RowKind};
 use varve_model::{EdgeId, ElementId, Instant, Period, VertexId, VertexLabelId};
 
-use super::sequenced::stored_parts;
+use super::sequenced::{stored_labels, stored_parts};
 use super::{Current, Outcome, Working, WorkingSet};
 use crate::error::GraphError;
 use crate::write::incident::{Reach, Room, incident_edges};
@@ -49,16 +49,8 @@ impl WorkingSet<'_> {
             {
                 continue;
             }
-            for part in stored_parts(self.reader, &working.id, period)? {
-                let Some(content) = &part.content else {
-                    continue;
-                };
-                let before = row::vertex_label(content)?;
+            for (period, before) in stored_labels(self.reader, &working.id, period)? {
                 if before != after {
-                    let period = Period {
-                        from: part.period.from.unwrap_or(period.from),
-                        to: part.period.to.unwrap_or(Instant::FOREVER),
-                    };
                     found.push(Relabelled {
                         period,
                         before,

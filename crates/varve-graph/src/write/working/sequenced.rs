@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use varve_encoding::row;
 use varve_kv::{Flow, Reader, ReaderExt};
-use varve_model::{CommitVersion, ElementId, Instant, Period};
+use varve_model::{CommitVersion, ElementId, Instant, Period, VertexLabelId};
 
 use super::{Outcome, WorkingSet, content_of, decode_element};
 use crate::error::{ErrorKind, GraphError};
@@ -185,6 +185,50 @@ pub(super) fn stored_parts(
         }
         parts.add(reached, within.to, None);
         Ok(parts.0)
+    })
+}
+
+/// Returns the labels of a vertex within a period, however many states it has; adjacent states with
+/// the same label are one.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(super) fn stored_labels(
+    reader: &dyn Reader,
+    id: &ElementId,
+    within: Period,
+) -> Result<Vec<(Period, VertexLabelId)>, GraphError> {
+    with_events(reader, id, |events| {
+        let spans = events.spans(within, &mut || Flow::Continue(()))?;
+        let mut labels = FxHashMap::default();
+        let mut read = Ok(());
+        events.visit_contents(
+            versions_of(&spans),
+            &mut |version, content| match row::vertex_label(content) {
+                Ok(label) => {
+                    labels.insert(version, label);
+                    Flow::Continue(())
+                }
+                Err(error) => {
+                    read = Err(error);
+                    Flow::Break(())
+                }
+            },
+        )?;
+        read?;
+        let mut found: Vec<(Period, VertexLabelId)> = Vec::new();
+        for span in spans {
+            let Some(label) = labels.get(&span.version).copied() else {
+                continue;
+            };
+            match found.last_mut() {
+                Some((period, last)) if *last == label && period.to == span.period.from => {
+                    period.to = span.period.to;
+                }
+                _ => found.push((span.period, label)),
+            }
+        }
+        Ok(found)
     })
 }
 
