@@ -10,6 +10,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 lane=${1:-merge}
+[[ $lane =~ ^(quick|merge|long)$ ]] || { echo 'usage: test.sh [quick | long]'; exit 2; }
 started=$SECONDS
 results=$(mktemp -d) || exit 1
 trap 'rm -rf "$results"' EXIT
@@ -87,11 +88,12 @@ build() {
 }
 
 rust="scripts/cargo.sh test --release --locked --workspace --no-fail-fast"
+# The quick lane's test binaries, as arguments of cargo.
 quick_binaries() {
   local name
-  for name in $(find crates -path '*/tests/*.rs' -maxdepth 4 -printf '%f\n' | sed 's/\.rs$//'; find crates -path '*/tests/*/main.rs' -printf '%h\n' | xargs -n 1 basename); do
+  find crates -regex '.*/varve[^/]*/tests/[^/]*\(/main\)?\.rs' | sed 's|/main\.rs$||; s|.*/||; s|\.rs$||' | sort -u | while read -r name; do
     [[ " ${slow_binaries[*]} " == *" $name "* ]] || printf -- '--test %s ' "$name"
-  done | sort -u
+  done
 }
 
 export VARVE_BIN=$PWD/target/release/varve
@@ -108,7 +110,6 @@ if job 'lints' scripts/lint.sh; then
         jobs_side_by_side "Rust tests: $rust" "${suites[@]}"
       fi
       ;;
-    *) echo 'usage: test.sh [quick | long]'; exit 2 ;;
   esac
 fi
 
