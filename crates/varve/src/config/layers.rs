@@ -89,6 +89,8 @@ const NOT_OPTIONS: &[&str] = &[
     "OMRS_MODEL_",
     "REQUIRE_",
     "RESULTS",
+    // Which build of RocksDB the programs are linked with (scripts/rocksdb.sh).
+    "ROCKSDB",
     "SEED",
     "SERVERS_TRIES",
     "SESSION_SECONDS",
