@@ -16,6 +16,9 @@
 //!   it and for a real graph.
 //! - [`view_suite`]: the contract of `varve-view`: a view of a graph must give the same results as
 //!   the model's view.
+//! - [`ServerProcess`]: a server as a child process; [`Client`] and [`mod@http`]: requests to any
+//!   server, and raw bytes on a connection. A server in the process of the test is in
+//!   `varve-testserver`.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
 //! - [`once_unlocked`]: opens an engine on a directory whose lock a child process may still hold.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.
@@ -29,9 +32,11 @@ pub mod clock;
 pub mod engine_suite;
 pub mod faulty;
 pub mod generate;
+pub mod http;
 pub mod leased;
 pub mod model;
 pub mod noted;
+pub mod process;
 pub mod random;
 pub mod replicated;
 pub mod scattered;
@@ -41,8 +46,10 @@ pub mod watched;
 
 pub use clock::ManualClock;
 pub use faulty::{Fault, Faults, FaultyEngine};
+pub use http::Client;
 pub use leased::SharedMemory;
 pub use noted::{Looks, NotedEngine};
+pub use process::ServerProcess;
 pub use random::Random;
 pub use replicated::{Replicas, ReplicatedEngine};
 pub use scattered::ScatteredEngine;

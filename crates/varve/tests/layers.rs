@@ -121,7 +121,13 @@ const CORNERS: &[(&str, &[&str])] = &[
     ("http", &["varve-server", "varve-bench"]),
     (
         "serde_json",
-        &["varve-auth", "varve-server", "varve", "varve-bench"],
+        &[
+            "varve-auth",
+            "varve-server",
+            "varve",
+            "varve-bench",
+            "varve-testkit",
+        ],
     ),
     ("ureq", &["varve"]),
     (

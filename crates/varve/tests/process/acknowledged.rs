@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::server::{Answer, Client};
+use crate::server::{Client, Response};
 
 /// The schema that the writers use.
 pub(crate) const SCHEMA: [(&str, &str); 4] = [
@@ -339,7 +339,7 @@ impl Writer {
     }
 
     /// Whether the write was acknowledged; remembers the doubt if there was no answer.
-    fn is_done(&mut self, answer: Option<Answer>, doubt: Doubt) -> bool {
+    fn is_done(&mut self, answer: Option<Response>, doubt: Doubt) -> bool {
         match answer {
             Some((200..=299, _)) => {
                 self.acknowledged += 1;
@@ -520,7 +520,7 @@ fn edge_is_there(client: &Client, ends: &Ends) -> bool {
 
 #[test]
 fn a_ledger_agrees_with_a_server_that_lives() {
-    let server = crate::server::Server::in_memory();
+    let server = crate::server::serve_in_memory();
     for (kind, body) in SCHEMA {
         server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
     }

@@ -10,17 +10,17 @@ use serde_json::{Value as Json, json};
 
 use crate::acknowledged::Random;
 use crate::seeds::{number_from, seed};
-use crate::server::{Client, Server, VARVE, run, shown};
+use crate::server::{Client, ServerProcess, VARVE, run, shown};
 
 /// The longest that a server lives, in milliseconds.
 const LIFE_MS_MAX: u64 = 1_500;
 /// Vertices that are written again and again.
 const NAMES: u64 = 50;
 
-pub(crate) fn start(data: &std::path::Path) -> Server {
+pub(crate) fn start(data: &std::path::Path) -> ServerProcess {
     let mut command = Command::new(VARVE);
     command.args(["serve", "--set", "graph.changes=all", "--data-dir"]);
-    Server::start(command.arg(data))
+    ServerProcess::start(command.arg(data))
 }
 
 /// What a follower has: where to go on, and what it made of the changes.
@@ -80,7 +80,7 @@ impl Follower {
     }
 }
 
-pub(crate) fn make_schema(server: &Server) {
+pub(crate) fn make_schema(server: &ServerProcess) {
     for (path, body) in [
         ("propertykeys", json!({"name": "name", "data_type": "TEXT"})),
         (

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::acknowledged::{Random, SCHEMA, Writer};
 use crate::log_damage::{copy, last_segment};
 use crate::seeds::{number_from, seed};
-use crate::server::{Server, run, shown};
+use crate::server::{run, serve_on, shown};
 
 /// Concurrent writers.
 const WRITERS: usize = 4;
@@ -66,13 +66,13 @@ fn what_was_acknowledged_survives_being_killed() {
     let mut writers: Vec<Writer> = (0..WRITERS)
         .map(|at| Writer::new(&format!("w{at}"), seed.wrapping_add(at as u64 * 977)))
         .collect();
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     for (kind, body) in SCHEMA {
         server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
     }
     drop(server);
     for round in 0..rounds {
-        let server = Server::on(&data);
+        let server = serve_on(&data);
         let client = server.client();
         thread::scope(|scope| {
             for writer in &mut writers {
@@ -89,7 +89,7 @@ fn what_was_acknowledged_survives_being_killed() {
             1 => damaged_copy_is_refused(&data, &mut random),
             _ => {}
         }
-        let server = Server::on(&data);
+        let server = serve_on(&data);
         thread::scope(|scope| {
             for writer in &mut writers {
                 let client = server.client();

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value as Json, json};
 
 use crate::acknowledged::{Random, SCHEMA};
-use crate::server::{Server, VARVE, run, shown};
+use crate::server::{ServerProcess, VARVE, run, serve_in_memory, shown};
 
 /// Instants at which periods begin and end.
 const INSTANTS: [&str; 6] = [
@@ -46,7 +46,7 @@ fn period(random: &mut Random) -> String {
 }
 
 /// Writes to one of a few vertices, or to an edge between two; the server may refuse it.
-fn write_something(server: &Server, random: &mut Random, number: u64) {
+fn write_something(server: &ServerProcess, random: &mut Random, number: u64) {
     let graph = "/graphs/hugegraph/graph";
     let [one, other] = [0; 2].map(|_| format!("v{}", random.below(VERTICES)));
     let (period, kind) = (period(random), random.below(10));
@@ -79,7 +79,7 @@ fn write_something(server: &Server, random: &mut Random, number: u64) {
 }
 
 /// What a graph shows at an instant, in one order.
-fn shows(server: &Server, graph: &str, what: &str, at: &str) -> Vec<String> {
+fn shows(server: &ServerProcess, graph: &str, what: &str, at: &str) -> Vec<String> {
     let path = format!("/graphs/{graph}/graph/{what}?limit=-1&as_of={at}");
     let answer = server.must("GET", &path, "");
     let elements = answer[what].as_array().expect("a list").iter();
@@ -89,7 +89,7 @@ fn shows(server: &Server, graph: &str, what: &str, at: &str) -> Vec<String> {
 }
 
 /// A vertex whose id is a UUID, which is deleted in a part of its period.
-fn write_uuid(server: &Server) {
+fn write_uuid(server: &ServerProcess) {
     let label = r#"{"name":"tagged","id_strategy":"CUSTOMIZE_UUID","properties":["n"]}"#;
     server.must("POST", "/graphs/hugegraph/schema/vertexlabels", label);
     let graph = "/graphs/hugegraph/graph/vertices";
@@ -107,7 +107,7 @@ fn write_uuid(server: &Server) {
 #[test]
 fn a_dump_with_history_is_loaded_whole_and_shows_the_same_at_every_instant() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     for (kind, body) in SCHEMA {
         server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
     }
@@ -152,7 +152,7 @@ fn a_dump_with_history_has_what_is_asked_for_one_by_one() {
     command.args(["serve", "--engine", "memory"]);
     // Less than all versions together, so that the list has ids alone in the end.
     command.args(["--set", "server.max_answer_bytes=65536"]);
-    let server = Server::start(&mut command);
+    let server = ServerProcess::start(&mut command);
     let schema = "/graphs/hugegraph/schema";
     let key = r#"{"name":"text","data_type":"TEXT"}"#;
     server.must("POST", &format!("{schema}/propertykeys"), key);

@@ -16,7 +16,7 @@ use varve_kv::fail_point::{ALL, Errors, FailPoint};
 use crate::acknowledged::{self, Random, Writer};
 use crate::chores::{self, Chore, Chores};
 use crate::seeds::{number_from, seed};
-use crate::server::{Client, Server, VARVE, run, shown};
+use crate::server::{Client, ServerProcess, VARVE, run, serve_on, shown};
 
 /// Concurrent writers.
 const WRITERS: usize = 3;
@@ -33,7 +33,7 @@ const OTHERS: usize = 2;
 /// A data folder with the schema.
 fn prepared() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     for (kind, body) in acknowledged::SCHEMA.iter().chain(&chores::SCHEMA) {
         server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
     }
@@ -134,7 +134,7 @@ impl Crowd {
     }
 
     /// Works until the server is gone.
-    fn work(&mut self, server: &Server, first: Option<Chore>) {
+    fn work(&mut self, server: &ServerProcess, first: Option<Chore>) {
         let started = Instant::now();
         let in_time = || started.elapsed() < TIMEOUT;
         thread::scope(|scope| {
@@ -149,7 +149,7 @@ impl Crowd {
         });
     }
 
-    fn check(&mut self, server: &Server) {
+    fn check(&mut self, server: &ServerProcess) {
         thread::scope(|scope| {
             for writer in &mut self.writers {
                 let client = server.client();
@@ -196,7 +196,7 @@ fn killed_at(template: &Path, point: &FailPoint, random: &mut Random) -> u64 {
     copy(template, &data);
     let mut crowd = Crowd::new(&data, random.below(u64::from(u32::MAX)));
     let started = Instant::now();
-    match Server::try_start(&mut command(&data, &armed)) {
+    match ServerProcess::try_start(&mut command(&data, &armed)) {
         Ok(mut server) => {
             crowd.work(&server, Chore::of(point.name()));
             assert!(server.has_ended(), "{armed} was not reached");
@@ -205,7 +205,7 @@ fn killed_at(template: &Path, point: &FailPoint, random: &mut Random) -> u64 {
         Err(said) => assert!(said.contains("told to fail"), "{armed}: {said}"),
     }
     let lived = started.elapsed();
-    let server = Server::start(&mut command(&data, ""));
+    let server = ServerProcess::start(&mut command(&data, ""));
     crowd.check(&server);
     crowd.chores.all_work(&server.client());
     server.kill();
@@ -269,7 +269,7 @@ fn broken_at(template: &Path, point: &FailPoint, random: &mut Random) {
         .writers
         .iter_mut()
         .for_each(|writer| writer.unknown = &[500]);
-    match Server::try_start(&mut command(&data, &armed)) {
+    match ServerProcess::try_start(&mut command(&data, &armed)) {
         Err(said) => assert!(said.contains("told to fail"), "{armed}: {said}"),
         Ok(server) => {
             let started = Instant::now();
@@ -294,7 +294,7 @@ fn broken_at(template: &Path, point: &FailPoint, random: &mut Random) {
             drop(server);
         }
     }
-    let server = Server::start(&mut command(&data, ""));
+    let server = ServerProcess::start(&mut command(&data, ""));
     crowd.check(&server);
     let steps = std::cell::Cell::new(0);
     crowd.writers[0].run(&server.client(), &|| steps.replace(steps.get() + 1) < 20);
@@ -311,7 +311,7 @@ fn unnoticed_at(template: &Path, point: &FailPoint, action: &str, random: &mut R
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
     copy(template, &data);
-    let server = Server::start(&mut command(&data, &armed));
+    let server = ServerProcess::start(&mut command(&data, &armed));
     let mut crowd = Crowd::new(&data, random.below(u64::from(u32::MAX)));
     thread::scope(|scope| {
         for writer in &mut crowd.writers {
@@ -329,7 +329,7 @@ fn unnoticed_at(template: &Path, point: &FailPoint, action: &str, random: &mut R
         crowd.writers[0].run(&server.client(), &|| steps.replace(steps.get() + 1) < 5);
     }
     server.kill();
-    let server = Server::start(&mut command(&data, ""));
+    let server = ServerProcess::start(&mut command(&data, ""));
     crowd.check(&server);
     server.kill();
     verify(&data);
@@ -342,7 +342,7 @@ fn full_at(template: &Path, point: &FailPoint, random: &mut Random) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
     copy(template, &data);
-    let server = Server::start(&mut command(&data, &armed));
+    let server = ServerProcess::start(&mut command(&data, &armed));
     let mut crowd = Crowd::new(&data, random.below(u64::from(u32::MAX)));
     let refused = std::sync::atomic::AtomicU64::new(0);
     thread::scope(|scope| {
@@ -364,7 +364,7 @@ fn full_at(template: &Path, point: &FailPoint, random: &mut Random) {
     assert!(refused.into_inner() > 0, "{armed} was not reached");
     crowd.check(&server);
     assert!(server.terminate().0.success());
-    let server = Server::start(&mut command(&data, ""));
+    let server = ServerProcess::start(&mut command(&data, ""));
     crowd.check(&server);
     server.kill();
     verify(&data);
@@ -377,7 +377,7 @@ fn chore_fails_at(template: &Path, point: &FailPoint, action: &str) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
     copy(template, &data);
-    let server = Server::start(&mut command(&data, &armed));
+    let server = ServerProcess::start(&mut command(&data, &armed));
     let mut crowd = Crowd::new(&data, 3);
     let chore = Chore::of(point.name()).expect("some chore passes it");
     let started = Instant::now();
@@ -397,7 +397,7 @@ fn chore_fails_at(template: &Path, point: &FailPoint, action: &str) {
     crowd.chores.all_work(&client);
     crowd.chores.check(&client);
     server.kill();
-    let server = Server::start(&mut command(&data, ""));
+    let server = ServerProcess::start(&mut command(&data, ""));
     crowd.check(&server);
     server.kill();
     verify(&data);

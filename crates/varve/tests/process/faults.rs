@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::acknowledged::{SCHEMA, Writer};
-use crate::server::{Client, Server, VARVE, run, send_signal, shown};
+use crate::server::{Client, ServerProcess, VARVE, run, serve_on, shown};
 
-fn create_schema(server: &Server) {
+fn create_schema(server: &ServerProcess) {
     for (kind, body) in SCHEMA {
         server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
     }
@@ -27,7 +27,7 @@ fn wait_for(count: &AtomicU64, least: u64) {
 #[test]
 fn a_stop_under_load_answers_what_is_in_work() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     create_schema(&server);
     let steps = AtomicU64::new(0);
     let mut writers = [Writer::new("a", 1), Writer::new("b", 2)];
@@ -47,7 +47,7 @@ fn a_stop_under_load_answers_what_is_in_work() {
     assert!(status.success(), "{status}");
     // `shutdown_timeout_ms` and the closing of the data, many times over.
     assert!(took < Duration::from_secs(30), "{took:?}");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     for writer in &mut writers {
         writer.check(&server.client());
     }
@@ -92,7 +92,7 @@ fn a_full_disk_refuses_writes_and_serves_reads() {
         println!("skipped: this process may not mount a small file system");
         return;
     };
-    let server = Server::on(&path);
+    let server = serve_on(&path);
     create_schema(&server);
     let client = server.client();
     let mut writer = Writer::new("w", 3);
@@ -134,7 +134,7 @@ fn a_full_disk_refuses_writes_and_serves_reads() {
     }
     writer.check(&client);
     assert!(server.terminate().0.success());
-    let server = Server::on(&path);
+    let server = serve_on(&path);
     writer.check(&server.client());
 }
 
@@ -179,7 +179,7 @@ fn fill(client: &Client) -> u16 {
 fn a_backup_under_load_is_whole() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     create_schema(&server);
     let mut before = Writer::new("a", 5);
     let steps = AtomicU64::new(0);
@@ -208,7 +208,7 @@ fn a_backup_under_load_is_whole() {
     assert_eq!(code, 0, "{text}");
     let (code, text) = run(&["verify", "--data-dir", shown(&restored)]);
     assert!(code == 0 && text.contains("0 problems"), "{text}");
-    before.check(&Server::on(&restored).client());
+    before.check(&serve_on(&restored).client());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn no_file_handles_left_is_no_end() {
         "ulimit -n 64; exec '{VARVE}' serve --data-dir '{}' \"$@\"",
         dir.path().display()
     );
-    let server = Server::start(Command::new("sh").args(["-c", &script, "sh"]));
+    let server = ServerProcess::start(Command::new("sh").args(["-c", &script, "sh"]));
     create_schema(&server);
     let early = server.client();
     let vertices = "/graphs/hugegraph/graph/vertices";
@@ -261,7 +261,7 @@ fn no_file_handles_left_is_no_end() {
 #[test]
 fn a_second_server_on_the_same_data_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     let (code, text) = run(&[
         "serve",
         "--listen",
@@ -274,6 +274,6 @@ fn a_second_server_on_the_same_data_is_refused() {
         "{text}"
     );
     // SIGINT stops as SIGTERM does.
-    send_signal(server.id(), "INT");
+    server.signal("INT");
     assert!(server.wait().0.success());
 }

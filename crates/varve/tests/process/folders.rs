@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::server::{Server, run, shown};
+use crate::server::{run, serve_on, shown};
 
 /// All files and folders below a folder, sorted.
 fn inside(folder: &Path) -> Vec<String> {
@@ -23,12 +23,12 @@ fn inside(folder: &Path) -> Vec<String> {
 fn a_graph_named_like_a_file_of_the_engine_is_refused_and_costs_nothing() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     let (status, answer) = server.ask("POST", "/graphs/LOCK", "{}");
     assert_eq!(status, 400, "{answer}");
     assert!(server.terminate().0.success());
     assert!(data.join("graphs/LOCK").is_file());
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     server.must("GET", "/graphs/hugegraph/schema", "");
     assert!(server.terminate().0.success());
     let (code, text) = run(&["verify", "--data-dir", shown(&data)]);
@@ -39,11 +39,11 @@ fn a_graph_named_like_a_file_of_the_engine_is_refused_and_costs_nothing() {
 fn a_leftover_in_the_trash_that_is_no_space_prevents_no_start() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    assert!(Server::on(&data).terminate().0.success());
+    assert!(serve_on(&data).terminate().0.success());
     // What builds left that took the engine's lock file for a space.
     let left = data.join("graphs/.trash-LOCK-0");
     std::fs::write(&left, "").expect("written");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     server.must("GET", "/graphs/hugegraph/schema", "");
     drop(server);
     let (code, text) = run(&["verify", "--data-dir", shown(&data)]);
@@ -84,7 +84,7 @@ fn commands_without_a_server_create_nothing_where_there_is_no_data() {
 fn a_backup_has_the_graphs_that_are_stored_and_no_others() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (data, target) = (dir.path().join("data"), dir.path().join("target"));
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     server.must("POST", "/graphs/other", "{}");
     let drop = "/graphs/hugegraph?confirm_message=I%27m+sure+to+drop+the+graph";
     server.must("DELETE", drop, "");
@@ -99,7 +99,7 @@ fn a_restore_that_was_cut_short_is_not_taken_for_a_data_folder() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let inside = |name: &str| dir.path().join(name);
     let (data, backup, restored) = (inside("data"), inside("backup"), inside("restored"));
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     server.must("POST", "/graphs/second", "{}");
     assert!(server.terminate().0.success());
     let (code, text) = run(&["backup", shown(&backup), "--data-dir", shown(&data)]);
@@ -125,17 +125,17 @@ fn a_restore_that_was_cut_short_is_not_taken_for_a_data_folder() {
 fn a_damaged_note_of_the_manifests_length_prevents_no_start() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    assert!(Server::on(&data).terminate().0.success());
+    assert!(serve_on(&data).terminate().0.success());
     let note = data.join("graphs/hugegraph/VARVE-MANIFEST-LENGTH");
     std::fs::write(&note, [0xff; 24]).expect("written");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     server.must("GET", "/graphs/hugegraph/schema", "");
 }
 
 /// A data folder with the graphs `hugegraph` and `bad`, of which `bad` has lost a file that nothing
 /// works without.
 fn with_a_damaged_graph(data: &Path) {
-    let server = Server::on(data);
+    let server = serve_on(data);
     server.must("POST", "/graphs/bad", "{}");
     assert!(server.terminate().0.success());
     std::fs::remove_file(data.join("graphs/bad/CURRENT")).expect("removed");
@@ -146,7 +146,7 @@ fn a_damaged_graph_does_not_stop_the_others() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
     with_a_damaged_graph(&data);
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     let key = r#"{"name":"n","data_type":"INT"}"#;
     server.must("POST", "/graphs/hugegraph/schema/propertykeys", key);
     for (method, path, body) in [
@@ -198,7 +198,7 @@ fn a_damaged_graph_can_be_dropped() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
     with_a_damaged_graph(&data);
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     let drop = "/graphs/bad?confirm_message=I%27m+sure+to+drop+the+graph";
     let (status, answer) = server.ask("DELETE", drop, "");
     assert_eq!(status, 204, "{answer}");
@@ -241,7 +241,7 @@ fn noise(seed: u64, length: usize) -> String {
 
 /// A data folder with `count` vertices of a kilobyte, all in sorted files.
 fn with_vertices(data: &Path, count: u64) {
-    let server = Server::on(data);
+    let server = serve_on(data);
     let graph = "/graphs/hugegraph";
     let key = r#"{"name":"text","data_type":"TEXT"}"#;
     server.must("POST", &format!("{graph}/schema/propertykeys"), key);

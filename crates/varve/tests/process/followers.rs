@@ -3,8 +3,6 @@
 //!
 //! `FOLLOWERS` and `FOLLOWED_COMMITS` say how many; what it took is printed.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpStream;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -12,10 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
+use varve_testkit::http::{Connection, request};
 
 use crate::changes::make_schema;
 use crate::seeds::number_from;
-use crate::server::{Server, VARVE};
+use crate::server::{ServerProcess, VARVE};
 
 /// Followers, and commits that they see.
 const FOLLOWERS: u64 = 200;
@@ -25,10 +24,13 @@ const STACK_BYTES: usize = 256 * 1024;
 /// How long a follower waits for the next line.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-fn connect(server: &str) -> TcpStream {
-    let stream = TcpStream::connect(server).expect("a connection");
-    stream.set_read_timeout(Some(TIMEOUT)).expect("set");
-    stream
+fn connect(address: &str) -> Connection {
+    let connection = Connection::to(address);
+    connection
+        .stream
+        .set_read_timeout(Some(TIMEOUT))
+        .expect("set");
+    connection
 }
 
 /// What a follower has seen.
@@ -74,33 +76,18 @@ type Times<'t> = (&'t [AtomicU64], Instant);
 /// Follows by long polls, all on one connection.
 fn poll(address: &str, since: &str, times: Times<'_>, ready: &Barrier) -> Seen {
     let (mut seen, mut cursor) = (Seen::new(), since.to_owned());
-    let mut stream = connect(address);
-    let mut reader = BufReader::with_capacity(4_096, stream.try_clone().expect("a handle"));
+    let mut connection = connect(address);
     let mut is_first = true;
     loop {
-        let head = format!(
-            "GET /graphs/hugegraph/changes?since={cursor}&types=vertex&wait=15s HTTP/1.1\r\nhost: localhost\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).expect("sent");
+        let path = format!("/graphs/hugegraph/changes?since={cursor}&types=vertex&wait=15s");
+        connection.send(request("GET", &path, "", "").as_bytes());
         if std::mem::take(&mut is_first) {
             ready.wait();
         }
-        let mut line = String::new();
-        reader.read_line(&mut line).expect("a status");
-        assert!(line.starts_with("HTTP/1.1 200"), "{line}");
-        let mut length = 0;
-        while line.trim() != "" {
-            line.clear();
-            reader.read_line(&mut line).expect("a header");
-            if let Some(value) = line.strip_prefix("content-length: ") {
-                length = value.trim().parse().expect("a number");
-            }
-        }
-        let mut body = vec![0; length];
-        std::io::Read::read_exact(&mut reader, &mut body).expect("a body");
-        let text = String::from_utf8(body).expect("text");
+        let answer = connection.receive();
+        assert_eq!(answer.status, 200, "{}", answer.head);
         let mut is_done = false;
-        for line in text.lines() {
+        for line in answer.text().lines() {
             let line: Json = serde_json::from_str(line).expect("JSON");
             is_done |= seen.take(&line, times);
             if let Some(next) = line["caught_up_to"].as_str() {
@@ -115,23 +102,15 @@ fn poll(address: &str, since: &str, times: Times<'_>, ready: &Barrier) -> Seen {
 
 /// Follows by a stream of events.
 fn listen(address: &str, since: &str, times: Times<'_>, ready: &Barrier) -> Seen {
-    let (mut seen, mut stream) = (Seen::new(), connect(address));
-    let head = format!(
-        "GET /graphs/hugegraph/changes?since={since}&types=vertex HTTP/1.1\r\nhost: localhost\r\n\
-         accept: text/event-stream\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).expect("sent");
+    let (mut seen, mut connection) = (Seen::new(), connect(address));
+    let path = format!("/graphs/hugegraph/changes?since={since}&types=vertex");
+    let accept = "accept: text/event-stream\r\n";
+    connection.send(request("GET", &path, accept, "").as_bytes());
     ready.wait();
-    let mut reader = BufReader::with_capacity(4_096, stream);
-    let mut line = String::new();
-    reader.read_line(&mut line).expect("a status");
-    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    let head = connection.read_head().expect("a head");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     loop {
-        line.clear();
-        assert!(
-            reader.read_line(&mut line).expect("an event") > 0,
-            "the stream goes on"
-        );
+        let line = connection.read_line().expect("the stream goes on");
         let Some(data) = line.strip_prefix("data: ") else {
             continue;
         };
@@ -169,7 +148,7 @@ fn very_many_followers_have_each_commit_once_and_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(VARVE);
     command.args(["serve", "--set", "graph.changes=all", "--data-dir"]);
-    let server = Server::start(command.arg(folder.path()));
+    let server = ServerProcess::start(command.arg(folder.path()));
     make_schema(&server);
     let address = server.url.trim_start_matches("http://").to_owned();
     let newest = server.must("GET", "/graphs/hugegraph/changes?since=now", "");

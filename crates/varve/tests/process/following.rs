@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 use crate::changes::{make_schema, start};
-use crate::server::{Server, VARVE, run, shown};
+use crate::server::{ServerProcess, VARVE, run, shown};
 
 /// How long something may take that other processes do.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn put(server: &Server, number: u64) {
+fn put(server: &ServerProcess, number: u64) {
     let body =
         json!({"label": "thing", "properties": {"name": format!("t{number}"), "write": number}});
     server.must(
@@ -25,7 +25,7 @@ fn put(server: &Server, number: u64) {
 }
 
 /// The status and the lines of an answer.
-fn changes(server: &Server, query: &str) -> (u16, Vec<Json>) {
+fn changes(server: &ServerProcess, query: &str) -> (u16, Vec<Json>) {
     let (status, body) = server.ask("GET", &format!("/graphs/hugegraph/changes?{query}"), "");
     let lines = body.as_str().unwrap_or_default().lines();
     let lines = lines.map(|line| serde_json::from_str(line).expect("a line of JSON"));
@@ -88,7 +88,7 @@ fn is_killed_at(data: &Path, step: u64) -> bool {
     ]);
     command.arg(data);
     command.env("VARVE_FAIL_POINT", format!("changes.forget:kill:{step}"));
-    let Ok(server) = Server::try_start(&mut command) else {
+    let Ok(server) = ServerProcess::try_start(&mut command) else {
         return true;
     };
     let started = Instant::now();
@@ -113,7 +113,7 @@ fn changes_that_are_kept_no_more_are_deleted_though_the_server_is_killed() {
         "none",
         "--data-dir",
     ]);
-    let server = Server::start(command.arg(folder.path()));
+    let server = ServerProcess::start(command.arg(folder.path()));
     make_schema(&server);
     (0..2_500).for_each(|number| put(&server, number));
     server.kill();

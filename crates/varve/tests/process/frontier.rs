@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::open_graph::{Store, data};
-use crate::server::Server;
+use crate::server::ServerProcess;
 
 /// The vertices of the frontier, each with an edge to one more.
 const FRONTIER: usize = 1_000;
@@ -14,7 +14,7 @@ const WAITS_MAX: u64 = 60;
 const REQUESTS_MAX: u64 = 3 * FRONTIER as u64;
 
 /// A counter of the engine.
-fn counter(server: &Server, name: &str) -> u64 {
+fn counter(server: &ServerProcess, name: &str) -> u64 {
     let (_, text) = server.ask("GET", "/metrics?type=prometheus", "");
     let text = text.as_str().expect("text").to_owned();
     let start = format!("varve_engine_{name}{{");

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::acknowledged::Random;
 use crate::seeds::{number_from, seed};
-use crate::server::{Client, Server, run, shown};
+use crate::server::{Client, run, serve_on, shown};
 
 /// Clients that write at the same time.
 const CLIENTS: usize = 8;
@@ -141,7 +141,7 @@ fn transactions_of_scripts_survive_being_killed() {
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     server.must("POST", "/graphs/bank", r#"{"schema":"open"}"#);
     let filled = done(
         &server.client(),
@@ -157,7 +157,7 @@ fn transactions_of_scripts_survive_being_killed() {
     server.kill();
     let mut all: Vec<Done> = (0..CLIENTS).map(|_| Done::default()).collect();
     for round in 0..rounds {
-        let server = Server::on(&data);
+        let server = serve_on(&data);
         thread::scope(|scope| {
             for (name, done) in all.iter_mut().enumerate() {
                 let client = server.client();
@@ -168,7 +168,7 @@ fn transactions_of_scripts_survive_being_killed() {
             thread::sleep(Duration::from_millis(random.below(LIFE_MS_MAX) + 1));
             server.kill();
         });
-        let server = Server::on(&data);
+        let server = serve_on(&data);
         check(&server.client(), &all);
         server.kill();
         let (code, text) = run(&["verify", "--data-dir", shown(&data)]);

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::server::Server;
+use crate::server::{ServerProcess, serve_on};
 
 const GRAPHS: usize = 20;
 /// How long threads may take to end, under whatever load the machine has.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The names of a server's threads.
-fn threads(server: &Server) -> Vec<String> {
+fn threads(server: &ServerProcess) -> Vec<String> {
     let tasks = PathBuf::from(format!("/proc/{}/task", server.id()));
     let entries = std::fs::read_dir(tasks).expect("a running process");
     let name = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -22,7 +22,7 @@ fn threads(server: &Server) -> Vec<String> {
 #[test]
 fn idle_graphs_have_no_threads() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     let key = r#"{"name":"n","data_type":"INT"}"#;
     let write = |number: usize, value: usize| {
         let variable = format!("/graphs/g{number}/variables/v");
@@ -65,7 +65,7 @@ fn idle_graphs_have_no_threads() {
 }
 
 /// Resident memory of a server in KiB.
-fn resident(server: &Server) -> u64 {
+fn resident(server: &ServerProcess) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id()));
     let status = status.expect("a running process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -78,7 +78,7 @@ fn resident(server: &Server) -> u64 {
 fn an_empty_graph_takes_less_than_a_mebibyte() {
     const MEASURED: u64 = 60;
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     let create = |name: &str| {
         server.must("POST", &format!("/graphs/{name}"), "{}");
         let variable = format!("/graphs/{name}/variables/v");

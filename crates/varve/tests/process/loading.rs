@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::server::{Server, VARVE, run, shown, write};
+use crate::server::{ServerProcess, VARVE, run, serve_in_memory, shown, write};
 
 const SCHEMA: &str = r#"{
     "propertykeys": [
@@ -25,7 +25,7 @@ fn files(folder: &Path) {
     write(folder, "knows.csv", "a,b,since\nann,bob,2020-01-01\n");
 }
 
-fn load(server: &Server, folder: &Path, mapping: &str, more: &[&str]) -> (i32, String) {
+fn load(server: &ServerProcess, folder: &Path, mapping: &str, more: &[&str]) -> (i32, String) {
     let map = write(folder, "map.toml", mapping);
     let mut arguments = vec!["load", "--server", &server.url];
     arguments.extend(more);
@@ -33,7 +33,7 @@ fn load(server: &Server, folder: &Path, mapping: &str, more: &[&str]) -> (i32, S
     run(&arguments)
 }
 
-fn schema(server: &Server, folder: &Path) {
+fn schema(server: &ServerProcess, folder: &Path) {
     let (map, schema) = (
         write(folder, "none.toml", PEOPLE),
         folder.join("schema.json"),
@@ -49,7 +49,7 @@ fn schema(server: &Server, folder: &Path) {
     assert_eq!(code, 0, "{text}");
 }
 
-fn edge_count(server: &Server) -> Option<usize> {
+fn edge_count(server: &ServerProcess) -> Option<usize> {
     let edges = server.must("GET", "/graphs/hugegraph/graph/edges", "");
     edges["edges"].as_array().map(Vec::len)
 }
@@ -66,7 +66,7 @@ fn a_mapping_is_checked_before_a_row_is_sent() {
     write(dir.path(), "twice.csv", "a,b,a\nann,bob,ann\n");
     write(dir.path(), "empty.csv", "");
     write(dir.path(), "more.csv", "a,b,sinse\nann,bob,2020-01-01\n");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     schema(&server, dir.path());
     let jsonl = KNOWS.replace("knows.csv", "rows.jsonl");
     for (mapping, message) in [
@@ -117,7 +117,7 @@ fn refused_rows_are_tried_again_and_the_others_are_not() {
         "knows.csv",
         "a,b,since\nann,bob,\nann,cid,\nbob,ann,\n",
     );
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     schema(&server, dir.path());
     let (code, text) = load(&server, dir.path(), KNOWS, &[]);
     assert!(
@@ -151,7 +151,7 @@ fn refused_rows_are_tried_again_and_the_others_are_not() {
 fn a_constant_time_holds_for_all_rows() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     files(dir.path());
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     schema(&server, dir.path());
     let people = format!("{PEOPLE}valid_from = 2000-01-01\n");
     let (code, text) = load(&server, dir.path(), &people, &[]);
@@ -204,7 +204,7 @@ fn the_documented_example_runs() {
         before = after;
     }
     assert_eq!(commands.len(), 2, "{commands:?}");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     for (command, said) in commands
         .iter()
         .zip(["4 elements would be sent", "4 elements stored"])
@@ -243,7 +243,7 @@ fn a_mapping_and_a_schema_are_inferred_that_load_the_files() {
     let files = ["load", "--infer", "person.csv", "city.jsonl", "lives.csv"];
     let (code, text) = run_in(dir.path(), &files);
     assert_eq!(code, 0, "{text}");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let arguments = [
         "load",
         "mapping.toml",
@@ -305,7 +305,7 @@ fn an_exported_graph_is_loaded_again() {
     let mapping = "[[vertex]]\nfile = \"people.jsonl\"\nlabel = \"person\"\n\
                    [[vertex]]\nfile = \"city.csv\"\nlabel = \"city\"\nid = \"id\"\n\
                    [[edge]]\nfile = \"lives.csv\"\nlabel = \"lives\"\nsource = \"who\"\ntarget = \"where\"\n";
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let (code, text) = load(&server, dir.path(), mapping, &["--schema", shown(&schema)]);
     assert_eq!(code, 0, "{text}");
     for (kind, file) in [("vertices", "v.csv"), ("edges", "e.csv")] {
@@ -314,7 +314,7 @@ fn an_exported_graph_is_loaded_again() {
         write(dir.path(), file, table.as_str().expect("a text"));
     }
     // The labels have other numbers there.
-    let other = Server::in_memory();
+    let other = serve_in_memory();
     let schema = VALUES.replace(r#"{"name": "first", "properties": ["name"]},"#, "");
     let schema = write(dir.path(), "schema.json", &schema);
     let mapping = "[[vertex]]\nfile = \"v.csv\"\n[[edge]]\nfile = \"e.csv\"\n";
@@ -323,7 +323,7 @@ fn an_exported_graph_is_loaded_again() {
         code == 0 && text.contains("7 elements stored, 0 rows refused"),
         "{text}"
     );
-    let content = |server: &Server, kind: &str| {
+    let content = |server: &ServerProcess, kind: &str| {
         let all = server.must("GET", &format!("/graphs/hugegraph/graph/{kind}"), "");
         let all = all[kind].as_array().expect("elements").iter();
         let mut texts: Vec<String> = all
@@ -361,7 +361,7 @@ fn a_row_with_the_id_of_another_label_is_refused_each_time() {
     write(dir.path(), "b.csv", "id\n1\n3\n");
     let mapping = "[[vertex]]\nfile = \"a.csv\"\nlabel = \"a\"\nid = \"id\"\n\
                    [[vertex]]\nfile = \"b.csv\"\nlabel = \"b\"\nid = \"id\"\n";
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     // The second run sends the refused rows again, unless it knows the rows of the first.
     for _ in 0..2 {
         let more = ["--schema", shown(&schema)];
@@ -389,7 +389,7 @@ fn inferred_labels_with_the_same_ids_keep_all_their_rows() {
     let files = ["load", "--infer", "a.csv", "b.csv", "c.csv"];
     let (code, text) = run_in(dir.path(), &files);
     assert_eq!(code, 0, "{text}");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let arguments = [
         "load",
         "mapping.toml",
@@ -417,7 +417,7 @@ fn a_dry_run_tells_what_is_wrong_and_sends_nothing() {
         "knows.csv",
         "a,b,since\nann,bob,2020-01-01\nann,bob,soon\n",
     );
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let schema = dir.path().join("schema.json");
     let mapping = format!("{PEOPLE}{KNOWS}");
     let more = ["--dry-run", "--schema", shown(&schema)];
@@ -449,7 +449,7 @@ fn files_in_gzip_and_patterns_of_names_are_loaded() {
         "people-2.csv.gz",
         "id,name\nbob,Bob\ncarl,\"Carl\n\nthe Great\"\n",
     );
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let schema = dir.path().join("schema.json");
     let mapping = PEOPLE.replace("people.csv", "people-*.csv.gz");
     let (code, text) = load(&server, dir.path(), &mapping, &["--schema", shown(&schema)]);
@@ -478,7 +478,7 @@ fn rows_of_different_periods_go_in_one_request() {
         ));
     }
     write(dir.path(), "people.csv", &people);
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let schema = dir.path().join("schema.json");
     let mapping = format!("{PEOPLE}valid_from = \"since\"\n");
     let more = [
@@ -518,7 +518,7 @@ fn many_threads_store_the_states_of_an_element_in_the_order_of_their_rows() {
         people.push_str(&format!("p{},state {state}\n", number % PEOPLE_MAX));
     }
     write(dir.path(), "people.csv", &people);
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let schema = dir.path().join("schema.json");
     let more = ["--schema", shown(&schema), "--batch", "3", "--threads", "8"];
     let (code, text) = load(&server, dir.path(), PEOPLE, &more);
@@ -534,7 +534,7 @@ fn many_threads_store_the_states_of_an_element_in_the_order_of_their_rows() {
 #[test]
 fn a_failed_dump_leaves_no_file() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let file = dir.path().join("dump.jsonl");
     let (code, text) = run(&[
         "dump",
@@ -557,7 +557,7 @@ fn a_failed_dump_leaves_no_file() {
 fn loading_a_file_again_makes_no_version_if_the_mapping_says_so() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     files(dir.path());
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     schema(&server, dir.path());
     let versions = || {
         let path = "/graphs/hugegraph/graph/vertices/%22bob%22/history";

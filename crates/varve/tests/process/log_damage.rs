@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::acknowledged::SCHEMA;
-use crate::server::{Server, VARVE, run, shown};
+use crate::server::{ServerProcess, VARVE, run, serve_on, shown};
 
 /// Every durability.
 const DURABILITIES: [&str; 3] = ["sync", "interval:60000", "none"];
@@ -26,14 +26,14 @@ fn serve(data: &Path, durability: &str) -> Command {
     command
 }
 
-fn create_schema(server: &Server, graph: &str) {
+fn create_schema(server: &ServerProcess, graph: &str) {
     for (kind, body) in SCHEMA {
         server.must("POST", &format!("/graphs/{graph}/schema/{kind}"), body);
     }
 }
 
 /// Stores vertices, each in a request of its own.
-fn store(server: &Server, graph: &str, numbers: std::ops::Range<usize>) {
+fn store(server: &ServerProcess, graph: &str, numbers: std::ops::Range<usize>) {
     for number in numbers {
         let vertex =
             json!({ "label": "thing", "id": format!("v{number}"), "properties": { "n": number } });
@@ -42,7 +42,7 @@ fn store(server: &Server, graph: &str, numbers: std::ops::Range<usize>) {
     }
 }
 
-fn count(server: &Server, graph: &str) -> usize {
+fn count(server: &ServerProcess, graph: &str) -> usize {
     let path = format!("/graphs/{graph}/graph/vertices?limit=10000");
     let answer = server.must("GET", &path, "");
     answer["vertices"].as_array().map_or(0, Vec::len)
@@ -52,7 +52,7 @@ fn count(server: &Server, graph: &str) -> usize {
 /// log alone.
 fn killed(durability: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::start(&mut serve(dir.path(), durability));
+    let server = ServerProcess::start(&mut serve(dir.path(), durability));
     create_schema(&server, "hugegraph");
     store(&server, "hugegraph", 0..VERTICES);
     server.kill();
@@ -95,7 +95,7 @@ pub(crate) fn last_segment(data: &Path, graph: &str) -> (PathBuf, Vec<u8>, usize
 pub(crate) fn refused(data: &Path, durability: &str) -> String {
     let (code, said) = run(&["verify", "--data-dir", shown(data)]);
     assert_ne!(code, 0, "{said}");
-    match Server::try_start(&mut serve(data, durability)) {
+    match ServerProcess::try_start(&mut serve(data, durability)) {
         Err(message) => assert!(
             message.contains("front-log") || message.contains("VARVE-FRONT-LOG"),
             "{message}"
@@ -124,7 +124,7 @@ fn recovered(data: &Path) -> usize {
     ]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("front-log.damaged-1"), "{said}");
-    let server = Server::on(data);
+    let server = serve_on(data);
     let left = count(&server, "hugegraph");
     store(&server, "hugegraph", VERTICES..VERTICES + 1);
     assert!(server.terminate().0.success());
@@ -164,7 +164,7 @@ fn a_damaged_log_is_refused_in_every_durability_and_kept_until_recovered() {
                 "{durability} {what}: {left} left"
             );
         }
-        let server = Server::start(&mut serve(sound.path(), durability));
+        let server = ServerProcess::start(&mut serve(sound.path(), durability));
         assert_eq!(count(&server, "hugegraph"), VERTICES, "{durability}");
     }
 }
@@ -173,7 +173,7 @@ fn a_damaged_log_is_refused_in_every_durability_and_kept_until_recovered() {
 fn logs_of_two_graphs_that_were_swapped_are_refused() {
     for durability in DURABILITIES {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let server = Server::start(&mut serve(dir.path(), durability));
+        let server = ServerProcess::start(&mut serve(dir.path(), durability));
         server.must("POST", "/graphs/other", "{}");
         for graph in ["hugegraph", "other"] {
             create_schema(&server, graph);
@@ -192,7 +192,7 @@ fn logs_of_two_graphs_that_were_swapped_are_refused() {
         assert!(said.contains("another graph's"), "{durability}: {said}");
         // Put right, nothing is lost.
         swap();
-        let server = Server::start(&mut serve(dir.path(), durability));
+        let server = ServerProcess::start(&mut serve(dir.path(), durability));
         assert_eq!(
             [count(&server, "hugegraph"), count(&server, "other")],
             [20, 20]
@@ -204,7 +204,7 @@ fn logs_of_two_graphs_that_were_swapped_are_refused() {
 fn an_older_log_over_newer_files_is_refused() {
     for durability in DURABILITIES {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let server = Server::start(&mut serve(dir.path(), durability));
+        let server = ServerProcess::start(&mut serve(dir.path(), durability));
         create_schema(&server, "hugegraph");
         store(&server, "hugegraph", 0..20);
         server.kill();
@@ -213,7 +213,7 @@ fn an_older_log_over_newer_files_is_refused() {
             dir.path().join("older"),
         );
         copy(&log, &older);
-        let server = Server::start(&mut serve(dir.path(), durability));
+        let server = ServerProcess::start(&mut serve(dir.path(), durability));
         store(&server, "hugegraph", 20..40);
         // A stop brings everything to the sorted files.
         assert!(server.terminate().0.success());
@@ -264,7 +264,7 @@ fn what_a_start_drops_of_a_log_is_reported() {
             message.contains(&*name) && message.contains("position"),
             "{message}"
         );
-        let server = Server::start(&mut serve(dir.path(), durability));
+        let server = ServerProcess::start(&mut serve(dir.path(), durability));
         assert_eq!(count(&server, "hugegraph"), VERTICES, "{durability}");
     }
 }
@@ -295,7 +295,7 @@ fn what_a_command_drops_of_a_log_is_reported() {
 fn recovering_logs_goes_on_after_one_that_cannot_be_recovered() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path();
-    let server = Server::on(data);
+    let server = serve_on(data);
     for graph in ["a", "b"] {
         server.must("POST", &format!("/graphs/{graph}"), "{}");
     }

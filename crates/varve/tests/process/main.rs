@@ -54,13 +54,6 @@ mod promlint;
 mod restoring;
 #[cfg(feature = "engines")]
 mod seeds;
-#[cfg_attr(
-    not(feature = "engines"),
-    expect(
-        dead_code,
-        reason = "stops and kills need a server that keeps its data"
-    )
-)]
 mod server;
 mod tls;
 mod tools;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
-use crate::server::{Client, Server, VARVE};
+use crate::server::{Client, ServerProcess, VARVE};
 
 /// The types that tests use, by name and GUID.
 pub(crate) const ASSET: (&str, &str) = ("Asset", "896d14c2-7522-4f6c-8519-757711943fe6");
@@ -29,7 +29,7 @@ const ENABLED: [&str; 2] = ["--set", "omrs.enabled=true"];
 
 #[cfg(feature = "engines")]
 /// A repository on a data folder, with more options as `section.option=value`.
-pub(crate) fn repository_on(data: &Path, options: &[&str]) -> Server {
+pub(crate) fn repository_on(data: &Path, options: &[&str]) -> ServerProcess {
     let mut command = Command::new(VARVE);
     command
         .arg("serve")
@@ -39,17 +39,17 @@ pub(crate) fn repository_on(data: &Path, options: &[&str]) -> Server {
     for option in options {
         command.args(["--set", option]);
     }
-    Server::start(&mut command)
+    ServerProcess::start(&mut command)
 }
 
 /// A repository that keeps nothing, with more options.
-pub(crate) fn repository_in_memory(options: &[&str]) -> Server {
+pub(crate) fn repository_in_memory(options: &[&str]) -> ServerProcess {
     let mut command = Command::new(VARVE);
     command.args(["serve", "--engine", "memory"]).args(ENABLED);
     for option in options {
         command.args(["--set", option]);
     }
-    Server::start(&mut command)
+    ServerProcess::start(&mut command)
 }
 
 /// Calls as one user.
@@ -67,7 +67,7 @@ pub(crate) struct Refused {
 }
 
 impl Caller {
-    pub(crate) fn new(server: &Server, user: &str) -> Self {
+    pub(crate) fn new(server: &ServerProcess, user: &str) -> Self {
         Self {
             client: server.client(),
             base: format!("/servers/varve/open-metadata/repository-services/users/{user}/"),
@@ -171,7 +171,7 @@ fn the_graph_of_a_repository_that_is_switched_off_is_changed_only_when_configure
     let serve = |setting: &str| {
         let mut command = Command::new(VARVE);
         command.arg("serve").arg("--data-dir").arg(&data);
-        Server::start(command.args(["--set", setting]))
+        ServerProcess::start(command.args(["--set", setting]))
     };
     for setting in ["omrs.enabled=false", "omrs.graph=other"] {
         let server = serve(setting);

@@ -1,8 +1,8 @@
 //! Bad input to the metadata repository of a real server: each is answered with the contract's
 //! exception, others are served meanwhile, and memory stays bounded.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::io::Write as _;
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -12,7 +12,7 @@ use crate::metadata::{
     ASSET, CONFIDENTIALITY, Caller, FAR_HOME, MEANING, TERM, new_entity, repository_in_memory,
     taken_for, texts,
 };
-use crate::server::Server;
+use crate::server::ServerProcess;
 
 /// Rounds of all that is bad: enough that what is not given back shows.
 const ROUNDS: usize = 5;
@@ -49,7 +49,7 @@ struct World {
 }
 
 impl World {
-    fn new(server: &Server) -> Self {
+    fn new(server: &ServerProcess) -> Self {
         let caller = Caller::new(server, "ada");
         let asset = caller.must("POST", "instances/entity", &new_entity(ASSET, "good"));
         let asset = &asset["entity"];
@@ -377,32 +377,23 @@ fn wrong_bodies() -> Vec<Bad> {
 }
 
 /// Sends a request as bytes; the status and the body.
-fn send(server: &Server, of: &Bad) -> (u16, Json) {
-    let address = server.url.strip_prefix("http://").expect("a URL");
-    let mut stream = TcpStream::connect(address).expect("a connection");
+fn send(server: &ServerProcess, of: &Bad) -> (u16, Json) {
+    let mut connection = server.client().connect();
     let head = format!(
-        "{} {PREFIX}{} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "{} {PREFIX}{} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         of.method,
         of.path,
         of.body.len()
     );
-    stream.write_all(head.as_bytes()).expect("sent");
+    connection.send(head.as_bytes());
     // A server that refuses a body for its length need not read it.
-    let _ = stream.write_all(&of.body);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    let text = String::from_utf8_lossy(&answer);
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok());
-    let body = serde_json::from_str(body).unwrap_or_else(|_| json!(body));
-    (status.unwrap_or_default(), body)
+    let _ = connection.stream.write_all(&of.body);
+    let answer = connection.receive();
+    (answer.status, answer.json())
 }
 
 /// What is wrong with the answer of a bad call, if anything is.
-fn fault(server: &Server, of: &Bad) -> Option<String> {
+fn fault(server: &ServerProcess, of: &Bad) -> Option<String> {
     let (status, answer) = send(server, of);
     let class = answer["exceptionClassName"].as_str().unwrap_or_default();
     let simple = class.rsplit('.').next().unwrap_or_default();
@@ -419,25 +410,26 @@ fn fault(server: &Server, of: &Bad) -> Option<String> {
 }
 
 /// Makes all calls; every one must be answered as it should.
-fn check(server: &Server, all: &[Bad]) {
+fn check(server: &ServerProcess, all: &[Bad]) {
     let faults: Vec<String> = all.iter().filter_map(|of| fault(server, of)).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// A body that ends before its length, and a request that ends within its head.
-fn cut_off(server: &Server) {
-    let address = server.url.strip_prefix("http://").expect("a URL");
+fn cut_off(server: &ServerProcess) {
     for request in [
         format!(
             "POST {PREFIX}instances/entity HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{{\"class\":"
         ),
         format!("POST {PREFIX}instances/enti"),
     ] {
-        let mut stream = TcpStream::connect(address).expect("a connection");
-        stream.write_all(request.as_bytes()).expect("sent");
-        stream.shutdown(Shutdown::Write).expect("cut off");
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
+        let mut connection = server.client().connect();
+        connection.send(request.as_bytes());
+        connection
+            .stream
+            .shutdown(Shutdown::Write)
+            .expect("cut off");
+        let answer = connection.receive_rest();
         let text = String::from_utf8_lossy(&answer);
         assert!(!text.contains("\"relatedHTTPCode\":200"), "{text}");
     }

@@ -5,10 +5,10 @@ use std::process::Command;
 use serde_json::Value as Json;
 
 use crate::promlint;
-use crate::server::{Client, Server, VARVE, run, shown};
+use crate::server::{Client, ServerProcess, VARVE, run, serve_in_memory, serve_on, shown};
 
 /// The page of metrics as text.
-fn metrics(server: &Server) -> String {
+fn metrics(server: &ServerProcess) -> String {
     let (status, page) = server.ask("GET", "/metrics", "");
     assert_eq!(status, 200);
     page.as_str().expect("a text").to_owned()
@@ -26,7 +26,7 @@ const VARIABLE: &str = "/graphs/hugegraph/variables/v";
 #[test]
 fn a_full_disk_is_logged_and_shown_in_health_and_metrics() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::start(
+    let server = ServerProcess::start(
         Command::new(VARVE)
             .args(["serve", "--data-dir", shown(dir.path())])
             .env("VARVE_FAIL_POINT", "space.write:disk_full:20"),
@@ -58,8 +58,8 @@ fn a_full_disk_is_logged_and_shown_in_health_and_metrics() {
 fn metrics_follow_the_rules_of_prometheus() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = match cfg!(feature = "engines") {
-        true => Server::on(dir.path()),
-        false => Server::in_memory(),
+        true => serve_on(dir.path()),
+        false => serve_in_memory(),
     };
     server.must("PUT", VARIABLE, "{\"data\":1}");
     let (status, _) = server.ask("GET", "/nowhere", "");
@@ -84,7 +84,7 @@ fn metrics_follow_the_rules_of_prometheus() {
 fn the_version_names_the_commit_wherever_it_is_asked() {
     let (code, text) = run(&["--version"]);
     assert_eq!(code, 0);
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let versions = server.must("GET", "/versions", "");
     let of = |name: &str| versions["versions"][name].as_str().expect("a text");
     let (version, commit) = (of("varve"), of("commit"));
@@ -102,7 +102,7 @@ fn the_version_names_the_commit_wherever_it_is_asked() {
 
 #[test]
 fn what_is_destroyed_is_logged() {
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     server.ask("POST", "/graphs/other", "{}");
     let label = "{\"name\":\"person\",\"id_strategy\":\"CUSTOMIZE_STRING\",\"properties\":[]}";
     server.must("POST", "/graphs/hugegraph/schema/vertexlabels", label);
@@ -135,7 +135,7 @@ fn what_is_destroyed_is_logged() {
 #[test]
 fn a_failed_backup_is_logged() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::on(dir.path());
+    let server = serve_on(dir.path());
     let (first, _) = run(&["backup", "--server", &server.url, "monday"]);
     let (again, text) = run(&["backup", "--server", &server.url, "monday"]);
     assert_eq!((first, again), (0, 1), "{text}");
@@ -145,7 +145,7 @@ fn a_failed_backup_is_logged() {
 
 #[test]
 fn json_logs_are_one_object_a_line() {
-    let server = Server::start(Command::new(VARVE).args([
+    let server = ServerProcess::start(Command::new(VARVE).args([
         "serve",
         "--engine",
         "memory",
@@ -170,7 +170,7 @@ fn admin_answers_at_a_listener_of_its_own() {
     let serve = |more: &[&str]| {
         let mut command = Command::new(VARVE);
         command.args(["serve", "--engine", "memory"]).args(more);
-        Server::start(&mut command)
+        ServerProcess::start(&mut command)
     };
     let body = "{\"graph\":\"hugegraph\"}";
     let server = serve(&["--set", "server.admin_listen=127.0.0.1:0"]);

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::open_graph::Store;
-use crate::server::{Client, Server};
+use crate::server::ServerProcess;
 
 /// `admin` and `ann` with the password `correct horse`.
 const ADMIN: &str = "Basic YWRtaW46Y29ycmVjdCBob3JzZQ==";
@@ -19,25 +19,25 @@ const TAKES_OVER_WITHIN: Duration = Duration::from_secs(90);
 /// After a lease that was not given back another server waits for so long.
 const LEASE: Duration = Duration::from_secs(15);
 
-fn serve(store: &Store, key: &Path) -> Server {
+fn serve(store: &Store, key: &Path) -> ServerProcess {
     let mut command = store.command("serve");
     command
         .args(["--set", "auth.enabled=true", "--set"])
         .arg(format!("auth.cluster_key_file={}", key.display()))
         .env("VARVE_ADMIN_PASSWORD", "correct horse");
-    Server::start(&mut command)
+    ServerProcess::start(&mut command)
 }
 
 /// The status of a request of a user; 0 if there was no answer.
-fn status(server: &Server, user: &str, method: &str, path: &str, body: &str) -> u16 {
-    let client = Client::authorized(&server.url, user);
+fn status(server: &ServerProcess, user: &str, method: &str, path: &str, body: &str) -> u16 {
+    let client = server.client().with_header("authorization", user);
     client
         .try_ask(method, path, body)
         .map_or(0, |(status, _)| status)
 }
 
 #[track_caller]
-fn await_status(server: &Server, user: &str, path: &str, wanted: u16) {
+fn await_status(server: &ServerProcess, user: &str, path: &str, wanted: u16) {
     let started = Instant::now();
     let mut found = 0;
     while started.elapsed() < TAKES_OVER_WITHIN {

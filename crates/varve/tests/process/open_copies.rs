@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::server::{Server, run, shown};
+use crate::server::{ServerProcess, run, serve_in_memory, shown};
 
 /// A value of every type, several values of one key, properties of properties, ids of every kind,
 /// parallel edges, and a change that leaves a past.
@@ -33,7 +33,7 @@ g.V(1).as('a').V('1').as('b')
 g.V(1).as('a').V(UUID('11111111-20a4-4ab0-b379-d810dede3786')).addE('made').from('a').iterate()
 "#;
 
-fn gremlin(server: &Server, graph: &str, script: &str) -> serde_json::Value {
+fn gremlin(server: &ServerProcess, graph: &str, script: &str) -> serde_json::Value {
     let name = format!("__g_{graph}");
     let body = json!({"gremlin": script, "aliases": {"g": name}}).to_string();
     server.must("POST", "/gremlin", &body)["result"]["data"].clone()
@@ -55,11 +55,11 @@ fn lines(dump: &Path) -> Vec<String> {
     lines
 }
 
-fn open_graph(server: &Server, name: &str) {
+fn open_graph(server: &ServerProcess, name: &str) {
     server.must("POST", &format!("/graphs/{name}"), r#"{"schema":"open"}"#);
 }
 
-fn filled(server: &Server) {
+fn filled(server: &ServerProcess) {
     open_graph(server, "open");
     gremlin(server, "open", FILL);
     gremlin(
@@ -72,7 +72,7 @@ fn filled(server: &Server) {
 #[test]
 fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     filled(&server);
     for (copy, more) in [("plain", None), ("past", Some("--history"))] {
         let path = |name: &str| dir.path().join(format!("{copy}.{name}"));
@@ -150,7 +150,7 @@ fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
 fn an_open_graph_is_backed_up_restored_verified_cleared_and_dropped() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    let server = Server::on(&data);
+    let server = crate::server::serve_on(&data);
     filled(&server);
     let before = dir.path().join("before");
     succeeds(&[
@@ -183,7 +183,7 @@ fn an_open_graph_is_backed_up_restored_verified_cleared_and_dropped() {
         shown(&restored),
     ]);
     assert_eq!(lines(&before), lines(&after));
-    let server = Server::on(&restored);
+    let server = crate::server::serve_on(&restored);
     let confirm = |text: &str| text.replace(' ', "%20").replace('\'', "%27");
     let all = confirm("I'm sure to delete all data");
     server.must(

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, VARVE};
+use crate::server::{ServerProcess, VARVE};
 
 /// Where a test keeps its data: a folder, or a keyspace of its own.
 pub(crate) enum Store {
@@ -30,8 +30,8 @@ impl Store {
         Some(Self::Cluster { node, keyspace })
     }
 
-    pub(crate) fn serve(&self) -> Server {
-        Server::start(&mut self.command("serve"))
+    pub(crate) fn serve(&self) -> ServerProcess {
+        ServerProcess::start(&mut self.command("serve"))
     }
 
     /// The program with this subcommand, on the store.
@@ -54,26 +54,26 @@ impl Store {
     }
 }
 
-fn sent(server: &Server, script: &str) -> (u16, Json) {
+fn sent(server: &ServerProcess, script: &str) -> (u16, Json) {
     let body = json!({"gremlin": script, "aliases": {"g": "__g_open"}}).to_string();
     server.ask("POST", "/gremlin", &body)
 }
 
 /// The results of a script.
 #[track_caller]
-pub(crate) fn data(server: &Server, script: &str) -> Json {
+pub(crate) fn data(server: &ServerProcess, script: &str) -> Json {
     let (status, answer) = sent(server, script);
     assert_eq!(status, 200, "{script}: {answer}");
     answer["result"]["data"].clone()
 }
 
 #[track_caller]
-fn is(server: &Server, script: &str, wanted: Json) {
+fn is(server: &ServerProcess, script: &str, wanted: Json) {
     assert_eq!(data(server, script), wanted, "{script}");
 }
 
 #[track_caller]
-fn refused(server: &Server, script: &str, message: &str) {
+fn refused(server: &ServerProcess, script: &str, message: &str) {
     let (status, answer) = sent(server, script);
     assert!(status >= 400, "{script}: {status} {answer}");
     assert!(answer.to_string().contains(message), "{script}: {answer}");
@@ -81,7 +81,7 @@ fn refused(server: &Server, script: &str, message: &str) {
 
 /// A server with the open graph `open`, which has vertices of all kinds of ids, values of many
 /// types, several values of one key, and parallel edges.
-fn filled(store: &Store) -> Server {
+fn filled(store: &Store) -> ServerProcess {
     let server = store.serve();
     server.must("POST", "/graphs/open", r#"{"schema":"open"}"#);
     data(
@@ -103,7 +103,7 @@ fn filled(store: &Store) -> Server {
 fn labels_keys_and_values_are_made_on_first_use_and_stay() {
     let store = Store::new();
     let server = filled(&store);
-    let stays = |server: &Server| {
+    let stays = |server: &ServerProcess| {
         let graph = server.must("GET", "/graphs/open", "");
         assert_eq!(graph["schema"], "open", "{graph}");
         let age = server.must("GET", "/graphs/open/schema/propertykeys/age", "");

@@ -18,7 +18,7 @@ use std::time::Duration;
 use crate::acknowledged::{Random, SCHEMA, Writer};
 use crate::log_damage::{SEGMENT_HEAD_BYTES, copy, last_segment, refused};
 use crate::seeds::{number_from, seed};
-use crate::server::{Client, Server, VARVE, run, shown};
+use crate::server::{Client, ServerProcess, VARVE, run, shown};
 use disk::Disk;
 
 /// Set in the process that has mounts of its own.
@@ -110,7 +110,7 @@ impl Graphs {
 
     /// What was made is there, and what was dropped is not. All are dropped then, also those of
     /// which it is not known whether they were made.
-    fn check(&mut self, server: &Server) {
+    fn check(&mut self, server: &ServerProcess) {
         let listed = server.must("GET", "/graphs", "");
         let names = listed["graphs"].as_array().expect("a list");
         for (name, is_there) in std::mem::take(&mut self.are_there) {
@@ -137,7 +137,7 @@ fn serve(data: &Path) -> Command {
 impl Rig {
     fn new(seed: u64) -> Self {
         let disk = Disk::new();
-        let server = Server::start(&mut serve(&disk.path().join("data")));
+        let server = ServerProcess::start(&mut serve(&disk.path().join("data")));
         for (kind, body) in SCHEMA {
             server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
         }
@@ -165,7 +165,7 @@ impl Rig {
 
     /// Writers write until the power is cut or the server is killed.
     fn write_until_the_end(&mut self) {
-        let server = Server::start(&mut serve(&self.data()));
+        let server = ServerProcess::start(&mut serve(&self.data()));
         let life = Duration::from_millis(self.random.below(LIFE_MS_MAX) + 1);
         let by_power = self.random.below(4) > 0;
         let over = AtomicBool::new(false);
@@ -259,7 +259,7 @@ impl Rig {
 
     /// Everything that was acknowledged is there, and the store is whole.
     fn check(&mut self) {
-        let server = Server::start(&mut serve(&self.data()));
+        let server = ServerProcess::start(&mut serve(&self.data()));
         thread::scope(|scope| {
             for writer in &mut self.writers {
                 let client = server.client();

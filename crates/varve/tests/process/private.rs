@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::server::{Server, VARVE, run, shown};
+use crate::server::{ServerProcess, VARVE, run, serve_on, shown};
 
 /// The rights of a file or folder.
 fn mode(path: &Path) -> u32 {
@@ -38,7 +38,7 @@ fn assert_private(folder: &Path) -> usize {
 fn files_are_for_their_owner_alone() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let data = dir.path().join("data");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     let key = r#"{"name":"a","data_type":"INT"}"#;
     server.must("POST", "/graphs/hugegraph/schema/propertykeys", key);
     server.must("POST", "/graphs/other", "{}");
@@ -49,7 +49,7 @@ fn files_are_for_their_owner_alone() {
     server.terminate();
     let open = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&data, open).expect("it is ours");
-    let server = Server::on(&data);
+    let server = serve_on(&data);
     assert_eq!(mode(&data), 0o700, "a folder of an earlier build is closed");
     let dump = dir.path().join("all.jsonl");
     let (code, text) = run(&["dump", "--server", &server.url, shown(&dump)]);
@@ -110,7 +110,7 @@ fn answers_about_damaged_files_do_not_say_where_they_are() {
         let mut command = Command::new(VARVE);
         // As most do, with a folder named from where the server is started.
         command.current_dir(dir.path());
-        Server::try_start(command.args(["serve", "--data-dir", "data"]))
+        ServerProcess::try_start(command.args(["serve", "--data-dir", "data"]))
     };
     let server = serve().expect("a server");
     let schema = "/graphs/hugegraph/schema";

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::server::{Server, run, shown, write};
+use crate::server::{ServerProcess, run, serve_in_memory, shown, write};
 
 const MODE: &str = "/graphs/hugegraph/mode";
 const HEAD: &str = r#"{"varve_dump":1}"#;
@@ -18,19 +18,19 @@ const BAD_LABEL: &str = r#"{"vertexlabels":{"id":2,"name":"other","id_strategy":
 const BAD_VERTEX: &str = r#"{"vertex":{"id":"b","label":"thing","properties":{"n":"text"}}}"#;
 
 /// Loads a dump with these lines; returns the exit code and all that the load printed.
-fn load(server: &Server, folder: &Path, lines: &[&str], more: &[&str]) -> (i32, String) {
+fn load(server: &ServerProcess, folder: &Path, lines: &[&str], more: &[&str]) -> (i32, String) {
     let dump = write(folder, "dump.jsonl", &lines.join("\n"));
     let mut arguments = vec!["load", "--server", &server.url, "--restart", shown(&dump)];
     arguments.extend(more);
     run(&arguments)
 }
 
-fn set_mode(server: &Server, mode: &str) {
+fn set_mode(server: &ServerProcess, mode: &str) {
     server.must("PUT", MODE, &json!(mode).to_string());
 }
 
 #[track_caller]
-fn has_mode(server: &Server, mode: &str) {
+fn has_mode(server: &ServerProcess, mode: &str) {
     assert_eq!(server.must("GET", MODE, ""), json!({ "mode": mode }));
 }
 
@@ -92,7 +92,7 @@ fn a_load_sets_the_mode_back_however_it_ends() {
     ];
     for case in CASES {
         for (before, after) in modes {
-            let server = Server::in_memory();
+            let server = serve_in_memory();
             set_mode(&server, before);
             let (code, text) = load(&server, dir.path(), case.lines, case.options);
             assert!(
@@ -108,7 +108,7 @@ fn a_load_sets_the_mode_back_however_it_ends() {
 #[test]
 fn a_file_that_is_no_dump_leaves_the_mode_alone() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     set_mode(&server, "MERGING");
     let (code, text) = load(&server, dir.path(), &["{}"], &[]);
     assert!(code == 1 && text.contains("neither a dump"), "{text}");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::server::{Server, VARVE};
+use crate::server::{ServerProcess, VARVE};
 
 /// The authority, and the certificate and key that it signed for 127.0.0.1.
 fn file(name: &str) -> PathBuf {
@@ -12,13 +12,13 @@ fn file(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn server(data: &Path) -> Server {
+fn server(data: &Path) -> ServerProcess {
     server_with(data, &[])
 }
 
-fn server_with(data: &Path, more: &[&str]) -> Server {
+fn server_with(data: &Path, more: &[&str]) -> ServerProcess {
     let setting = |option: &str, name: &str| format!("tls.{option}={}", file(name).display());
-    Server::start(
+    ServerProcess::start(
         Command::new(VARVE)
             .arg("serve")
             .arg("--data-dir")

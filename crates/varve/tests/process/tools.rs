@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 
-use crate::server::{Server, run, shown, write};
+use crate::server::{ServerProcess, run, serve_in_memory, shown, write};
 
 const SCHEMA: &str = r#"{
     "propertykeys": [
@@ -38,7 +38,7 @@ fn people(folder: &Path, count: usize) {
     write(folder, "map.toml", MAPPING);
 }
 
-fn load(server: &Server, folder: &Path, more: &[&str]) -> (i32, String) {
+fn load(server: &ServerProcess, folder: &Path, more: &[&str]) -> (i32, String) {
     let (map, schema) = (folder.join("map.toml"), folder.join("schema.json"));
     let mut arguments = vec!["load", "--server", &server.url, "--schema", shown(&schema)];
     arguments.extend(more);
@@ -50,7 +50,7 @@ fn load(server: &Server, folder: &Path, more: &[&str]) -> (i32, String) {
 fn files_are_loaded_and_found() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     people(dir.path(), 1234);
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let (code, text) = load(&server, dir.path(), &["--batch", "100"]);
     assert_eq!(code, 0, "{text}");
     assert!(
@@ -93,7 +93,7 @@ fn refused_rows_are_listed_and_the_rest_is_loaded() {
         "knows.csv",
         "a,b,since\nann,eve,\nann,nobody,\neve,ann,31.2.2020\n",
     );
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let (code, text) = load(&server, dir.path(), &[]);
     assert_eq!(code, 3, "{text}");
     assert!(text.contains("3 elements stored, 6 rows refused"), "{text}");
@@ -123,7 +123,7 @@ fn an_interrupted_load_goes_on() {
         text.push_str(&format!("q{number},x,\n"));
     }
     write(dir.path(), "people.csv", &text);
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     let (code, text) = load(
         &server,
         dir.path(),
@@ -154,7 +154,7 @@ fn an_interrupted_load_goes_on() {
 fn a_dump_is_read_back() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     people(dir.path(), 300);
-    let server = Server::in_memory();
+    let server = serve_in_memory();
     assert_eq!(load(&server, dir.path(), &[]).0, 0);
     // An element with an id of the server's making, an update and a version with an end.
     server.must(
@@ -267,7 +267,7 @@ fn a_backup_of_a_running_server_is_restored() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     people(dir.path(), 500);
     let data = dir.path().join("data");
-    let server = Server::on(&data);
+    let server = crate::server::serve_on(&data);
     assert_eq!(load(&server, dir.path(), &[]).0, 0);
     let (code, text) = run(&["backup", "--server", &server.url, "monday"]);
     assert_eq!(code, 0, "{text}");
@@ -302,7 +302,7 @@ fn a_backup_of_a_running_server_is_restored() {
     let offline = dir.path().join("offline.jsonl");
     let (code, text) = run(&["dump", shown(&offline), "--data-dir", shown(&restored)]);
     assert!(code == 0 && text.contains("502 elements"), "{text}");
-    let server = Server::on(&restored);
+    let server = crate::server::serve_on(&restored);
     server.must("GET", "/graphs/hugegraph/graph/vertices/%221:p1%22", "");
     drop(server);
 

@@ -4,15 +4,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::server::{Server, VARVE};
+use crate::server::{ServerProcess, VARVE, serve_on};
 
-fn server(data: &Path) -> Server {
+fn server(data: &Path) -> ServerProcess {
     let mut command = Command::new(VARVE);
     command.args(["serve", "--set", "auth.enabled=true", "--data-dir"]);
     command
         .arg(data)
         .env("VARVE_ADMIN_PASSWORD", "correct horse");
-    Server::start(&mut command)
+    ServerProcess::start(&mut command)
 }
 
 /// Runs `varve user`; whether it succeeded, and what it said.
@@ -38,7 +38,7 @@ fn user(data: &Path, arguments: &[&str], password: &str) -> (bool, String) {
 }
 
 /// Whether `varve dump` with this name and password may read the server's graph.
-fn dumps(server: &Server, folder: &Path, name: &str, password: &str) -> bool {
+fn dumps(server: &ServerProcess, folder: &Path, name: &str, password: &str) -> bool {
     let file = folder.join("dump.jsonl");
     let output = Command::new(VARVE)
         .args(["dump", "--server", &server.url])
@@ -89,7 +89,7 @@ fn users_are_made_offline_and_tools_say_who_they_are() {
 fn a_folder_without_users_is_left_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    drop(Server::on(&data));
+    drop(serve_on(&data));
     let none = (true, "there are no users\n".to_owned());
     assert_eq!(user(&data, &["list"], ""), none);
     assert!(!data.join("graphs").join("_system").exists());

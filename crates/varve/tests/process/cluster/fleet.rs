@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::nodes::{COUNT, Nodes};
 use super::outages::Watch;
-use crate::server::{Answer, Client, VARVE};
+use crate::server::{Client, Response, VARVE};
 
 /// How long a server may take to serve after its start: another's lease has to run out, and the log
 /// has to be carried out.
@@ -117,10 +117,10 @@ impl Fleet {
     pub(crate) fn client(&self, watch: &Arc<Watch>) -> Client {
         let member = &self.members[watch.server()];
         let watch = Arc::clone(watch);
-        let observe = move |method: &str, path: &str, started, answer: Option<&Answer>| {
+        let observe = move |method: &str, path: &str, started, answer: Option<&Response>| {
             watch.saw(method, path, started, answer);
         };
-        Client::watched(&member.url, Arc::new(observe))
+        Client::of(&member.url).watched(Arc::new(observe))
     }
 
     /// The address of a server.

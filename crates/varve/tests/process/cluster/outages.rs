@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::server::Answer;
+use crate::server::Response;
 
 /// What is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Outages {
         all.iter().any(explains)
     }
 
-    fn refused(&self, started: Instant, of: usize, request: &str, answer: Option<&Answer>) {
+    fn refused(&self, started: Instant, of: usize, request: &str, answer: Option<&Response>) {
         let (allowed, text, counter) = match answer {
             None => {
                 let allowed = self.allow(started, of, false);
@@ -195,7 +195,13 @@ impl Watch {
     }
 
     /// Takes in how a request ended.
-    pub(crate) fn saw(&self, method: &str, path: &str, started: Instant, answer: Option<&Answer>) {
+    pub(crate) fn saw(
+        &self,
+        method: &str,
+        path: &str,
+        started: Instant,
+        answer: Option<&Response>,
+    ) {
         match answer {
             Some((200..=299, _)) if method != "GET" => {
                 self.acknowledged.fetch_add(1, Ordering::Relaxed);
@@ -228,7 +234,7 @@ fn a_refusal_needs_an_outage_that_explains_it() {
     });
     let outages = Arc::new(Outages::default());
     let watch = Watch::new(&outages, 0);
-    let see = |started: Instant, answer: Option<Answer>| {
+    let see = |started: Instant, answer: Option<Response>| {
         watch.saw("POST", "/x", started, answer.as_ref());
         std::mem::take(&mut *outages.unexplained.lock()).len()
     };

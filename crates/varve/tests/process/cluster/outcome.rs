@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::acknowledged::leaves_open;
-use crate::server::Answer;
+use crate::server::Response;
 
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Outcome {
 
 /// What an answer, or none, says. Some 503s leave it open ([`leaves_open`]); any other is a promise
 /// that nothing was stored.
-pub(crate) fn outcome(answer: Option<&Answer>, request: &str) -> Outcome {
+pub(crate) fn outcome(answer: Option<&Response>, request: &str) -> Outcome {
     match answer {
         Some((200..=299, _)) => Outcome::Done,
         Some((503, body)) if leaves_open(body) => Outcome::Unknown,
@@ -31,7 +31,7 @@ pub(crate) fn outcome(answer: Option<&Answer>, request: &str) -> Outcome {
 }
 
 /// What a read found; `None` when there was no answer, or a 503. Anything else is no refusal.
-pub(crate) fn found(answer: Option<Answer>, request: &str) -> Option<Json> {
+pub(crate) fn found(answer: Option<Response>, request: &str) -> Option<Json> {
     match answer? {
         (200, body) => Some(body),
         (503, _) => None,
