@@ -35,178 +35,150 @@ const VERTICES: u64 = 2_000;
 /// Edges out of the vertex whose edges are listed.
 const LISTED: u64 = 100;
 
-/// A case: its name, its numbers of operations in the two runs (few, many), and the elements of one
-/// operation.
+/// A case.
 struct Case {
     name: &'static str,
     about: &'static str,
+    /// The operations of the two runs: few, many.
     operations: (u64, u64),
+    /// The elements of an operation.
     elements: u64,
-    run: fn(u64) -> Result<()>,
+    work: Work,
+}
+
+enum Work {
+    /// Calls that are repeated this number of times.
+    Calls(fn(u64) -> Result<()>),
+    /// The request with this number.
+    Request(fn(u64) -> Vec<u8>),
+}
+
+/// Repeated calls.
+const fn calls(name: &'static str, about: &'static str, run: fn(u64) -> Result<()>) -> Case {
+    Case {
+        name,
+        about,
+        operations: (10_000, 60_000),
+        elements: 1,
+        work: Work::Calls(run),
+    }
+}
+
+/// Requests for one element.
+const fn one(name: &'static str, about: &'static str, request: fn(u64) -> Vec<u8>) -> Case {
+    many(name, about, ((200, 2_200), 1), request)
+}
+
+/// Requests with these numbers of operations, and elements each.
+const fn many(
+    name: &'static str,
+    about: &'static str,
+    (operations, elements): ((u64, u64), u64),
+    request: fn(u64) -> Vec<u8>,
+) -> Case {
+    Case {
+        name,
+        about,
+        operations,
+        elements,
+        work: Work::Request(request),
+    }
 }
 
 const CASES: &[Case] = &[
-    Case {
-        name: "key_vertex",
-        about: "a vertex's key",
-        operations: (10_000, 60_000),
-        elements: 1,
-        run: vertex_keys,
-    },
-    Case {
-        name: "key_edge",
-        about: "both keys of an edge",
-        operations: (10_000, 60_000),
-        elements: 1,
-        run: edge_keys,
-    },
-    Case {
-        name: "row_encode",
-        about: "a vertex of two properties as a row",
-        operations: (10_000, 60_000),
-        elements: 1,
-        run: rows_encoded,
-    },
-    Case {
-        name: "row_decode",
-        about: "the row read again",
-        operations: (10_000, 60_000),
-        elements: 1,
-        run: rows_decoded,
-    },
-    Case {
-        name: "request_head",
-        about: "GET /versions: a request's head, routing, a fixed answer",
-        operations: (200, 2_200),
-        elements: 1,
-        run: |count| requests(count, |_| get("versions")),
-    },
-    Case {
-        name: "vertex_by_id",
-        about: "a vertex read and written as JSON",
-        operations: (200, 2_200),
-        elements: 1,
-        run: |count| {
-            requests(count, |at| {
-                get(&format!(
-                    "graphs/hugegraph/graph/vertices/%22{}%22",
-                    id(at % VERTICES)
-                ))
-            })
+    calls("key_vertex", "a vertex's key", vertex_keys),
+    calls("key_edge", "both keys of an edge", edge_keys),
+    calls(
+        "row_encode",
+        "a vertex of two properties as a row",
+        rows_encoded,
+    ),
+    calls("row_decode", "the row read again", rows_decoded),
+    one(
+        "request_head",
+        "GET /versions: a request's head, routing, a fixed answer",
+        |_| get("versions"),
+    ),
+    one("vertex_by_id", "a vertex read and written as JSON", |at| {
+        get(&format!(
+            "graphs/hugegraph/graph/vertices/%22{}%22",
+            id(at % VERTICES)
+        ))
+    }),
+    one("edge_by_id", "an edge read and written as JSON", |at| {
+        let (source, target) = (id(0), id(1 + at % LISTED));
+        get(&format!(
+            "graphs/hugegraph/graph/edges/S{source}%3E1%3E1%3E%3ES{target}"
+        ))
+    }),
+    many(
+        "edges_of_vertex",
+        "100 edges listed: rows to JSON",
+        ((20, 120), LISTED),
+        |_| {
+            let of = format!("vertex_id=%22{}%22&direction=OUT&limit={LISTED}", id(0));
+            get(&format!("graphs/hugegraph/graph/edges?{of}"))
         },
-    },
-    Case {
-        name: "edge_by_id",
-        about: "an edge read and written as JSON",
-        operations: (200, 2_200),
-        elements: 1,
-        run: |count| {
-            requests(count, |at| {
-                get(&format!(
-                    "graphs/hugegraph/graph/edges/S{}%3E1%3E1%3E%3ES{}",
-                    id(0),
-                    id(1 + at % LISTED)
-                ))
-            })
+    ),
+    many(
+        "batch_refused",
+        "200 vertices parsed and checked, the last of them refused",
+        ((5, 25), 200),
+        |_| {
+            let mut body = batch(199, |at| vertex(VERTICES + at));
+            body.truncate(body.len() - 1);
+            body += r#",{"label":"nobody","id":"x","properties":{}}]"#;
+            post("graph/vertices/batch", &body)
         },
-    },
-    Case {
-        name: "edges_of_vertex",
-        about: "100 edges listed: rows to JSON",
-        operations: (20, 120),
-        elements: LISTED,
-        run: |count| {
-            let path = format!(
-                "graphs/hugegraph/graph/edges?vertex_id=%22{}%22&direction=OUT&limit={LISTED}",
-                id(0)
-            );
-            requests(count, |_| get(&path))
+    ),
+    many(
+        "insert_vertex",
+        "a vertex parsed, encoded and committed",
+        ((100, 1_100), 1),
+        |at| post("graph/vertices", &vertex(VERTICES + at)),
+    ),
+    many(
+        "insert_edge",
+        "an edge parsed, both ends checked, encoded and committed",
+        ((100, 1_100), 1),
+        |at| post("graph/edges", &edge(at)),
+    ),
+    many(
+        "insert_200_vertices",
+        "200 vertices in a request",
+        ((5, 65), 200),
+        |at| {
+            let body = batch(200, |number| vertex(VERTICES + at * 200 + number));
+            post("graph/vertices/batch", &body)
         },
-    },
-    Case {
-        name: "batch_refused",
-        about: "200 vertices parsed and checked, the last of them refused",
-        operations: (5, 25),
-        elements: 200,
-        run: |count| {
-            requests(count, |_| {
-                let mut body = batch(199, |at| vertex(VERTICES + at));
-                body.truncate(body.len() - 1);
-                body += r#",{"label":"nobody","id":"x","properties":{}}]"#;
-                post("graph/vertices/batch", &body)
-            })
+    ),
+    many(
+        "insert_500_edges",
+        "500 edges in a request, without a check of their ends",
+        ((2, 12), 500),
+        |at| {
+            let body = batch(500, |number| edge(at * 500 + number));
+            post("graph/edges/batch?check_vertex=false", &body)
         },
-    },
-    Case {
-        name: "insert_vertex",
-        about: "a vertex parsed, encoded and committed",
-        operations: (100, 1_100),
-        elements: 1,
-        run: |count| requests(count, |at| post("graph/vertices", &vertex(VERTICES + at))),
-    },
-    Case {
-        name: "insert_edge",
-        about: "an edge parsed, both ends checked, encoded and committed",
-        operations: (100, 1_100),
-        elements: 1,
-        run: |count| requests(count, |at| post("graph/edges", &edge(at))),
-    },
-    Case {
-        name: "insert_200_vertices",
-        about: "200 vertices in a request",
-        operations: (5, 65),
-        elements: 200,
-        run: |count| {
-            requests(count, |at| {
-                post(
-                    "graph/vertices/batch",
-                    &batch(200, |number| vertex(VERTICES + at * 200 + number)),
-                )
-            })
-        },
-    },
-    Case {
-        name: "insert_500_edges",
-        about: "500 edges in a request, without a check of their ends",
-        operations: (2, 12),
-        elements: 500,
-        run: |count| {
-            requests(count, |at| {
-                post(
-                    "graph/edges/batch?check_vertex=false",
-                    &batch(500, |number| edge(at * 500 + number)),
-                )
-            })
-        },
-    },
-    Case {
-        name: "gremlin_vertex",
-        about: "Gremlin: a vertex by id, bound",
-        operations: (200, 2_200),
-        elements: 1,
-        run: |count| requests(count, |at| gremlin("g.V(x)", &id(at % VERTICES))),
-    },
-    Case {
-        name: "gremlin_out",
-        about: "Gremlin: the names of 100 neighbours",
-        operations: (20, 120),
-        elements: LISTED,
-        run: |count| {
-            requests(count, |_| {
-                gremlin("g.V(x).out('knows').values('name')", &id(0))
-            })
-        },
-    },
-    Case {
-        name: "gremlin_merge",
-        about: "Gremlin: a vertex merged that is there, with another age",
-        operations: (100, 1_100),
-        elements: 1,
-        run: |count| {
+    ),
+    one("gremlin_vertex", "Gremlin: a vertex by id, bound", |at| {
+        gremlin("g.V(x)", &id(at % VERTICES))
+    }),
+    many(
+        "gremlin_out",
+        "Gremlin: the names of 100 neighbours",
+        ((20, 120), LISTED),
+        |_| gremlin("g.V(x).out('knows').values('name')", &id(0)),
+    ),
+    many(
+        "gremlin_merge",
+        "Gremlin: a vertex merged that is there, with another age",
+        ((100, 1_100), 1),
+        |at| {
             let script = "g.mergeV([(T.label):'person',(T.id):x]).option(onMatch,[age:7])";
-            requests(count, |at| gremlin(script, &id(at % VERTICES)))
+            gremlin(script, &id(at % VERTICES))
         },
-    },
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -225,7 +197,11 @@ fn start(arguments: &[String]) -> Result<ExitCode> {
         && one == "--one"
     {
         let case = CASES.iter().find(|case| case.name == name);
-        (case.context("no such case")?.run)(count.parse()?)?;
+        let count = count.parse()?;
+        match case.context("no such case")?.work {
+            Work::Calls(run) => run(count)?,
+            Work::Request(request) => requests(count, request)?,
+        }
         return Ok(ExitCode::SUCCESS);
     }
     // `cargo bench` adds an argument; `cargo test --benches` only checks that the program starts.
@@ -436,8 +412,12 @@ fn get(path: &str) -> Vec<u8> {
 }
 
 fn post(path: &str, body: &str) -> Vec<u8> {
+    request(&format!("graphs/hugegraph/{path}"), body)
+}
+
+fn request(path: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST /graphs/hugegraph/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+        "POST /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -449,17 +429,12 @@ fn gremlin(script: &str, x: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"gremlin":"{script}","bindings":{{"x":"{x}"}},"aliases":{{"g":"__g_hugegraph"}}}}"#
     );
-    format!(
-        "POST /gremlin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
+    request("gremlin", &body)
 }
 
 /// Starts a server with some data and sends it `count` requests, one after another, on one
 /// connection.
-fn requests(count: u64, request: impl Fn(u64) -> Vec<u8>) -> Result<()> {
+fn requests(count: u64, request: fn(u64) -> Vec<u8>) -> Result<()> {
     let config = ServerConfig {
         port: 0,
         threads: 1,

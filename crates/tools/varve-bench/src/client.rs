@@ -187,16 +187,23 @@ impl Probe {
             .with_context(|| format!("{method} {path}"))
     }
 
+    /// Sends a request whose answer must have this status.
+    pub(crate) fn expect(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+        status: u16,
+    ) -> Result<Answer> {
+        let answer = self.ask(method, path, body)?;
+        let (found, text) = (answer.status, answer.text());
+        ensure!(found == status, "{method} {path}: {found} {text}");
+        Ok(answer)
+    }
+
     /// Sends a `GET`, which must succeed.
     pub(crate) fn get(&mut self, path: &str) -> Result<Answer> {
-        let answer = self.ask("GET", path, None)?;
-        ensure!(
-            answer.status == 200,
-            "GET {path}: {} {}",
-            answer.status,
-            answer.text()
-        );
-        Ok(answer)
+        self.expect("GET", path, None, 200)
     }
 
     /// Sends a request and returns its answer.

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
+use http::Uri;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -40,33 +41,34 @@ pub(crate) struct Trust {
 pub(crate) struct Endpoint {
     pub(crate) address: SocketAddr,
     /// Host and port as the URL has them.
-    pub(crate) host: String,
+    host: String,
+    /// The path before all others, without a final slash.
+    pub(crate) path: String,
     pub(crate) security: Option<Security>,
 }
 
 impl Endpoint {
-    /// The server at `http://host:port` or `https://host:port`.
+    /// The server at `http://host:port` or `https://host:port`, with or without a path.
     ///
     /// # Errors
     /// When the URL has another form, its host name cannot be resolved, or `https` lacks trusted
     /// authorities.
     pub(crate) fn new(url: &str, trust: &Trust) -> Result<Self> {
-        let (scheme, host) = parts(url)?;
-        let security = match scheme {
-            "https" => {
+        let (uri, is_secure) = parsed(url)?;
+        let security = match is_secure {
+            true => {
                 let file = trust.ca_file.as_deref();
                 let file = file.with_context(|| format!("{url}: https needs --ca-file"))?;
-                let own = trust
-                    .client_cert
-                    .as_deref()
-                    .zip(trust.client_key.as_deref());
-                Some(Security::new(host, file, own)?)
+                let own = trust.client_cert.as_deref();
+                let own = own.zip(trust.client_key.as_deref());
+                Some(Security::new(uri.host().unwrap_or_default(), file, own)?)
             }
-            _ => None,
+            false => None,
         };
         Ok(Self {
             address: address(url)?,
-            host: host.to_owned(),
+            host: uri.authority().map(ToString::to_string).unwrap_or_default(),
+            path: uri.path().trim_end_matches('/').to_owned(),
             security,
         })
     }
@@ -77,18 +79,15 @@ impl Endpoint {
         Self {
             address,
             host: host.to_owned(),
+            path: String::new(),
             security: None,
         }
     }
 
     /// The scheme, the host and the port.
     pub(crate) fn url(&self) -> String {
-        let scheme = if self.security.is_some() {
-            "https"
-        } else {
-            "http"
-        };
-        format!("{scheme}://{}", self.host)
+        let s = if self.security.is_some() { "s" } else { "" };
+        format!("http{s}://{}", self.host)
     }
 
     /// The headers of all requests: the host, and the credentials from the environment, if any.
@@ -124,38 +123,34 @@ fn authorization() -> Option<String> {
     ))
 }
 
-/// Scheme and `host:port`.
-fn parts(url: &str) -> Result<(&str, &str)> {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    if !matches!(scheme, "http" | "https") {
-        bail!("{url}: {scheme} is not supported, only http and https");
+/// A URL, and whether its scheme is `https`. The default is `http`.
+fn parsed(url: &str) -> Result<(Uri, bool)> {
+    let uri: Uri = url.parse().with_context(|| url.to_owned())?;
+    match uri.scheme_str() {
+        None | Some("http") => Ok((uri, false)),
+        Some("https") => Ok((uri, true)),
+        Some(other) => bail!("{url}: {other} is not supported, only http and https"),
     }
-    let host = rest.trim_end_matches('/');
-    ensure!(
-        !host.contains('/'),
-        "{url}: expected {scheme}://<host>:<port>"
-    );
-    Ok((scheme, host))
 }
 
 /// The address of a URL's host.
 ///
 /// # Errors
-/// When the URL is neither `http://host:port` nor `https://host:port`, or its name cannot be
-/// resolved.
+/// When it is no URL of `http` or `https`, or its name cannot be resolved.
 pub(crate) fn address(url: &str) -> Result<SocketAddr> {
-    let (scheme, host) = parts(url)?;
-    let default_port = if scheme == "https" { 443 } else { 80 };
-    let port = host.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
-    let with_port = match port {
-        Some(Ok(_)) => host.to_owned(),
-        _ => format!("{host}:{default_port}"),
-    };
-    with_port
-        .to_socket_addrs()
+    let (uri, is_secure) = parsed(url)?;
+    let host = uri.host().with_context(|| format!("{url}: no host"))?;
+    let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
+    let addresses = (plain_host(host), port).to_socket_addrs();
+    addresses
         .with_context(|| format!("{url}: the name cannot be resolved"))?
         .next()
         .with_context(|| format!("{url}: the name has no address"))
+}
+
+/// A host without the brackets of an IPv6 address.
+fn plain_host(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 /// The TLS configuration of connections.
@@ -188,11 +183,9 @@ impl Security {
                 config.with_context(of_both)?
             }
         };
-        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-        let name = name.trim_start_matches('[').trim_end_matches(']');
         Ok(Self {
             config: Arc::new(config),
-            name: ServerName::try_from(name.to_owned())?,
+            name: ServerName::try_from(plain_host(host).to_owned())?,
         })
     }
 }
@@ -221,35 +214,34 @@ impl Stream {
         Ok(Self::Secure(Box::new(StreamOwned::new(connection, stream))))
     }
 
-    pub(crate) fn take_error(&self) -> io::Result<Option<io::Error>> {
+    pub(crate) fn socket(&self) -> &TcpStream {
         match self {
-            Self::Plain(stream) => stream.take_error(),
-            Self::Secure(stream) => stream.sock.take_error(),
+            Self::Plain(stream) => stream,
+            Self::Secure(stream) => &stream.sock,
+        }
+    }
+
+    /// The state of TLS, if the connection has it.
+    fn tls(&self) -> Option<&ClientConnection> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Secure(stream) => Some(&stream.conn),
         }
     }
 
     /// Whether encrypted bytes are buffered here that the socket has not accepted.
     pub(crate) fn is_holding(&self) -> bool {
-        match self {
-            Self::Plain(_) => false,
-            Self::Secure(stream) => stream.conn.wants_write(),
-        }
+        self.tls().is_some_and(|tls| tls.wants_write())
     }
 
     /// Whether the TLS handshake is not complete.
     pub(crate) fn is_handshaking(&self) -> bool {
-        match self {
-            Self::Plain(_) => false,
-            Self::Secure(stream) => stream.conn.is_handshaking(),
-        }
+        self.tls().is_some_and(|tls| tls.is_handshaking())
     }
 
     /// Whether the handshake needs bytes from the server before it can send more.
     pub(crate) fn is_answered_first(&self) -> bool {
-        match self {
-            Self::Plain(_) => false,
-            Self::Secure(stream) => stream.conn.is_handshaking() && !stream.conn.wants_write(),
-        }
+        self.is_handshaking() && !self.is_holding()
     }
 }
 
@@ -280,10 +272,7 @@ impl Write for Stream {
 
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Plain(stream) => stream.as_fd(),
-            Self::Secure(stream) => stream.sock.as_fd(),
-        }
+        self.socket().as_fd()
     }
 }
 
@@ -297,9 +286,13 @@ mod tests {
         assert_eq!(port("http://127.0.0.1:8080/").expect("one"), 8080);
         assert_eq!(port("http://127.0.0.1").expect("one"), 80);
         assert_eq!(port("https://127.0.0.1").expect("one"), 443);
-        for wrong in ["ftp://127.0.0.1:1", "http://127.0.0.1:1/graphs"] {
-            assert!(address(wrong).is_err(), "{wrong}");
-        }
+        assert_eq!(port("127.0.0.1:1").expect("one"), 1);
+        assert_eq!(port("http://[::1]:2").expect("one"), 2);
+        assert!(address("ftp://127.0.0.1:1").is_err());
+        let with_path = Endpoint::new("http://127.0.0.1:1/a/b/", &Trust::default());
+        let with_path = with_path.expect("valid");
+        assert_eq!(with_path.url(), "http://127.0.0.1:1");
+        assert_eq!(with_path.path, "/a/b");
         let untrusted = Endpoint::new("https://127.0.0.1:1", &Trust::default());
         assert!(untrusted.is_err());
     }

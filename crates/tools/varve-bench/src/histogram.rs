@@ -9,19 +9,41 @@ const DIGITS: u8 = 3;
 /// count as this one.
 const LONGEST_NS: u64 = 1_800_000_000_000;
 
-/// Share of repetitions whose median lies within the interval.
-const CONFIDENCE: f64 = 0.95;
-/// The largest number of samples for which the ranks of the interval are computed exactly.
-const EXACT_SAMPLES: u64 = 1_000;
+/// The 97.5th percentile of the normal distribution, for intervals of 95 %.
+const NORMAL_975: f64 = 1.959_964;
 
-/// An empty histogram of times in nanoseconds.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds and digits are valid")
+/// A histogram of times in nanoseconds.
+#[derive(Debug, Clone)]
+pub(crate) struct Times(Histogram<u64>);
+
+impl Default for Times {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS);
+        Self(histogram.expect("the bounds and digits are valid"))
+    }
 }
 
-/// The same with two significant digits.
-pub(crate) fn coarse_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS - 1).expect("the bounds and digits are valid")
+impl Times {
+    pub(crate) fn record(&mut self, ns: u64) {
+        self.0.saturating_record(ns.max(1));
+    }
+
+    /// The number of recorded times.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let added = self.0.add(&other.0);
+        added.expect("all histograms have the same bounds");
+    }
+
+    /// The recorded times; the histogram is empty afterwards.
+    pub(crate) fn take(&mut self) -> Buckets {
+        let buckets = Buckets::from(&*self);
+        self.0.reset();
+        buckets
+    }
 }
 
 /// A histogram of times with three significant digits: `[highest value of the bucket in ns,
@@ -30,9 +52,9 @@ pub(crate) fn coarse_histogram() -> Histogram<u64> {
 #[serde(transparent)]
 pub struct Buckets(pub Vec<(u64, u64)>);
 
-impl From<&Histogram<u64>> for Buckets {
-    fn from(histogram: &Histogram<u64>) -> Self {
-        let buckets = histogram.iter_recorded();
+impl From<&Times> for Buckets {
+    fn from(times: &Times) -> Self {
+        let buckets = times.0.iter_recorded();
         Self(
             buckets
                 .map(|it| (it.value_iterated_to(), it.count_at_value()))
@@ -96,63 +118,18 @@ impl Buckets {
         (samples > 0).then_some(middle)
     }
 
-    /// The 95 % bootstrap interval of the median, computed instead of sampled. The median of a
-    /// resample is at most the k-th value if at least half of its draws are, and each draw is with
-    /// probability k/n. So the ends of the interval are two ranks that follow from the binomial
-    /// distribution. `None` without samples.
+    /// The 95 % bootstrap interval of the median, computed instead of sampled. The number of draws
+    /// of a resample that are at most the k-th value is binomial, with probability k/n. So the ends
+    /// of the interval are two ranks, which follow from the normal approximation. `None` without
+    /// samples.
     pub(crate) fn median_interval(&self) -> Option<(u64, u64)> {
         let samples = self.count();
-        let (low, high) = ranks(samples);
+        let middle = samples as f64 / 2.0;
+        let half = NORMAL_975 * (samples as f64).sqrt() / 2.0;
+        let low = (middle - half).ceil().max(1.0) as u64;
+        let high = ((middle + half).ceil() as u64).min(samples);
         (samples > 0).then(|| (self.at_rank(low), self.at_rank(high)))
     }
-}
-
-fn ranks(samples: u64) -> (u64, u64) {
-    let tail = (1.0 - CONFIDENCE) / 2.0;
-    if samples > EXACT_SAMPLES {
-        // Above this number of samples, the normal distribution approximates the binomial one; 1.96
-        // is its 97.5th percentile.
-        let half = 1.959_964 * (samples as f64).sqrt() / 2.0;
-        let middle = (samples as f64 + 1.0) / 2.0;
-        let (low, high) = ((middle - half).floor(), (middle + half).ceil());
-        return (low.max(1.0) as u64, (high as u64).min(samples));
-    }
-    (first_rank(samples, tail), first_rank(samples, 1.0 - tail))
-}
-
-/// The first rank whose value is at least the median with at least this probability, which grows
-/// with the rank.
-fn first_rank(samples: u64, probability: f64) -> u64 {
-    let (mut low, mut high) = (1, samples);
-    while low < high {
-        let middle = low.midpoint(high);
-        match median_at_most(samples, middle) >= probability {
-            true => high = middle,
-            false => low = middle + 1,
-        }
-    }
-    low
-}
-
-/// The probability that the median of a resample, of the same size and with replacement, is at most
-/// the value at `rank`.
-fn median_at_most(samples: u64, rank: u64) -> f64 {
-    if rank == samples {
-        return 1.0;
-    }
-    let share = rank as f64 / samples as f64;
-    let needed = samples.div_ceil(2);
-    // Each binomial probability is computed from the previous one, as a logarithm.
-    let mut logarithm = samples as f64 * (1.0 - share).ln();
-    let mut probability = 0.0;
-    for hits in 0..=samples {
-        if hits >= needed {
-            probability += logarithm.exp();
-        }
-        let (left, next) = ((samples - hits) as f64, (hits + 1) as f64);
-        logarithm += (left / next).ln() + (share / (1.0 - share)).ln();
-    }
-    probability
 }
 
 #[cfg(test)]
@@ -161,11 +138,9 @@ mod tests {
     use crate::random::Random;
 
     fn of(values: impl IntoIterator<Item = u64>) -> Buckets {
-        let mut histogram = histogram();
-        for value in values {
-            histogram.record(value).expect("within the bounds");
-        }
-        Buckets::from(&histogram)
+        let mut times = Times::default();
+        values.into_iter().for_each(|value| times.record(value));
+        times.take()
     }
 
     #[test]

@@ -27,7 +27,6 @@ use varve_kv::{Batch, Durability, Engine};
 use varve_model::time::SystemClock;
 use varve_server::{AppState, RunningServer, ServerConfig};
 
-use self::bare::BareServer;
 use self::engines::{BareEngine, read_keys};
 use self::recording::RecordingEngine;
 use self::scenarios::{Measure, SCENARIOS, Turns, sizes};
@@ -38,8 +37,8 @@ use crate::api::row::RowPlan;
 use crate::api::scenario::{Data, GraphAddress};
 use crate::api::target::{Paths, Target};
 use crate::arguments::{Common, DEFAULT_URL};
-use crate::client::Probe;
-use crate::endpoint::{Endpoint, Trust};
+use crate::endpoint::Trust;
+use crate::owned::Process;
 use crate::progress::Progress;
 use crate::random::{Random, mix};
 use crate::result::{Load, Model, Row};
@@ -66,10 +65,6 @@ pub(crate) struct LimitsArguments {
     /// Requests of a turn, in percent of the usual number
     #[arg(long, default_value_t = 100, value_name = "N")]
     percent: u64,
-    /// Threads that call the engines [default: 1; with durability sync, as many as the scenario has
-    /// users]
-    #[arg(long, value_name = "N")]
-    engine_threads: Option<usize>,
     /// Measure once server, engines and tool have used no CPU for this number of seconds
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS")]
     rest: f64,
@@ -221,28 +216,26 @@ impl<'a> Limits<'a> {
     fn settle(&mut self) -> Result<()> {
         eprintln!("merging the files of all stores …");
         let path = format!("{}/compact", self.target.place.base);
-        let answer = self.target.probe.ask("PUT", &path, None)?;
-        ensure!(answer.status == 200, "PUT {path}: {}", answer.text());
+        self.target.probe.expect("PUT", &path, None, 200)?;
         self.engines.iter().try_for_each(BareEngine::settle)
     }
 
     /// Reads from an engine.
     fn read(&self, at: usize, what: &Measure, data: &Data, count: u64, seed: u64) -> Result<Row> {
         let keys = read_keys(what, data, &self.target.place, count, seed)?;
-        let threads = self.arguments.engine_threads.unwrap_or(1);
-        self.engines[at].read(&keys, threads.max(1))
+        self.engines[at].read(&keys)
     }
 
     /// Writes to an engine.
     fn write(&self, at: usize, what: &Measure, batches: &[Batch]) -> Result<Row> {
-        // Writers that wait for a sync at the same time share it, like the server's users.
-        let (durability, usual) = match self.arguments.common.durability.as_deref() {
+        // Writers that wait for a sync at the same time share it, like the server's users. A graph
+        // has one committer.
+        let (durability, threads) = match self.arguments.common.durability.as_deref() {
             Some("sync") => (Durability::Sync, what.users as usize),
             _ => (Durability::Buffered, 1),
         };
         let items = what.scenario.items(&self.data.sizes);
-        let threads = self.arguments.engine_threads.unwrap_or(usual);
-        self.engines[at].write(batches, items, durability, threads.max(1))
+        self.engines[at].write(batches, items, durability, threads)
     }
 }
 
@@ -282,8 +275,9 @@ fn prepared(url: &str, pid: Option<u32>, naming: &Naming) -> Result<Target> {
 /// Sends every request once, in order, to a server with a recording engine. Returns the batches of
 /// each scenario.
 fn record(arguments: &LimitsArguments) -> Result<Vec<Step>> {
-    let (engine, batches) = RecordingEngine::new();
-    let running = in_process(engine as Arc<dyn Engine>)?;
+    let engine = RecordingEngine::default();
+    let batches = Arc::clone(&engine.batches);
+    let running = in_process(Arc::new(engine))?;
     let naming = arguments.naming();
     let target = prepared(&format!("http://{}", running.address()), None, &naming)?;
     let data = Arc::new(Data::new(naming, sizes(arguments.turns())));
@@ -367,7 +361,7 @@ fn send(
 struct BareTarget {
     target: Target,
     data: Arc<Data>,
-    _server: BareServer,
+    _process: Process,
 }
 
 impl BareTarget {
@@ -381,24 +375,21 @@ impl BareTarget {
         let answer = target.probe.send(&request)?;
         let body = tempfile::NamedTempFile::new()?;
         std::fs::write(body.path(), &answer.body)?;
-        let bare = BareServer::start(answer.status, body.path())?;
-        let endpoint = Endpoint::new(&bare.url, &Trust::default())?;
-        let mut server = target.server.clone();
-        server.pid = Some(bare.pid);
+        let (process, url) = bare::start(answer.status, body.path())?;
+        let place = GraphAddress {
+            base: "/bare/hugegraph".to_owned(),
+            checked: false,
+            ..target.place.clone()
+        };
+        let at = (&*url, &Trust::default());
         let target = Target {
-            place: GraphAddress {
-                base: "/bare/hugegraph".to_owned(),
-                checked: false,
-                ..target.place.clone()
-            },
-            server,
-            probe: Probe::new(endpoint.clone()),
-            endpoint,
+            place,
+            ..Target::at(at, "hugegraph", Some(process.id()))?
         };
         Ok(Self {
             target,
             data: Arc::new(Data::new(data.naming, data.sizes)),
-            _server: bare,
+            _process: process,
         })
     }
 }

@@ -15,6 +15,7 @@ mod checked;
 mod client;
 mod counts;
 mod evidence;
+mod family;
 mod plan;
 mod profile;
 mod profiles;
@@ -22,8 +23,7 @@ mod recorder;
 mod run;
 mod suite;
 mod values;
-mod watch;
 
 pub(crate) use arguments::MetadataArguments;
-pub(crate) use profile::{Limit, PUBLISHED_ROWS, ROWS, RowInfo};
+pub(crate) use profile::{GROWTH_MAX, LINE99_MAX_US, PUBLISHED_ROWS, ROWS, RowInfo};
 pub(crate) use run::run;

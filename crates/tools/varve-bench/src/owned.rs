@@ -7,10 +7,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Lines};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -76,37 +76,27 @@ fn watch(owned: &mut Owned) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
-    let (mut interrupt, mut terminate, mut hangup) = {
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    for kind in kinds {
         let _context = runtime.enter();
-        let on = |kind| signal(kind);
-        (
-            on(SignalKind::interrupt())?,
-            on(SignalKind::terminate())?,
-            on(SignalKind::hangup())?,
-        )
-    };
-    let wait = move || {
-        let signal = runtime.block_on(async {
-            tokio::select! {
-                _ = interrupt.recv() => Signal::INT,
-                _ = terminate.recv() => Signal::TERM,
-                _ = hangup.recv() => Signal::HUP,
-            }
+        let mut signals = signal(kind)?;
+        runtime.spawn(async move {
+            signals.recv().await;
+            end_all();
+            // The code by which a shell reports a process that a signal ended.
+            std::process::exit(128 + kind.as_raw_value());
         });
-        end_all();
-        exit(signal.as_raw());
-    };
+    }
     std::thread::Builder::new()
         .name("signals".to_owned())
-        .spawn(wait)
+        .spawn(move || runtime.block_on(std::future::pending::<()>()))
         .context("a thread that waits for signals")?;
     owned.watching = true;
     Ok(())
-}
-
-/// Exits with the code by which a shell reports a process that a signal ended.
-fn exit(number: i32) -> ! {
-    std::process::exit(128 + number)
 }
 
 /// Ends all processes, then removes all folders. Keeps the lock, so that other threads that want to
@@ -180,7 +170,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `command` with its arguments, after `prepare` has set further options.
+    /// Starts `command` with its arguments. Returns it with its output.
     ///
     /// The process ends with the calling thread. So the thread must live as long as the process is
     /// needed.
@@ -188,27 +178,22 @@ impl Process {
     /// # Errors
     /// When this program cannot be started again. A failure to start `command` itself shows only in
     /// its output.
-    pub(crate) fn start(
-        command: &Command,
-        prepare: impl FnOnce(&mut Command) -> &mut Command,
-    ) -> Result<Self> {
+    pub(crate) fn start(command: &Command) -> Result<(Self, Lines<BufReader<ChildStdout>>)> {
         let mut owned = owned();
         watch(&mut owned)?;
-        let mut tethered = tethered(command, cfg!(test));
-        let child = prepare(&mut tethered)
+        let mut child = tethered(command, cfg!(test))
+            .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("starting {command:?}"))?;
+        let output = child.stdout.take().context("its output")?;
         let pid = Pid::from_child(&child);
         owned.processes.push(pid);
-        Ok(Self {
+        let process = Self {
             child,
             pid,
             stop_max: STOP,
-        })
-    }
-
-    pub(crate) fn child(&mut self) -> &mut Child {
-        &mut self.child
+        };
+        Ok((process, BufReader::new(output).lines()))
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -296,9 +281,6 @@ pub(crate) fn become_tethered(parent: u32, command: &[OsString]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead as _, BufReader};
-    use std::process::Stdio;
-
     use super::*;
 
     #[test]
@@ -317,10 +299,8 @@ mod tests {
     fn stubborn() -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' TERM; echo ready; exec sleep 600"]);
-        let started = Process::start(&command, |it| it.stdout(Stdio::piped()));
-        let mut process = started.expect("it starts");
-        let output = process.child().stdout.take().expect("piped");
-        let ready = BufReader::new(output).lines().next();
+        let (mut process, mut lines) = Process::start(&command).expect("it starts");
+        let ready = lines.next();
         assert_eq!(ready.expect("a line").expect("text"), "ready");
         process.stop_max = Duration::from_millis(50);
         process

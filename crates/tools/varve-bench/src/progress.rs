@@ -12,7 +12,7 @@ const CLEAR: &str = "\r\x1b[K";
 pub(crate) enum Progress {
     /// Not shown.
     Quiet,
-    /// One line that is overwritten each time.
+    /// Also a line that is overwritten each time.
     Terminal,
     /// Lines, since standard error is no terminal.
     Log,
@@ -20,46 +20,30 @@ pub(crate) enum Progress {
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        match (quiet, is_terminal()) {
+        match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => Self::Quiet,
             (false, true) => Self::Terminal,
             (false, false) => Self::Log,
         }
     }
 
-    /// Shows a line; on a terminal the next one overwrites it.
+    /// Shows a line on a terminal, which the next one overwrites.
     pub(crate) fn show(self, line: &str) {
-        match self {
-            Self::Quiet => {}
-            Self::Terminal => {
-                let _ = write!(std::io::stderr(), "{CLEAR}{line}");
-            }
-            Self::Log => self.say(line),
+        if self == Self::Terminal {
+            let _ = write!(std::io::stderr(), "{CLEAR}{line}");
         }
     }
 
     /// Shows a line that is not overwritten.
     pub(crate) fn say(self, line: &str) {
         if self != Self::Quiet {
-            self.end();
+            self.show("");
             let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
-
-    /// Clears the line of progress on a terminal.
-    pub(crate) fn end(self) {
-        if self == Self::Terminal {
-            let _ = write!(std::io::stderr(), "{CLEAR}");
-        }
-    }
-}
-
-fn is_terminal() -> bool {
-    std::io::stderr().is_terminal()
 }
 
 /// Prints a warning.
 pub(crate) fn warn(text: &str) {
-    let clear = if is_terminal() { CLEAR } else { "" };
-    let _ = writeln!(std::io::stderr(), "{clear}warning: {text}");
+    Progress::new(false).say(&format!("warning: {text}"));
 }

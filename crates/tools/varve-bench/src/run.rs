@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
 
     /// Process of the server, if the run knows it.
     pub(crate) fn pid(&self) -> Option<u32> {
-        let own = self.served.as_ref().map(Served::pid);
+        let own = self.served.as_ref().map(|it| it.pid);
         own.or(self.common.server_pid)
     }
 
@@ -141,10 +141,10 @@ impl<'a> Session<'a> {
             return Ok(());
         };
         let verified = served.verify(self.common.verify_store)?;
-        eprintln!("{verified}");
-        self.failed.extend(verified.failure().map(str::to_owned));
+        eprintln!("{}", verified.text);
+        self.failed.extend(verified.failure.map(str::to_owned));
         if let Some(server) = self.file.servers.last_mut() {
-            server.notes.push(verified.to_string());
+            server.notes.push(verified.text);
         }
         Ok(())
     }

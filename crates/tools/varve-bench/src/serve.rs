@@ -1,10 +1,8 @@
 //! A server of our own: started for a run, verified after it, and ended with it.
 
-use std::fmt;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -21,7 +19,7 @@ const PROBLEMS_FOUND: i32 = 3;
 pub(crate) struct Served {
     /// `None` once it was stopped.
     process: Option<Process>,
-    pid: u32,
+    pub(crate) pid: u32,
     pub(crate) url: String,
     binary: PathBuf,
     /// The common arguments of `serve` and `verify`: the data, and the options.
@@ -41,43 +39,34 @@ pub(crate) enum VerifyStore {
 
 /// The result of verifying a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verified {
-    /// The output of `varve verify`.
-    Sound(String),
-    Problems(String),
-    /// The exit status and the output.
-    Failed(String),
-    /// Why the store was not verified.
-    LeftOut(String),
+pub(crate) struct Verified {
+    /// What was found, or why the store was not verified.
+    pub(crate) text: String,
+    /// The reason for which the run fails, if any.
+    pub(crate) failure: Option<&'static str>,
 }
 
 impl Verified {
     /// The result for the output and the exit status of `varve verify`.
-    fn of(said: String, status: ExitStatus) -> Self {
-        match status.code() {
-            Some(0) => Self::Sound(said),
-            Some(PROBLEMS_FOUND) => Self::Problems(said),
-            _ => Self::Failed(format!("{status}; {said}")),
-        }
+    fn of(said: &str, status: ExitStatus) -> Self {
+        let (text, failure) = match status.code() {
+            Some(0) => (format!("store verified: {said}"), None),
+            Some(PROBLEMS_FOUND) => (
+                format!("store verified, with problems: {said}"),
+                Some("the store has problems"),
+            ),
+            _ => (
+                format!("store could not be verified: {status}; {said}"),
+                Some("the store could not be verified"),
+            ),
+        };
+        Self { text, failure }
     }
 
-    /// The reason for which the run fails, if any.
-    pub(crate) const fn failure(&self) -> Option<&'static str> {
-        match self {
-            Self::Problems(_) => Some("the store has problems"),
-            Self::Failed(_) => Some("the store could not be verified"),
-            Self::Sound(_) | Self::LeftOut(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Verified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sound(said) => write!(f, "store verified: {said}"),
-            Self::Problems(said) => write!(f, "store verified, with problems: {said}"),
-            Self::Failed(how) => write!(f, "store could not be verified: {how}"),
-            Self::LeftOut(why) => write!(f, "store not verified: {why}"),
+    fn left_out(why: &str) -> Self {
+        Self {
+            text: format!("store not verified: {why}"),
+            failure: None,
         }
     }
 }
@@ -108,43 +97,31 @@ impl Served {
         })
     }
 
-    pub(crate) const fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// The folder of its data.
-    pub(crate) fn folder(&self) -> &Path {
-        self.data.path()
-    }
-
     /// Stops the server in order, and verifies its store with its own binary.
     ///
     /// # Errors
     /// When the server does not stop in order, or the verification cannot run.
     pub(crate) fn verify(&mut self, wanted: VerifyStore) -> Result<Verified> {
-        let left_out = |why: &str| Ok(Verified::LeftOut(why.to_owned()));
         if wanted == VerifyStore::Never {
-            return left_out("--verify-store never");
+            return Ok(Verified::left_out("--verify-store never"));
         }
         if let Some(process) = self.process.take() {
             process.stop()?;
         }
-        let bytes = size(self.folder())?;
+        let bytes = size(self.data.path())?;
         if bytes == 0 {
-            return left_out("its server leaves nothing on disk");
+            return Ok(Verified::left_out("its server leaves nothing on disk"));
         }
         if wanted == VerifyStore::Auto && bytes > VERIFIED_BYTES {
-            return left_out(&format!(
-                "it has {:.1} GiB, over {} GiB (--verify-store always)",
-                bytes as f64 / (1_u64 << 30) as f64,
-                VERIFIED_BYTES >> 30
-            ));
+            let why = "it has over 4 GiB (--verify-store always)";
+            return Ok(Verified::left_out(why));
         }
         eprintln!("verifying the store …");
         let mut command = Command::new(&self.binary);
         command.arg("verify").args(&self.options);
-        let (said, status) = output(&command)?;
-        Ok(Verified::of(said, status))
+        let (process, lines) = Process::start(&command)?;
+        let lines: Vec<String> = lines.collect::<Result<_, _>>()?;
+        Ok(Verified::of(&lines.join("; "), process.wait()?))
     }
 }
 
@@ -153,9 +130,7 @@ impl Served {
 /// # Errors
 /// When it ends before that.
 pub(crate) fn listening(command: &Command) -> Result<(Process, String)> {
-    let mut process = Process::start(command, |it| it.stdout(Stdio::piped()))?;
-    let output = process.child().stdout.take().context("its output")?;
-    let mut lines = BufReader::new(output).lines();
+    let (process, mut lines) = Process::start(command)?;
     let url = lines.by_ref().map_while(Result::ok).find_map(|line| {
         let schemes = ["http://", "https://"];
         let rest = &line[schemes.iter().find_map(|scheme| line.find(scheme))?..];
@@ -167,15 +142,6 @@ pub(crate) fn listening(command: &Command) -> Result<(Process, String)> {
     let program = Path::new(command.get_program()).display();
     let url = url.with_context(|| format!("{program} ended before it printed its address"))?;
     Ok((process, url))
-}
-
-/// The output of a command, joined into one line, and its exit status.
-fn output(command: &Command) -> Result<(String, ExitStatus)> {
-    let mut process = Process::start(command, |it| it.stdout(Stdio::piped()))?;
-    let output = process.child().stdout.take().context("its output")?;
-    let lines: Vec<String> = BufReader::new(output).lines().collect::<Result<_, _>>()?;
-    let status = process.wait()?;
-    Ok((lines.join("; "), status))
 }
 
 /// Bytes of all files below a folder.
@@ -199,10 +165,8 @@ mod tests {
 
     #[test]
     fn problems_are_distinguished_from_a_wrong_command_line() {
-        let of = |code: i32, said: &str| {
-            let verified = Verified::of(said.to_owned(), ExitStatus::from_raw(code << 8));
-            verified.failure()
-        };
+        let of =
+            |code: i32, said: &str| Verified::of(said, ExitStatus::from_raw(code << 8)).failure;
         let problems = Some("the store has problems");
         assert_eq!(of(0, "g: 1 vertices, 0 problems"), None);
         assert_eq!(of(3, "g: 1 vertices, 1 problems"), problems);

@@ -29,18 +29,9 @@ pub(crate) fn for_server(url: &str, seconds: u64) -> Result<()> {
 
 /// Connects once. The name is resolved each time, since it may only become known with the server.
 fn connect(url: &str) -> Result<()> {
-    let address = endpoint::address(origin(url).0)?;
+    let address = endpoint::address(url)?;
     TcpStream::connect_timeout(&address, CONNECTING).context("no connection")?;
     Ok(())
-}
-
-/// Splits `http://host:port/path/` into `http://host:port` and the path without its final slash.
-pub(crate) fn origin(url: &str) -> (&str, &str) {
-    let begin = url.find("://").map_or(0, |at| at + 3);
-    match url[begin..].find('/') {
-        Some(at) => (&url[..begin + at], url[begin + at..].trim_end_matches('/')),
-        None => (url, ""),
-    }
 }
 
 #[cfg(test)]
@@ -69,12 +60,5 @@ mod tests {
             for_server(&url, 600).expect("it is there");
         });
         for_server(&url, 0).expect("it is there still");
-    }
-
-    #[test]
-    fn an_address_may_have_a_path() {
-        assert_eq!(origin("http://h:1/a/b/"), ("http://h:1", "/a/b"));
-        assert_eq!(origin("http://h:1"), ("http://h:1", ""));
-        assert_eq!(origin("h:1/a"), ("h:1", "/a"));
     }
 }

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-
-use crate::histogram::{coarse_histogram, histogram};
+use crate::histogram::Times;
 use crate::result::{Buckets, ErrorExample, Second};
 
 /// Bytes of the answer that an error example keeps.
@@ -20,20 +18,18 @@ pub(crate) struct Acknowledged {
 }
 
 /// The measurements of one worker.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Service times.
-    pub(crate) service: Histogram<u64>,
+    pub(crate) service: Times,
     /// Times from the planned send.
-    pub(crate) corrected: Histogram<u64>,
+    pub(crate) corrected: Times,
     /// Times to connect.
-    pub(crate) connect: Histogram<u64>,
+    pub(crate) connect: Times,
     pub(crate) omitted: u64,
-    pub(crate) samples: u64,
     pub(crate) succeeded_items: u64,
     pub(crate) empty_answers: u64,
-    pub(crate) errors: BTreeMap<&'static str, u64>,
-    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) errors: BTreeMap<Failure, u64>,
     pub(crate) examples: Vec<ErrorExample>,
     pub(crate) received: u64,
     pub(crate) received_body: u64,
@@ -57,38 +53,6 @@ pub(crate) struct Tally {
     pub(crate) acknowledged: Vec<Acknowledged>,
 }
 
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            service: histogram(),
-            corrected: histogram(),
-            connect: histogram(),
-            omitted: 0,
-            samples: 0,
-            succeeded_items: 0,
-            empty_answers: 0,
-            errors: BTreeMap::new(),
-            statuses: BTreeMap::new(),
-            examples: Vec::new(),
-            received: 0,
-            received_body: 0,
-            sent: 0,
-            opened: 0,
-            reconnects: 0,
-            late: 0,
-            late_max_us: 0,
-            ran_out: false,
-            cpu: Duration::ZERO,
-            first_sent: None,
-            last_ended: 0,
-            acknowledged_requests: 0,
-            acknowledged_items: 0,
-            keep: 0,
-            acknowledged: Vec::new(),
-        }
-    }
-}
-
 impl Tally {
     /// A tally that keeps enough to read back `elements` elements.
     pub(crate) fn keeping(elements: u64) -> Self {
@@ -98,23 +62,9 @@ impl Tally {
         }
     }
 
-    /// Records the time of a sample from its actual send.
-    pub(crate) fn record_service(&mut self, nanos: u64) {
-        self.samples += 1;
-        self.service.saturating_record(nanos.max(1));
-    }
-
-    /// Records the time of the same sample from its planned send.
-    pub(crate) fn record_corrected(&mut self, nanos: u64) {
-        self.corrected.saturating_record(nanos.max(1));
-    }
-
     /// Counts a failed sample.
     pub(crate) fn record_error(&mut self, failure: Failure, text: &[u8]) {
-        let count = match failure {
-            Failure::Status(status) => self.statuses.entry(status).or_default(),
-            other => self.errors.entry(other.name()).or_default(),
-        };
+        let count = self.errors.entry(failure).or_default();
         *count += 1;
         if *count == 1 {
             let text = &text[..text.len().min(EXAMPLE_BYTES)];
@@ -142,17 +92,11 @@ impl Tally {
 
     /// Adds the tally of another worker.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (mine, others) in [
-            (&mut self.service, &other.service),
-            (&mut self.corrected, &other.corrected),
-            (&mut self.connect, &other.connect),
-        ] {
-            mine.add(others)
-                .expect("all histograms have the same bounds");
-        }
+        self.service.merge(&other.service);
+        self.corrected.merge(&other.corrected);
+        self.connect.merge(&other.connect);
         for (mine, others) in [
             (&mut self.omitted, other.omitted),
-            (&mut self.samples, other.samples),
             (&mut self.succeeded_items, other.succeeded_items),
             (&mut self.empty_answers, other.empty_answers),
             (&mut self.received, other.received),
@@ -166,11 +110,8 @@ impl Tally {
         ] {
             *mine += others;
         }
-        for (kind, count) in other.errors {
-            *self.errors.entry(kind).or_default() += count;
-        }
-        for (status, count) in other.statuses {
-            *self.statuses.entry(status).or_default() += count;
+        for (failure, count) in other.errors {
+            *self.errors.entry(failure).or_default() += count;
         }
         for example in other.examples {
             if self.examples.iter().all(|known| known.kind != example.kind) {
@@ -188,18 +129,20 @@ impl Tally {
         self.acknowledged.extend(other.acknowledged);
     }
 
+    /// All samples, failed ones included.
+    pub(crate) fn samples(&self) -> u64 {
+        self.service.count()
+    }
+
     /// Failed samples.
     pub(crate) fn failed(&self) -> u64 {
-        self.errors.values().sum::<u64>() + self.statuses.values().sum::<u64>()
+        self.errors.values().sum()
     }
 
     /// Failed samples by kind.
     pub(crate) fn errors_by_kind(&self) -> BTreeMap<String, u64> {
-        let kinds = self.errors.iter().map(|(kind, n)| ((*kind).to_owned(), *n));
-        let statuses = self.statuses.iter();
-        kinds
-            .chain(statuses.map(|(status, n)| (Failure::Status(*status).kind(), *n)))
-            .collect()
+        let errors = self.errors.iter();
+        errors.map(|(failure, n)| (failure.kind(), *n)).collect()
     }
 
     /// Seconds from the first send to the last answer.
@@ -210,7 +153,7 @@ impl Tally {
 }
 
 /// Why a sample failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Failure {
     /// The connection was refused.
     Refused,
@@ -233,8 +176,9 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    const fn name(self) -> &'static str {
-        match self {
+    /// The kind's name in files and tables.
+    pub(crate) fn kind(self) -> String {
+        let name = match self {
             Self::Refused => "refused",
             Self::ConnectTimeout => "connect_timeout",
             Self::ConnectFailed => "connect_failed",
@@ -242,26 +186,19 @@ impl Failure {
             Self::Reset => "reset",
             Self::Closed => "closed",
             Self::BadAnswer => "bad_answer",
-            Self::Status(_) => "http",
+            Self::Status(status) => return format!("http_{status}"),
             Self::WrongBody => "wrong_body",
-        }
-    }
-
-    /// The kind's name in files and tables.
-    pub(crate) fn kind(self) -> String {
-        match self {
-            Self::Status(status) => format!("http_{status}"),
-            other => other.name().to_owned(),
-        }
+        };
+        name.to_owned()
     }
 }
 
 /// The current second.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Running {
     pub(crate) at: u32,
     errors: u64,
-    times: Histogram<u64>,
+    times: Times,
 }
 
 /// The measurements of a worker in one second.
@@ -277,29 +214,19 @@ pub(crate) struct Part {
 }
 
 impl Running {
-    pub(crate) fn new() -> Self {
-        Self {
-            at: 0,
-            errors: 0,
-            times: coarse_histogram(),
-        }
-    }
-
     pub(crate) fn record(&mut self, nanos: u64, ok: bool) {
         self.errors += u64::from(!ok);
-        self.times.saturating_record(nanos.max(1));
+        self.times.record(nanos);
     }
 
     /// Ends the second and returns it; the next second has number `next`.
     pub(crate) fn roll(&mut self, next: u32, users: u32) -> Part {
-        let part = Part {
+        Part {
             at: std::mem::replace(&mut self.at, next),
             errors: std::mem::take(&mut self.errors),
             users,
-            times: Buckets::from(&self.times),
-        };
-        self.times.reset();
-        part
+            times: self.times.take(),
+        }
     }
 }
 
@@ -336,7 +263,7 @@ mod tests {
 
     #[test]
     fn seconds_of_two_workers_are_one() {
-        let (mut one, mut two) = (Running::new(), Running::new());
+        let (mut one, mut two) = (Running::default(), Running::default());
         for at in 1..=90_u64 {
             one.record(at * 1_000_000, true);
         }
@@ -357,7 +284,7 @@ mod tests {
     fn percentiles_are_jmeters() {
         let mut tally = Tally::default();
         for us in 1..=1_000_u64 {
-            tally.record_service(us * 1_000);
+            tally.service.record(us * 1_000);
         }
         let buckets = Buckets::from(&tally.service);
         assert_eq!(buckets.count(), 1_000);
@@ -390,14 +317,15 @@ mod tests {
     #[test]
     fn merging_adds() {
         let (mut one, mut two) = (Tally::default(), Tally::default());
-        one.record_service(1_000);
+        one.service.record(1_000);
         one.record_error(Failure::Status(503), b"busy");
-        two.record_service(3_000);
+        two.service.record(3_000);
         two.record_error(Failure::Status(503), b"busy");
         two.record_error(Failure::Refused, b"");
         two.first_sent = Some(5);
         one.merge(two);
-        assert_eq!((one.samples, one.failed(), one.first_sent), (2, 3, Some(5)));
+        assert_eq!((one.failed(), one.first_sent), (3, Some(5)));
+        assert_eq!(Buckets::from(&one.service).count(), 2);
         assert_eq!(one.errors_by_kind()["http_503"], 2);
         assert_eq!(one.examples.len(), 2);
     }

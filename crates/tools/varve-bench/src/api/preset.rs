@@ -3,7 +3,8 @@
 
 use clap::ValueEnum;
 
-use super::scenario::{GREMLIN, Scenario, TRAVERSERS};
+use super::queries;
+use super::scenario::Scenario;
 use crate::report::{Published, published_rows};
 use crate::result::Load;
 
@@ -130,6 +131,10 @@ pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
         };
         Planned::new(scenario, load)
     };
+    let all = |is_of: fn(Scenario) -> bool, users: fn(Scenario) -> u32| {
+        let scenarios = Scenario::value_variants().iter().filter(|it| is_of(**it));
+        scenarios.map(|it| closed(*it, users(*it))).collect()
+    };
     match preset {
         Preset::Speed => vec![
             closed(Scenario::BatchInsertVertices, 8),
@@ -141,19 +146,9 @@ pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
             closed(Scenario::EdgeById, 64),
             closed(Scenario::Overwrite, 8),
         ],
-        Preset::Gremlin => GREMLIN
-            .iter()
-            .map(|it| closed(*it, query_users(*it)))
-            .collect(),
-        Preset::Traversers => TRAVERSERS
-            .iter()
-            .map(|it| closed(*it, query_users(*it)))
-            .collect(),
-        Preset::Smoke => Scenario::value_variants()
-            .iter()
-            .filter(|scenario| !scenario.is_load())
-            .map(|scenario| closed(*scenario, 4))
-            .collect(),
+        Preset::Gremlin => all(|it| queries::gremlin(it).is_some(), query_users),
+        Preset::Traversers => all(|it| queries::traverser(it).is_some(), query_users),
+        Preset::Smoke => all(|it| !it.is_load(), |_| 4),
     }
 }
 

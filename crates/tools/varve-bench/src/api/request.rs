@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::answer::{Check, Expect};
-use super::payload::{Naming, Template, VertexKind};
+use super::payload::{ID, Naming, Template, VertexKind};
 use super::scenario::{Data, GraphAddress, Need, Scenario};
 use super::social;
 use crate::random::Random;
@@ -74,38 +74,68 @@ impl Requests {
 
     fn next(&mut self, out: &mut Vec<u8>) -> Option<Expect> {
         use Scenario as S;
+        let data = Arc::clone(&self.data);
+        let (naming, vertices) = (&data.naming, data.sizes.vertices);
+        let plain = |number| naming.id(VertexKind::Plain, number);
         Some(match self.scenario {
-            S::PropertyKeys | S::VertexLabels | S::EdgeLabels => self.schema(out),
+            S::PropertyKeys | S::VertexLabels | S::EdgeLabels => {
+                let count = data.schema.fetch_add(1, Ordering::Relaxed);
+                let number = count % SCHEMA_ELEMENTS;
+                let status = match self.scenario {
+                    S::PropertyKeys => 202,
+                    _ => 201,
+                };
+                self.write(status, Check::Name(naming.name(number)), number, out)
+            }
             S::SingleInsertVertices | S::BatchInsertVertices => {
-                self.vertices(VertexKind::Plain, out)?
+                let first = self.take(Need::Vertices(VertexKind::Plain))?;
+                self.insert(first, plain(first), out)
             }
-            S::LoadPersons => self.vertices(VertexKind::Person, out)?,
-            S::LoadKnows => self.knows(out)?,
-            S::SingleInsertEdges | S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
-                self.edges(out)?
+            S::LoadPersons => {
+                let first = self.take(Need::Vertices(VertexKind::Person))?;
+                self.insert(first, naming.id(VertexKind::Person, first), out)
             }
-            S::VertexById => self.read_vertex(out),
-            S::EdgeById => self.read_edge(out),
+            S::LoadKnows => {
+                let first = self.take(Need::Knows)?;
+                let (source, _) = naming.acquaintance(first, vertices);
+                self.insert(first, naming.id(VertexKind::Person, source), out)
+            }
+            S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
+                let first = self.take(Need::Edges)?;
+                self.insert(first, plain(naming.ends(first, vertices).0), out)
+            }
+            S::SingleInsertEdges => {
+                let first = self.take(Need::Edges)?;
+                let (source, target) = naming.ends(first, vertices);
+                self.write(201, Check::Ends(plain(source), plain(target)), first, out)
+            }
             S::Overwrite => self.overwrite(out),
-            S::Adjacency => {
-                let number = self.random.below(self.chosen_from);
-                self.fill(number, out);
-                self.expect(200, Check::List, number)
-            }
+            S::VertexById => self.read(out, |number| Check::Id(plain(number))),
+            S::EdgeById => self.read(out, |number| {
+                let (source, target) = naming.ends(number, vertices);
+                Check::Ends(plain(source), plain(target))
+            }),
+            S::Adjacency => self.read(out, |_| Check::List),
             _ => {
                 let person = self.random.below(self.chosen_from);
                 // The number of a pair, not of an edge: the person and a random other one.
                 let round = social::KNOWN + self.random.below(PAIRS);
-                let number = person + round * self.data.sizes.vertices;
+                let number = person + round * vertices;
                 self.fill(number, out);
-                let id = self.data.naming.id(VertexKind::Person, person);
                 let check = match self.scenario {
-                    S::GremlinVertex | S::GremlinByName => Check::Id(id),
+                    S::GremlinVertex | S::GremlinByName => {
+                        Check::Id(naming.id(VertexKind::Person, person))
+                    }
                     _ => Check::Any,
                 };
                 self.expect(200, check, number)
             }
         })
+    }
+
+    /// Assigns the numbers of new elements, and returns the first.
+    fn take(&self, need: Need) -> Option<u64> {
+        self.data.take(need, u64::from(self.items))
     }
 
     fn fill(&self, first: u64, out: &mut Vec<u8>) {
@@ -124,90 +154,37 @@ impl Requests {
         }
     }
 
-    fn schema(&self, out: &mut Vec<u8>) -> Expect {
-        let count = self.data.schema.fetch_add(1, Ordering::Relaxed);
-        let number = count % SCHEMA_ELEMENTS;
-        self.fill(number, out);
-        let status = match self.scenario {
-            Scenario::PropertyKeys => 202,
-            _ => 201,
-        };
-        let check = Check::Name(self.data.naming.name(number));
+    /// A request that writes elements from number `first` on.
+    fn write(&self, status: u16, check: Check, first: u64, out: &mut Vec<u8>) -> Expect {
+        self.fill(first, out);
         Expect {
             writes: true,
-            ..self.expect(status, check, number)
+            ..self.expect(status, check, first)
         }
     }
 
-    fn vertices(&self, kind: VertexKind, out: &mut Vec<u8>) -> Option<Expect> {
-        let data = &*self.data;
-        let first = data.take(Need::Vertices(kind), u64::from(self.items))?;
-        self.fill(first, out);
-        let id = data.naming.id(kind, first);
+    /// A request that inserts elements; `id` is in the answer.
+    fn insert(&self, first: u64, id: [u8; ID], out: &mut Vec<u8>) -> Expect {
         let check = match self.items {
             1 => Check::Id(id),
             _ => Check::Strings(id),
         };
-        Some(Expect {
-            writes: true,
-            ..self.expect(201, check, first)
-        })
+        self.write(201, check, first, out)
     }
 
-    fn edges(&self, out: &mut Vec<u8>) -> Option<Expect> {
-        let data = &*self.data;
-        let first = data.take(Need::Edges, u64::from(self.items))?;
-        self.fill(first, out);
-        let (source, target) = data.naming.ends(first, data.sizes.vertices);
-        let source = data.naming.id(VertexKind::Plain, source);
-        let check = match self.items {
-            1 => Check::Ends(source, data.naming.id(VertexKind::Plain, target)),
-            _ => Check::Strings(source),
-        };
-        Some(Expect {
-            writes: true,
-            ..self.expect(201, check, first)
-        })
-    }
-
-    fn knows(&self, out: &mut Vec<u8>) -> Option<Expect> {
-        let data = &*self.data;
-        let first = data.take(Need::Knows, u64::from(self.items))?;
-        self.fill(first, out);
-        let (source, _) = data.naming.acquaintance(first, data.sizes.vertices);
-        let check = Check::Strings(data.naming.id(VertexKind::Person, source));
-        Some(Expect {
-            writes: true,
-            ..self.expect(201, check, first)
-        })
-    }
-
-    fn read_vertex(&mut self, out: &mut Vec<u8>) -> Expect {
+    /// A request that reads a random element.
+    fn read(&mut self, out: &mut Vec<u8>, check: impl Fn(u64) -> Check) -> Expect {
         let number = self.random.below(self.chosen_from);
         self.fill(number, out);
-        let id = self.data.naming.id(VertexKind::Plain, number);
-        self.expect(200, Check::Id(id), number)
-    }
-
-    fn read_edge(&mut self, out: &mut Vec<u8>) -> Expect {
-        let number = self.random.below(self.chosen_from);
-        self.fill(number, out);
-        let data = &*self.data;
-        let (source, target) = data.naming.ends(number, data.sizes.vertices);
-        let check = Check::Ends(
-            data.naming.id(VertexKind::Plain, source),
-            data.naming.id(VertexKind::Plain, target),
-        );
-        self.expect(200, check, number)
+        self.expect(200, check(number), number)
     }
 
     /// Overwrites existing vertices with new random content.
     fn overwrite(&mut self, out: &mut Vec<u8>) -> Expect {
         let vertices = self.data.sizes.vertices.max(1);
         // No request continues with the first vertex after the last one.
-        let first = self
-            .random
-            .below(vertices.saturating_sub(u64::from(self.items)).max(1));
+        let after_last = vertices.saturating_sub(u64::from(self.items)).max(1);
+        let first = self.random.below(after_last);
         let naming = Naming {
             seed: self.random.next(),
             ..self.data.naming

@@ -165,7 +165,7 @@ impl RowPlan<'_> {
             }
         }
         watch.look(start, self.server_pid);
-        self.progress.end();
+        self.progress.show("");
         seconds
     }
 
@@ -249,12 +249,12 @@ impl RowPlan<'_> {
         let users = f64::from(load.users);
         let in_flight = columns.throughput * columns.average_us / 1e6;
         let planned = Users::of(load).samples_per_user();
-        let samples_per_user = tally.samples as f64 / users.max(1.0);
+        let samples_per_user = tally.samples() as f64 / users.max(1.0);
         let used = Use {
             elapsed_s: elapsed,
             processors: environment::processors(),
             threads: senders(self.threads, load.users),
-            late_share: tally.late as f64 / tally.samples.max(1) as f64,
+            late_share: tally.late as f64 / tally.samples().max(1) as f64,
             generator_s: cpu.generator_s,
             server_s: cpu.server_s,
         };
@@ -282,12 +282,13 @@ const fn share(all: u32, thread: u32, threads: u32) -> u32 {
 }
 
 fn connections(tally: &Tally) -> Connections {
+    let times = Buckets::from(&tally.connect);
     Connections {
         opened: tally.opened,
         reconnects: tally.reconnects,
-        connect_average_us: tally.connect.mean(),
-        connect_line99_us: Buckets::from(&tally.connect).percentile(99.0),
-        connect_max_us: tally.connect.max(),
+        connect_average_us: times.mean() / 1e3,
+        connect_line99_us: times.percentile(99.0) / 1_000,
+        connect_max_us: times.percentile(100.0) / 1_000,
     }
 }
 
@@ -301,10 +302,10 @@ fn cpu(tally: &Tally, watch: &Watch) -> Cpu {
     let generator_s = tally.cpu.as_secs_f64();
     Cpu {
         server_s,
-        server_us_per_request: server_s.map(|s| per(s, tally.samples)),
+        server_us_per_request: server_s.map(|s| per(s, tally.samples())),
         server_us_per_item: server_s.map(|s| per(s, tally.succeeded_items)),
         generator_s,
-        generator_us_per_request: per(generator_s, tally.samples),
+        generator_us_per_request: per(generator_s, tally.samples()),
         generator_us_per_item: per(generator_s, tally.succeeded_items),
     }
 }

@@ -10,14 +10,12 @@ use anyhow::{Context, Result, bail, ensure};
 use super::connection::{self, Route};
 use super::jtl;
 use super::limit_search::{self, Step};
-use super::opening;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
-use super::payload::VertexKind;
 use super::preset::Planned;
 use super::queries;
 use super::row::{Ran, RowPlan};
-use super::scenario::{Data, Need, Scenario};
-use super::target::Target;
+use super::scenario::{Data, NEEDS, Need, Scenario};
+use super::target::{self, Target};
 use super::threshold::Threshold;
 use super::verify;
 use crate::random::mix;
@@ -68,10 +66,7 @@ impl Suite for Api<'_> {
 impl<'a> Api<'a> {
     fn start(arguments: &'a ApiArguments, session: &mut Session<'_>) -> Result<Self> {
         let (url, pid) = (session.url(), session.pid());
-        let (mut target, naming, is_used) = match arguments.gremlin_server {
-            true => opening::gremlin_server(arguments, &url, pid)?,
-            false => opening::prepared(arguments, &url, pid)?,
-        };
+        let (mut target, naming, is_used) = target::prepared(arguments, &url, pid)?;
         let (common, server) = (&arguments.common, &mut target.server);
         if common.serve.is_none() && common.durability.is_some() {
             server.durability.clone_from(&common.durability);
@@ -219,7 +214,8 @@ impl<'a> Api<'a> {
     }
 
     fn fill(&mut self, need: Need, elements: u64, session: &Session<'_>) -> Result<()> {
-        let (scenario, label) = need.load();
+        let scenario = need.load();
+        let label = format!("loading {}", need.name());
         let items = u64::from(scenario.items(&self.data.sizes));
         let load = Load {
             model: Model::Closed,
@@ -228,7 +224,7 @@ impl<'a> Api<'a> {
             ..Load::default()
         };
         let requests = Some(elements.div_ceil(items));
-        let ran = self.measure(scenario, label, load, requests, false, session)?;
+        let ran = self.measure(scenario, &label, load, requests, false, session)?;
         let row = &ran.row;
         if let Some(example) = row.error_examples.first() {
             bail!("{label}: {} {}", example.kind, example.text);
@@ -385,13 +381,7 @@ fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
 
 /// Counts the elements that an earlier run loaded as loaded by this one.
 fn assume_loaded(data: &Data) {
-    let needs = [
-        Need::Vertices(VertexKind::Plain),
-        Need::Vertices(VertexKind::Person),
-        Need::Edges,
-        Need::Knows,
-    ];
-    for need in needs {
+    for (need, _) in NEEDS {
         data.given(need).store(data.wanted(need), Ordering::Relaxed);
     }
 }

@@ -86,34 +86,6 @@ pub(crate) enum Scenario {
     LoadKnows,
 }
 
-/// The Gremlin queries.
-pub(crate) const GREMLIN: &[Scenario] = &[
-    Scenario::GremlinVertex,
-    Scenario::GremlinOut,
-    Scenario::GremlinTwoHops,
-    Scenario::GremlinThreeHops,
-    Scenario::GremlinByName,
-    Scenario::GremlinTopAges,
-    Scenario::GremlinFiltered,
-    Scenario::GremlinNeighbourCities,
-    Scenario::GremlinPath,
-    Scenario::GremlinCities,
-    Scenario::GremlinAllTwoHops,
-    Scenario::GremlinMerge,
-];
-
-/// The traversers.
-pub(crate) const TRAVERSERS: &[Scenario] = &[
-    Scenario::KOutTwo,
-    Scenario::KOutThree,
-    Scenario::KNeighborTwo,
-    Scenario::ShortestPath,
-    Scenario::AllShortestPaths,
-    Scenario::Jaccard,
-    Scenario::SameNeighbors,
-    Scenario::Rings,
-];
-
 /// The scenarios of the published tables, in their order.
 pub(crate) const PUBLISHED: &[Scenario] = &[
     Scenario::PropertyKeys,
@@ -136,6 +108,14 @@ pub(crate) enum Need {
     Knows,
 }
 
+/// All data, with its name.
+pub(crate) const NEEDS: [(Need, &str); 4] = [
+    (Need::Vertices(VertexKind::Plain), "vertices"),
+    (Need::Edges, "edges"),
+    (Need::Vertices(VertexKind::Person), "persons"),
+    (Need::Knows, "edges between persons"),
+];
+
 /// The elements that a scenario writes, so that they can be read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
@@ -149,14 +129,19 @@ pub(crate) enum Written {
 }
 
 impl Need {
-    /// The scenario that loads the data, and its label.
-    pub(crate) const fn load(self) -> (Scenario, &'static str) {
-        use Scenario as S;
+    /// What the data is called.
+    pub(crate) fn name(self) -> &'static str {
+        let named = NEEDS.iter().find(|(need, _)| *need == self);
+        named.map_or("data", |(_, name)| name)
+    }
+
+    /// The scenario that loads the data.
+    pub(crate) const fn load(self) -> Scenario {
         match self {
-            Self::Vertices(VertexKind::Plain) => (S::BatchInsertVertices, "loading vertices"),
-            Self::Vertices(VertexKind::Person) => (S::LoadPersons, "loading persons"),
-            Self::Edges => (S::BatchInsertEdgesUnchecked, "loading edges"),
-            Self::Knows => (S::LoadKnows, "loading edges between persons"),
+            Self::Vertices(VertexKind::Plain) => Scenario::BatchInsertVertices,
+            Self::Vertices(VertexKind::Person) => Scenario::LoadPersons,
+            Self::Edges => Scenario::BatchInsertEdgesUnchecked,
+            Self::Knows => Scenario::LoadKnows,
         }
     }
 }
@@ -281,18 +266,19 @@ impl Data {
         Self {
             naming,
             sizes,
-            plain: AtomicU64::new(0),
-            persons: AtomicU64::new(0),
-            edges: AtomicU64::new(0),
-            knows: AtomicU64::new(0),
-            schema: AtomicU64::new(0),
+            plain: AtomicU64::default(),
+            persons: AtomicU64::default(),
+            edges: AtomicU64::default(),
+            knows: AtomicU64::default(),
+            schema: AtomicU64::default(),
         }
     }
 
     /// How many numbers of a kind were assigned.
     pub(crate) fn given(&self, need: Need) -> &AtomicU64 {
         match need {
-            Need::Vertices(kind) => self.vertices(kind),
+            Need::Vertices(VertexKind::Plain) => &self.plain,
+            Need::Vertices(VertexKind::Person) => &self.persons,
             Need::Edges => &self.edges,
             Need::Knows => &self.knows,
         }
@@ -357,26 +343,13 @@ impl Data {
         })
     }
 
-    const fn vertices(&self, kind: VertexKind) -> &AtomicU64 {
-        match kind {
-            VertexKind::Plain => &self.plain,
-            VertexKind::Person => &self.persons,
-        }
-    }
-
     /// A description of the elements of this run in the store.
     pub(crate) fn describe(&self) -> String {
-        let of = |count: &AtomicU64, what: &str| {
-            let count = count.load(Ordering::Relaxed);
+        let parts = NEEDS.iter().filter_map(|(need, what)| {
+            let count = self.given(*need).load(Ordering::Relaxed);
             (count > 0).then(|| format!("{count} {what}"))
-        };
-        let parts = [
-            of(&self.plain, "vertices"),
-            of(&self.edges, "edges"),
-            of(&self.persons, "persons"),
-            of(&self.knows, "edges between persons"),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        });
+        let parts: Vec<String> = parts.collect();
         match parts.is_empty() {
             true => "nothing of this run".to_owned(),
             false => parts.join(", "),

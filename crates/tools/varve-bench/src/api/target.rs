@@ -1,15 +1,20 @@
 //! The server under test: its address, its name and version, and the schema of the scenarios.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::options::ApiArguments;
 use super::payload::{EDGE_LABEL, Naming, PREFIX, VERTEX_LABEL};
 use super::scenario::GraphAddress;
-use super::social;
+use super::{queries, social};
 use crate::client::Probe;
 use crate::endpoint::{Endpoint, Trust};
 use crate::process;
+use crate::random::Random;
 use crate::result::Server;
 
 /// How a graph is addressed.
@@ -34,6 +39,39 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// A server at `url` of which nothing is known but its process. `graph` is the name of its
+    /// traversal source.
+    ///
+    /// # Errors
+    /// When `url` is invalid.
+    pub(crate) fn at((url, trust): (&str, &Trust), graph: &str, pid: Option<u32>) -> Result<Self> {
+        let endpoint = Endpoint::new(url, trust)?;
+        ensure!(
+            endpoint.path.is_empty(),
+            "{url}: expected {} without a path",
+            endpoint.url()
+        );
+        let pid = pid.or_else(|| process::listener(endpoint.address));
+        Ok(Self {
+            place: GraphAddress {
+                headers: endpoint.headers(),
+                base: String::new(),
+                source: graph.to_owned(),
+                edge_middle: String::new(),
+                checked: true,
+            },
+            server: Server {
+                url: endpoint.url(),
+                graph: graph.to_owned(),
+                pid,
+                command_line: pid.and_then(process::command_line),
+                ..Server::default()
+            },
+            probe: Probe::new(endpoint.clone()),
+            endpoint,
+        })
+    }
+
     /// Asks the server for its versions and, if it is Varve, for its engine and durability. Does
     /// not check that the graph exists ([`Target::ensure_graph`]).
     ///
@@ -45,68 +83,40 @@ impl Target {
         paths: Paths,
         pid: Option<u32>,
     ) -> Result<Self> {
-        let endpoint = Endpoint::new(url, trust)?;
-        let mut probe = Probe::new(endpoint.clone());
-        let versions = probe.get("/versions")?.json().context("GET /versions")?;
+        let mut target = Self::at((url, trust), graph, pid)?;
+        let (probe, server) = (&mut target.probe, &mut target.server);
         let text = |value: &Value, name: &str| value[name].as_str().map(str::to_owned);
-        let versions = &versions["versions"];
-        let core = text(versions, "core");
-        ensure!(
-            core.is_some(),
-            "{url} does not speak HugeGraph's API: GET /versions has no core"
-        );
-        let storage = probe
-            .get("/metrics")
-            .ok()
-            .and_then(|answer| storage_info(&answer.text()));
-        let root = probe
-            .get("/")
-            .ok()
-            .and_then(|answer| answer.json().ok())
-            .unwrap_or_default();
-        let service = text(&root, "service").map(|service| {
-            let version = text(&root, "version").unwrap_or_default();
-            format!("{service} {version}").trim_end().to_owned()
-        });
+        let answer = probe.get("/versions")?.json().context("GET /versions")?;
+        let versions = &answer["versions"];
+        server.core_version = text(versions, "core");
+        server.api_version = text(versions, "api");
+        let core = server.core_version.as_deref().with_context(|| {
+            format!("{url} does not speak HugeGraph's API: GET /versions has no core")
+        })?;
         let spaces = match paths {
             Paths::Short => false,
             Paths::GraphSpace => true,
-            Paths::Auto => at_least_1_7(core.as_deref().unwrap_or_default()),
+            Paths::Auto => at_least_1_7(core),
         };
-        let base = match spaces {
+        server.paths = if spaces { "graph-space" } else { "short" }.to_owned();
+        target.place.base = match spaces {
             true => format!("/graphspaces/DEFAULT/graphs/{graph}"),
             false => format!("/graphs/{graph}"),
         };
-        let pid = pid.or_else(|| process::listener(endpoint.address));
-        let server = Server {
-            url: endpoint.url(),
-            graph: graph.to_owned(),
-            paths: if spaces { "graph-space" } else { "short" }.to_owned(),
-            core_version: core,
-            api_version: text(versions, "api"),
-            service: match &storage {
-                Some(_) => service.map(|spoken| format!("varve, speaking {spoken}")),
-                None => service,
-            },
-            engine: storage.as_ref().map(|(engine, _)| engine.clone()),
-            durability: storage.map(|(_, durability)| durability),
-            pid,
-            command_line: pid.and_then(process::command_line),
-            ..Server::default()
-        };
-        let place = GraphAddress {
-            headers: endpoint.headers(),
-            base,
-            source: format!("__g_{graph}"),
-            edge_middle: String::new(),
-            checked: true,
-        };
-        Ok(Self {
-            endpoint,
-            place,
-            server,
-            probe,
-        })
+        target.place.source = format!("__g_{graph}");
+        let root = probe.get("/").and_then(|answer| answer.json());
+        let root = root.unwrap_or_default();
+        server.service = text(&root, "service").map(|service| {
+            let version = text(&root, "version").unwrap_or_default();
+            format!("{service} {version}").trim_end().to_owned()
+        });
+        let metrics = probe.get("/metrics").map(|answer| answer.text());
+        if let Some((engine, durability)) = metrics.ok().as_deref().and_then(storage_info) {
+            let spoken = server.service.take();
+            server.service = spoken.map(|spoken| format!("varve, speaking {spoken}"));
+            (server.engine, server.durability) = (Some(engine), Some(durability));
+        }
+        Ok(target)
     }
 
     /// A server that has Gremlin over HTTP and no other API. Its graph was loaded by other means;
@@ -115,41 +125,15 @@ impl Target {
     /// # Errors
     /// When `url` is invalid, or the server does not answer or has no such traversal source.
     pub(crate) fn gremlin_server(
-        (url, trust): (&str, &Trust),
+        at: (&str, &Trust),
         graph: &str,
         pid: Option<u32>,
     ) -> Result<Self> {
-        let endpoint = Endpoint::new(url, trust)?;
-        let mut probe = Probe::new(endpoint.clone());
+        let mut target = Self::at(at, graph, pid)?;
         let query = format!(r#"{{"gremlin":"{graph}.inject(0)"}}"#);
-        let answer = probe.ask("POST", "/gremlin", Some(&query))?;
-        ensure!(
-            answer.status == 200,
-            "{url} has no traversal source {graph}: POST /gremlin {query} answers {} {}",
-            answer.status,
-            answer.text()
-        );
-        let pid = pid.or_else(|| process::listener(endpoint.address));
-        let server = Server {
-            url: endpoint.url(),
-            graph: graph.to_owned(),
-            pid,
-            command_line: pid.and_then(process::command_line),
-            ..Server::default()
-        };
-        let place = GraphAddress {
-            headers: endpoint.headers(),
-            base: String::new(),
-            source: graph.to_owned(),
-            edge_middle: String::new(),
-            checked: true,
-        };
-        Ok(Self {
-            endpoint,
-            place,
-            server,
-            probe,
-        })
+        let answer = target.probe.expect("POST", "/gremlin", Some(&query), 200);
+        answer.with_context(|| format!("{} has no traversal source {graph}", at.0))?;
+        Ok(target)
     }
 
     /// Checks that the graph exists.
@@ -157,15 +141,11 @@ impl Target {
     /// # Errors
     /// When it does not, or the server does not answer.
     pub(crate) fn ensure_graph(&mut self) -> Result<()> {
-        let graph = self.probe.ask("GET", &self.place.base, None)?;
-        ensure!(
-            graph.status == 200,
-            "graph {} does not exist ({} {}): create it, or name another with --graph",
-            self.server.graph,
-            graph.status,
-            graph.text()
-        );
-        Ok(())
+        let graph = self.probe.get(&self.place.base);
+        graph.map(drop).with_context(|| {
+            let graph = &self.server.graph;
+            format!("graph {graph} does not exist: create it, or name another with --graph")
+        })
     }
 
     /// Creates the schema of the scenarios, unless it exists. Then inserts two probe vertices and
@@ -176,9 +156,7 @@ impl Target {
     /// these names, or the form of the edge id is unknown.
     pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
         self.ensure_graph()?;
-        for (path, body) in schema() {
-            self.create(path, &body)?;
-        }
+        self.create(schema())?;
         self.learn_edge_ids(naming)
     }
 
@@ -188,22 +166,25 @@ impl Target {
     /// When the server does not answer, the graph does not exist or has a different schema under
     /// these names, or an index is not ready in time.
     pub(crate) fn prepare_social(&mut self) -> Result<()> {
-        for (path, body) in social::schema() {
-            self.create(path, &body)?;
-        }
-        let mut indexes = social::indexes().into_iter();
-        indexes.try_for_each(|name| self.wait_for_index(&name))
+        self.create(social::schema())?;
+        social::INDEXES.iter().try_for_each(|(field, _)| {
+            let name = social::index_name(field);
+            self.wait_for_index(&name)
+        })
     }
 
-    fn create(&mut self, path: &str, body: &str) -> Result<()> {
-        let path = format!("{}/schema/{path}", self.place.base);
-        let answer = self.probe.ask("POST", &path, Some(body))?;
-        ensure!(
-            (200..300).contains(&answer.status),
-            "POST {path} {body}: {} {}\nThe graph has another schema under these names: use another graph",
-            answer.status,
-            answer.text()
-        );
+    fn create(&mut self, schema: Vec<(&'static str, Value)>) -> Result<()> {
+        for (path, mut body) in schema {
+            body["check_exist"] = false.into();
+            let path = format!("{}/schema/{path}", self.place.base);
+            let answer = self.probe.ask("POST", &path, Some(&body.to_string()))?;
+            ensure!(
+                (200..300).contains(&answer.status),
+                "POST {path} {body}: {} {}\nThe graph has another schema under these names: use another graph",
+                answer.status,
+                answer.text()
+            );
+        }
         Ok(())
     }
 
@@ -215,7 +196,7 @@ impl Target {
             if answer["status"] == "CREATED" {
                 return Ok(());
             }
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            std::thread::sleep(Duration::from_millis(100));
         }
         bail!("GET {path}: the index is not ready after a minute")
     }
@@ -224,21 +205,12 @@ impl Target {
     /// its probe vertices.
     ///
     /// # Errors
-    /// As [`Target::has`].
-    pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
-        let naming = Naming { prefix, seed: 0 };
-        let [id, _] = naming.probe_ids();
-        let path = format!("{}/graph/vertices/%22{id}%22", self.place.base);
-        self.has(&path)
-    }
-
-    /// Whether there is an element at a path.
-    ///
-    /// # Errors
     /// When the server does not answer, or with another status than 200 and 404, as a busy server
     /// does.
-    pub(crate) fn has(&mut self, path: &str) -> Result<bool> {
-        let answer = self.probe.ask("GET", path, None)?;
+    pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
+        let [id, _] = Naming { prefix, seed: 0 }.probe_ids();
+        let path = format!("{}/graph/vertices/%22{id}%22", self.place.base);
+        let answer = self.probe.ask("GET", &path, None)?;
         match answer.status {
             200 => Ok(true),
             404 => Ok(false),
@@ -250,40 +222,35 @@ impl Target {
     }
 
     fn learn_edge_ids(&mut self, naming: &Naming) -> Result<()> {
-        let ids = naming.probe_ids();
-        for id in &ids {
-            let body = format!(
-                r#"{{"label":"{VERTEX_LABEL}","id":"{id}","properties":{{"bname":"aaaaaaaa","bage":10}}}}"#
-            );
+        let [source, target] = naming.probe_ids();
+        for id in [&source, &target] {
+            let properties = json!({"bname": "aaaaaaaa", "bage": 10});
+            let body = json!({"label": VERTEX_LABEL, "id": id, "properties": properties});
             self.element("graph/vertices", &body)?;
         }
-        let body = format!(
-            r#"{{"label":"{EDGE_LABEL}","outV":"{}","outVLabel":"{VERTEX_LABEL}","inV":"{}","inVLabel":"{VERTEX_LABEL}","properties":{{"bsince":2000}}}}"#,
-            ids[0], ids[1]
-        );
+        let body = json!({
+            "label": EDGE_LABEL,
+            "outV": source,
+            "outVLabel": VERTEX_LABEL,
+            "inV": target,
+            "inVLabel": VERTEX_LABEL,
+            "properties": {"bsince": 2000},
+        });
         let edge = self.element("graph/edges", &body)?;
-        let id = edge["id"]
-            .as_str()
-            .context("an edge without id")?
-            .to_owned();
-        let middle = id
-            .strip_prefix(&format!("S{}", ids[0]))
-            .and_then(|rest| rest.strip_suffix(&format!("S{}", ids[1])));
+        let id = edge["id"].as_str().context("an edge without id")?;
+        let middle = id.strip_prefix(&format!("S{source}"));
+        let middle = middle.and_then(|rest| rest.strip_suffix(&format!("S{target}")));
         let middle = middle.with_context(|| format!("edge id {id} has an unknown form"))?;
         self.place.edge_middle = middle.replace('>', "%3E");
         Ok(())
     }
 
-    fn element(&mut self, path: &str, body: &str) -> Result<Value> {
+    fn element(&mut self, path: &str, body: &Value) -> Result<Value> {
         let path = format!("{}/{path}", self.place.base);
-        let answer = self.probe.ask("POST", &path, Some(body))?;
-        ensure!(
-            answer.status == 201,
-            "POST {path}: {} {}",
-            answer.status,
-            answer.text()
-        );
-        answer.json()
+        let answer = self
+            .probe
+            .expect("POST", &path, Some(&body.to_string()), 201);
+        answer?.json()
     }
 
     /// Returns why the server cannot run traversers; `None` if it can. Reads a probe vertex, so
@@ -297,6 +264,49 @@ impl Target {
         let status = self.probe.ask("GET", &path, None)?.status;
         Ok((status != 200).then(|| format!("the server has no traversers/kout: status {status}")))
     }
+}
+
+/// Finds the server of a run, and creates the schema of the scenarios in its graph; a server with
+/// Gremlin as its only API is not changed. Returns the server, the naming of this run's elements,
+/// and whether an earlier run used the same prefix.
+///
+/// # Errors
+/// When there is no server or graph, the graph has a different schema, a row is not possible with
+/// Gremlin alone, or the options contradict each other.
+pub(crate) fn prepared(
+    arguments: &ApiArguments,
+    url: &str,
+    pid: Option<u32>,
+) -> Result<(Target, Naming, bool)> {
+    let (at, graph) = ((url, &arguments.common.trust), &arguments.graph);
+    let (rows, seed) = (arguments.plan()?, arguments.common.seed);
+    let prefix = arguments.run_prefix.unwrap_or_else(random_prefix);
+    let naming = Naming { prefix, seed };
+    if arguments.gremlin_server {
+        let mut scenarios = rows.iter().map(|row| row.scenario);
+        if let Some(other) = scenarios.find(|it| queries::gremlin(*it).is_none()) {
+            bail!("--gremlin-server: {} is no Gremlin query", other.name());
+        }
+        return Ok((Target::gremlin_server(at, graph, pid)?, naming, true));
+    }
+    let mut target = Target::find(at, graph, arguments.paths, pid)?;
+    // This comes first: without the graph, the server's answers about elements mean nothing.
+    target.ensure_graph()?;
+    let is_used = target.has_run(prefix)?;
+    target.prepare(&naming).context("preparing the graph")?;
+    if rows.iter().any(|row| row.scenario.is_social()) {
+        let prepared = target.prepare_social();
+        prepared.context("preparing the social graph")?;
+    }
+    Ok((target, naming, is_used))
+}
+
+/// A random prefix. There are 238,328, so two runs rarely choose the same one.
+fn random_prefix() -> [u8; PREFIX] {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    // The standard library seeds its hash tables with the system's random numbers.
+    let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
+    [(); PREFIX].map(|()| DIGITS[random.below(DIGITS.len() as u64) as usize])
 }
 
 /// Engine and durability from the metrics of a Varve server; `None` for the metrics of another
@@ -324,29 +334,18 @@ fn at_least_1_7(core: &str) -> bool {
     version >= (1, 7)
 }
 
-/// The schema requests: path below `schema` and body.
-fn schema() -> Vec<(&'static str, String)> {
-    let key = |name: &str, data_type: &str| {
-        let body = format!(r#"{{"name":"{name}","data_type":"{data_type}","check_exist":false}}"#);
-        ("propertykeys", body)
-    };
-    let vertex = |name: &str, properties: &str| {
-        let body = format!(
-            r#"{{"name":"{name}","id_strategy":"CUSTOMIZE_STRING","properties":[{properties}],"check_exist":false}}"#
-        );
-        ("vertexlabels", body)
-    };
+/// The schema: paths below `schema`, and bodies.
+fn schema() -> Vec<(&'static str, Value)> {
+    let key = |name: &str, kind: &str| ("propertykeys", json!({"name": name, "data_type": kind}));
     vec![
         key("bname", "TEXT"),
         key("bage", "INT"),
         key("bsince", "INT"),
-        vertex(VERTEX_LABEL, r#""bname","bage""#),
         (
-            "edgelabels",
-            format!(
-                r#"{{"name":"{EDGE_LABEL}","source_label":"{VERTEX_LABEL}","target_label":"{VERTEX_LABEL}","properties":["bsince"],"check_exist":false}}"#
-            ),
+            "vertexlabels",
+            social::vertex_label(VERTEX_LABEL, &["bname", "bage"]),
         ),
+        ("edgelabels", social::edge_label(EDGE_LABEL, VERTEX_LABEL)),
     ]
 }
 
@@ -377,13 +376,6 @@ mod tests {
             ("0.11.2", false),
         ] {
             assert_eq!(at_least_1_7(core), spaces, "{core}");
-        }
-    }
-
-    #[test]
-    fn schema_bodies_are_json() {
-        for (_, body) in schema() {
-            let _: Value = serde_json::from_str(&body).expect("JSON");
         }
     }
 }

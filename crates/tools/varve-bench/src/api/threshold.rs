@@ -4,46 +4,68 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::result::{Buckets, Row};
+use crate::result::Row;
 
 /// A condition that must not hold.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Threshold {
-    metric: Metric,
+    metric: &'static Metric,
     above: bool,
     /// The bound, in the metric's unit: microseconds for times.
     value: f64,
     text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Metric {
-    Error,
-    Average,
-    Percentile(u32),
-    CorrectedPercentile(u32),
-    Max,
-    Throughput,
-    Items,
+/// A figure of a row, by its name on the command line.
+#[derive(Debug)]
+struct Metric {
+    name: &'static str,
+    /// Whether the unit is a time.
+    is_time: bool,
+    /// `None`: no condition holds, as on corrected times for rows without them.
+    value: fn(&Row) -> Option<f64>,
 }
 
-/// The metrics by their names on the command line. Percentiles are in tenths of a percent.
-const METRICS: &[(&str, Metric)] = &[
-    ("error", Metric::Error),
-    ("average", Metric::Average),
-    ("median", Metric::Percentile(500)),
-    ("p50", Metric::Percentile(500)),
-    ("p90", Metric::Percentile(900)),
-    ("p95", Metric::Percentile(950)),
-    ("p99", Metric::Percentile(990)),
-    ("p99.9", Metric::Percentile(999)),
-    ("corrected_p50", Metric::CorrectedPercentile(500)),
-    ("corrected_p90", Metric::CorrectedPercentile(900)),
-    ("corrected_p99", Metric::CorrectedPercentile(990)),
-    ("corrected_p99.9", Metric::CorrectedPercentile(999)),
-    ("max", Metric::Max),
-    ("throughput", Metric::Throughput),
-    ("items", Metric::Items),
+const fn number(name: &'static str, value: fn(&Row) -> Option<f64>) -> Metric {
+    Metric {
+        name,
+        is_time: false,
+        value,
+    }
+}
+
+const fn time(name: &'static str, value: fn(&Row) -> Option<f64>) -> Metric {
+    Metric {
+        name,
+        is_time: true,
+        value,
+    }
+}
+
+static METRICS: [Metric; 15] = [
+    number("error", |row| Some(row.columns.error_percent)),
+    number("throughput", |row| Some(row.columns.throughput)),
+    number("items", |row| Some(row.more.items_per_s)),
+    time("average", |row| Some(row.columns.average_us)),
+    time("median", |row| Some(row.columns.median_us)),
+    time("p50", |row| Some(row.columns.median_us)),
+    time("p90", |row| Some(row.columns.line90_us)),
+    time("p95", |row| Some(row.more.line95_us)),
+    time("p99", |row| Some(row.more.line99_us)),
+    time("p99.9", |row| Some(row.more.line999_us)),
+    time("max", |row| Some(row.columns.max_us)),
+    time("corrected_p50", |row| {
+        Some(row.corrected.as_ref()?.median_us)
+    }),
+    time("corrected_p90", |row| {
+        Some(row.corrected.as_ref()?.line90_us)
+    }),
+    time("corrected_p99", |row| {
+        Some(row.corrected.as_ref()?.line99_us)
+    }),
+    time("corrected_p99.9", |row| {
+        Some(row.corrected.as_ref()?.line999_us)
+    }),
 ];
 
 impl Threshold {
@@ -51,40 +73,18 @@ impl Threshold {
     /// has a condition on errors.
     pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
         let mut all = asked.to_vec();
-        if all.iter().all(|it| it.metric != Metric::Error) {
-            all.push(Self {
-                metric: Metric::Error,
-                above: true,
-                value: 0.0,
-                text: "error>0".to_owned(),
-            });
+        if all.iter().all(|it| it.metric.name != "error") {
+            all.extend("error>0".parse::<Self>());
         }
         all
     }
 
-    /// Whether the condition holds for a row that ran. A condition on corrected times holds for no
-    /// row without them.
+    /// Whether the condition holds for a row that ran.
     pub(crate) fn holds(&self, row: &Row) -> bool {
-        let percentile =
-            |times: &Buckets, tenths: u32| times.percentile(f64::from(tenths) / 10.0) as f64 / 1e3;
-        let value = match self.metric {
-            Metric::Error => row.columns.error_percent,
-            Metric::Average => row.columns.average_us,
-            Metric::Percentile(it) => percentile(&row.histogram_ns, it),
-            Metric::CorrectedPercentile(it) => {
-                let Some(times) = &row.corrected_histogram_ns else {
-                    return false;
-                };
-                percentile(times, it)
-            }
-            Metric::Max => row.columns.max_us,
-            Metric::Throughput => row.columns.throughput,
-            Metric::Items => row.more.items_per_s,
-        };
-        match self.above {
+        (self.metric.value)(row).is_some_and(|value| match self.above {
             true => value > self.value,
             false => value < self.value,
-        }
+        })
     }
 }
 
@@ -102,20 +102,19 @@ impl FromStr for Threshold {
             format!("{text}: expected <metric> > or < <value>, such as error>0 or p99>20ms")
         })?;
         let (name, value) = (text[..at].trim(), text[at + 1..].trim());
-        let known = METRICS.iter().find(|(known, _)| *known == name);
-        let (_, metric) = known.ok_or_else(|| {
-            let names: Vec<&str> = METRICS.iter().map(|(name, _)| *name).collect();
+        let known = METRICS.iter().find(|it| it.name == name);
+        let metric = known.ok_or_else(|| {
+            let names: Vec<&str> = METRICS.iter().map(|it| it.name).collect();
             format!("{name} is not a metric; there are {}", names.join(", "))
         })?;
-        let is_time = !matches!(metric, Metric::Error | Metric::Throughput | Metric::Items);
-        let value = if is_time {
+        let value = if metric.is_time {
             parse_seconds(value)? * 1e6
         } else {
             let number = value.trim_end_matches('%').parse();
             number.map_err(|_| format!("{value} is not a number"))?
         };
         Ok(Self {
-            metric: *metric,
+            metric,
             above: text.as_bytes()[at] == b'>',
             value,
             text: text.to_owned(),
@@ -150,16 +149,17 @@ pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Columns;
+    use crate::result::{Buckets, Columns, More};
 
     fn row() -> Row {
+        let times = Buckets(vec![(1_000_000, 98), (25_000_000, 2)]);
         Row {
             columns: Columns {
                 error_percent: 0.5,
                 throughput: 900.0,
-                ..Columns::default()
+                ..Columns::of(&times, 1.0, 0, 0)
             },
-            histogram_ns: Buckets(vec![(1_000_000, 98), (25_000_000, 2)]),
+            more: More::of(&times),
             ..Row::default()
         }
     }

@@ -142,7 +142,7 @@ pub(crate) fn run(work: Work) -> Result<Tally> {
         request: Vec::new(),
         buffer: vec![0; READ_BUFFER],
         tally,
-        second: Running::new(),
+        second: Running::default(),
         samples: Vec::new(),
         next_tick: TICK,
     };
@@ -289,7 +289,7 @@ impl Worker {
         user.state = UserState::Idle;
         let took = now.saturating_sub(user.sent);
         let ok = !matches!(outcome, Outcome::Failed(..));
-        self.tally.record_service(took);
+        self.tally.service.record(took);
         self.tally.sent += user.request_length as u64;
         self.tally.last_ended = self.tally.last_ended.max(now);
         self.second.record(took, ok);
@@ -368,7 +368,7 @@ impl Worker {
                 user.course.answered(sent, free, |_| {})
             }
             _ => user.course.answered(sent, now, |planned| {
-                tally.record_corrected(now.saturating_sub(planned));
+                tally.corrected.record(now.saturating_sub(planned));
             }),
         };
         tally.omitted += omitted;

@@ -18,16 +18,13 @@ use crate::serve::listening;
 
 static ANSWER: OnceLock<(u16, Vec<u8>)> = OnceLock::new();
 
+const ANSWER_ALWAYS: Handler = Handler::Inline(answer);
+
 static ROUTES: &[Route] = &[
-    Route::get("bare/{a}/graph/vertices/{id}", Handler::Inline(answer)).reads(Scope::Server),
-    Route::get("bare/{a}/graph/edges/{id}", Handler::Inline(answer)).reads(Scope::Server),
-    Route::post("bare/{a}/graph/vertices", Handler::Inline(answer)).writes(Scope::Server),
-    Route::post("bare/{a}/graph/edges", Handler::Inline(answer)).writes(Scope::Server),
-    Route::post("bare/{a}/graph/vertices/batch", Handler::Inline(answer))
-        .writes(Scope::Server)
-        .batch(),
+    Route::get("bare/{a}/graph/{kind}/{id}", ANSWER_ALWAYS).reads(Scope::Server),
+    Route::post("bare/{a}/graph/{kind}", ANSWER_ALWAYS).writes(Scope::Server),
     // The scenario without the check of vertices has a query parameter.
-    Route::post("bare/{a}/graph/edges/batch", Handler::Inline(answer))
+    Route::post("bare/{a}/graph/{kind}/batch", ANSWER_ALWAYS)
         .writes(Scope::Server)
         .any_query()
         .batch(),
@@ -59,25 +56,11 @@ pub(crate) fn serve(status: u16, body: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The bare HTTP server as a child process, which ends when this is dropped.
-#[derive(Debug)]
-pub(super) struct BareServer {
-    _process: Process,
-    pub(super) pid: u32,
-    pub(super) url: String,
-}
-
-impl BareServer {
-    /// Starts the server with the status and the body of all its answers.
-    pub(super) fn start(status: u16, body: &Path) -> Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["bare", "--status", &status.to_string()]);
-        command.arg("--body").arg(body);
-        let (process, url) = listening(&command)?;
-        Ok(Self {
-            pid: process.id(),
-            url,
-            _process: process,
-        })
-    }
+/// Starts the bare HTTP server with the status and the body of all its answers, as a child process.
+/// Returns its address, too.
+pub(super) fn start(status: u16, body: &Path) -> Result<(Process, String)> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["bare", "--status", &status.to_string()]);
+    command.arg("--body").arg(body);
+    listening(&command)
 }

@@ -1,7 +1,7 @@
 //! An engine that records the batches written to it, so that the same bytes can be written to
 //! another engine.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use varve_kv::{
     Batch, Durability, Engine, EngineLayer, KvError, MemoryEngine, Reader, ReaderLayer, Space,
@@ -9,36 +9,25 @@ use varve_kv::{
 };
 
 /// The batches of successful writes to all spaces, in the order in which the writes ended.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Batches(Arc<Mutex<Vec<Batch>>>);
+#[derive(Debug, Default)]
+pub(super) struct Batches(Mutex<Vec<Batch>>);
 
 impl Batches {
-    fn push(&self, batch: Batch) {
-        let mut batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        batches.push(batch);
+    fn all(&self) -> MutexGuard<'_, Vec<Batch>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The batches since the last call.
     pub(super) fn take(&self) -> Vec<Batch> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.all())
     }
 }
 
 /// The in-memory engine with recording.
+#[derive(Default)]
 pub(super) struct RecordingEngine {
     inner: MemoryEngine,
-    batches: Batches,
-}
-
-impl RecordingEngine {
-    pub(super) fn new() -> (Arc<Self>, Batches) {
-        let batches = Batches::default();
-        let engine = Self {
-            inner: MemoryEngine::new(),
-            batches: batches.clone(),
-        };
-        (Arc::new(engine), batches)
-    }
+    pub(super) batches: Arc<Batches>,
 }
 
 impl EngineLayer for RecordingEngine {
@@ -55,14 +44,14 @@ impl EngineLayer for RecordingEngine {
         let inner = self.inner.open(name, tables, create)?;
         Ok(Arc::new(RecordingSpace {
             inner,
-            batches: self.batches.clone(),
+            batches: Arc::clone(&self.batches),
         }))
     }
 }
 
 struct RecordingSpace {
     inner: Arc<dyn Space>,
-    batches: Batches,
+    batches: Arc<Batches>,
 }
 
 impl ReaderLayer for RecordingSpace {
@@ -84,7 +73,7 @@ impl SpaceLayer for RecordingSpace {
 
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         self.inner.write(batch, durability)?;
-        self.batches.push(batch.clone());
+        self.batches.all().push(batch.clone());
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ mod instances;
 use varve_omrs::json::{Decode as _, JsonError, Limits, RawJson, Reader};
 
 use super::checked::Checked;
-use instances::{InstanceKind, count_instances, expect_class, list_instances, pass_instance};
+use instances::{InstanceKind, expect_class, pass_instance};
 
 /// The longest answer in bytes: a walk through the whole graph is long.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 30;
@@ -39,48 +39,125 @@ pub(crate) struct Envelope {
     pub(crate) message: Option<String>,
 }
 
-/// The content of an answer.
-pub(crate) trait Answer: Default {
-    /// The class of the response.
-    const CLASS: &'static str;
+/// A kind of answers: its class, and where the instances are.
+#[derive(Debug)]
+pub(crate) struct Form {
+    class: &'static str,
+    /// The properties with instances.
+    instances: &'static [(&'static str, InstanceKind)],
+    keep: Keep,
+}
 
-    /// Reads the value of property `key` if it is kept; otherwise reads nothing and returns
-    /// `false`.
-    ///
-    /// # Errors
-    /// When the value violates the contract.
-    fn read(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'_>,
-        checked: &mut Checked,
-    ) -> Result<bool, JsonError>;
+/// What is kept of an answer besides the number of its instances.
+#[derive(Debug, PartialEq, Eq)]
+enum Keep {
+    Nothing,
+    /// The GUIDs of a list.
+    Guids,
+    /// The instances of a list, to be sent back unchanged.
+    Whole,
+}
 
-    /// The number of instances in the answer.
-    fn instances(&self) -> u64;
+use InstanceKind::{Entity, Relationship, Summary};
 
-    /// Whether it has no instances although it could.
-    fn is_empty(&self) -> bool {
-        self.instances() == 0
+/// An answer with an outcome only.
+pub(crate) const NOTHING: Form = Form::new("VoidResponse", &[], Keep::Nothing);
+/// The identity of the metadata collection.
+pub(crate) const COLLECTION: Form = Form::new("MetadataCollectionIdResponse", &[], Keep::Nothing);
+pub(crate) const ENTITY: Form =
+    Form::new("EntityDetailResponse", &[("entity", Entity)], Keep::Nothing);
+/// An entity without its properties.
+pub(crate) const SUMMARY: Form = Form::new(
+    "EntitySummaryResponse",
+    &[("entity", Summary)],
+    Keep::Nothing,
+);
+pub(crate) const RELATIONSHIP: Form = Form::new(
+    "RelationshipResponse",
+    &[("relationship", Relationship)],
+    Keep::Nothing,
+);
+pub(crate) const ENTITIES: Form =
+    Form::new("EntityListResponse", &[("entities", Entity)], Keep::Guids);
+/// Entities that are sent back.
+pub(crate) const WHOLE_ENTITIES: Form = Form {
+    keep: Keep::Whole,
+    ..ENTITIES
+};
+pub(crate) const RELATIONSHIPS: Form = Form::new(
+    "RelationshipListResponse",
+    &[("relationships", Relationship)],
+    Keep::Guids,
+);
+/// A part of the graph.
+pub(crate) const GRAPH: Form = Form::new(
+    "InstanceGraphResponse",
+    &[
+        ("entityElementList", Entity),
+        ("relationshipElementList", Relationship),
+    ],
+    Keep::Nothing,
+);
+
+impl Form {
+    const fn new(
+        class: &'static str,
+        instances: &'static [(&'static str, InstanceKind)],
+        keep: Keep,
+    ) -> Self {
+        Self {
+            class,
+            instances,
+            keep,
+        }
     }
 }
 
-/// An answer with a list of instances.
-pub(crate) trait Listing: Answer {
-    /// The GUIDs of the instances.
-    fn guids(&self) -> &Guids;
+/// The content of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// The number of instances.
+    pub(crate) instances: u64,
+    /// Whether it has no instances although it could.
+    pub(crate) is_empty: bool,
+    pub(crate) guids: Guids,
+    pub(crate) whole: Vec<RawJson>,
+    /// The id of the metadata collection.
+    pub(crate) collection: Option<String>,
+}
+
+impl Answer {
+    /// Reads an instance, or one of a list.
+    fn add(
+        &mut self,
+        (form, kind): (&Form, InstanceKind),
+        reader: &mut Reader<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), JsonError> {
+        self.instances += 1;
+        match form.keep {
+            Keep::Nothing => pass_instance(reader, kind, None, checked),
+            Keep::Guids => pass_instance(reader, kind, Some(&mut self.guids), checked),
+            Keep::Whole => {
+                pass_instance(&mut reader.clone(), kind, None, checked)?;
+                self.whole.push(RawJson::decode(reader)?);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// Reads a whole answer.
 ///
 /// # Errors
-/// When it is not JSON, or not an answer of this kind.
-pub(crate) fn read<A: Answer>(
+/// When it is not JSON, or not an answer of this form.
+pub(crate) fn read(
     document: &[u8],
+    form: &Form,
     checked: &mut Checked,
-) -> Result<(Envelope, A), JsonError> {
+) -> Result<(Envelope, Answer), JsonError> {
     let mut reader = Reader::new(document, LIMITS)?;
-    let mut answer = A::default();
+    let mut answer = Answer::default();
     let mut envelope = Envelope {
         code: OK,
         exception: None,
@@ -90,14 +167,22 @@ pub(crate) fn read<A: Answer>(
     reader.object(|reader, key| {
         match key {
             "class" => {
-                expect_class(reader, &[A::CLASS])?;
+                expect_class(reader, &[form.class])?;
                 has_class = true;
             }
             "relatedHTTPCode" => envelope.code = reader.integer()?,
             "exceptionClassName" => envelope.exception = Some(reader.string()?.into_owned()),
             "exceptionErrorMessage" => envelope.message = Some(reader.string()?.into_owned()),
-            _ if answer.read(key, reader, checked)? => {}
-            _ => reader.skip()?,
+            "metadataCollectionId" => answer.collection = Some(reader.string()?.into_owned()),
+            _ => match form.instances.iter().find(|(name, _)| *name == key) {
+                Some((_, kind)) if matches!(key, "entity" | "relationship") => {
+                    answer.add((form, *kind), reader, checked)?;
+                }
+                Some((_, kind)) => {
+                    reader.list(|reader| answer.add((form, *kind), reader, checked))?;
+                }
+                None => reader.skip()?,
+            },
         }
         Ok(())
     })?;
@@ -106,6 +191,7 @@ pub(crate) fn read<A: Answer>(
     if !has_class && envelope.exception.is_none() {
         return Err(reader.error("the answer has no class"));
     }
+    answer.is_empty = answer.instances == 0 && !form.instances.is_empty();
     Ok((envelope, answer))
 }
 
@@ -144,214 +230,6 @@ impl<'a> FromIterator<&'a str> for Guids {
         let mut all = Self::default();
         guids.into_iter().for_each(|guid| all.push(guid));
         all
-    }
-}
-
-/// An answer with an outcome only.
-#[derive(Debug, Default)]
-pub(crate) struct NothingAnswer;
-
-impl Answer for NothingAnswer {
-    const CLASS: &'static str = "VoidResponse";
-
-    fn read(&mut self, _: &str, _: &mut Reader<'_>, _: &mut Checked) -> Result<bool, JsonError> {
-        Ok(false)
-    }
-
-    fn instances(&self) -> u64 {
-        0
-    }
-
-    fn is_empty(&self) -> bool {
-        false
-    }
-}
-
-/// The identity of the metadata collection.
-#[derive(Debug, Default)]
-pub(crate) struct CollectionAnswer {
-    pub(crate) id: Option<String>,
-}
-
-impl Answer for CollectionAnswer {
-    const CLASS: &'static str = "MetadataCollectionIdResponse";
-
-    fn read(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'_>,
-        _: &mut Checked,
-    ) -> Result<bool, JsonError> {
-        let is_it = key == "metadataCollectionId";
-        if is_it {
-            self.id = Some(reader.string()?.into_owned());
-        }
-        Ok(is_it)
-    }
-
-    fn instances(&self) -> u64 {
-        0
-    }
-}
-
-/// Declares an answer with one instance or none.
-macro_rules! one {
-    ($(#[$meta:meta])* $name:ident = $class:literal $key:literal $kind:ident) => {
-        $(#[$meta])*
-        #[derive(Debug, Default)]
-        pub(crate) struct $name {
-            count: u64,
-        }
-
-        impl Answer for $name {
-            const CLASS: &'static str = $class;
-
-            fn read(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'_>,
-        checked: &mut Checked,
-    ) -> Result<bool, JsonError> {
-                if key != $key {
-                    return Ok(false);
-                }
-                self.count = 1;
-                pass_instance(reader, InstanceKind::$kind, None, checked)?;
-                Ok(true)
-            }
-
-            fn instances(&self) -> u64 {
-                self.count
-            }
-        }
-    };
-}
-
-/// Declares an answer with a list of instances.
-macro_rules! many {
-    ($(#[$meta:meta])* $name:ident = $class:literal $key:literal $kind:ident) => {
-        $(#[$meta])*
-        #[derive(Debug, Default)]
-        pub(crate) struct $name {
-            guids: Guids,
-        }
-
-        impl Answer for $name {
-            const CLASS: &'static str = $class;
-
-            fn read(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'_>,
-        checked: &mut Checked,
-    ) -> Result<bool, JsonError> {
-                if key != $key {
-                    return Ok(false);
-                }
-                list_instances(reader, InstanceKind::$kind, &mut self.guids, checked)?;
-                Ok(true)
-            }
-
-            fn instances(&self) -> u64 {
-                self.guids.len() as u64
-            }
-        }
-
-        impl Listing for $name {
-            fn guids(&self) -> &Guids {
-                &self.guids
-            }
-        }
-    };
-}
-
-one! {
-    /// An entity.
-    EntityAnswer = "EntityDetailResponse" "entity" Entity
-}
-one! {
-    /// An entity without its properties.
-    SummaryAnswer = "EntitySummaryResponse" "entity" Summary
-}
-one! {
-    /// A relationship.
-    RelationshipAnswer = "RelationshipResponse" "relationship" Relationship
-}
-many! {
-    /// Entities.
-    EntitiesAnswer = "EntityListResponse" "entities" Entity
-}
-many! {
-    /// Relationships.
-    RelationshipsAnswer = "RelationshipListResponse" "relationships" Relationship
-}
-
-/// A part of the graph.
-#[derive(Debug, Default)]
-pub(crate) struct GraphAnswer {
-    entities: u64,
-    relationships: u64,
-}
-
-impl Answer for GraphAnswer {
-    const CLASS: &'static str = "InstanceGraphResponse";
-
-    fn read(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'_>,
-        checked: &mut Checked,
-    ) -> Result<bool, JsonError> {
-        match key {
-            "entityElementList" => {
-                count_instances(reader, InstanceKind::Entity, &mut self.entities, checked)?;
-            }
-            "relationshipElementList" => {
-                count_instances(
-                    reader,
-                    InstanceKind::Relationship,
-                    &mut self.relationships,
-                    checked,
-                )?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn instances(&self) -> u64 {
-        self.entities + self.relationships
-    }
-}
-
-/// Entities that are sent back unchanged.
-#[derive(Debug, Default)]
-pub(crate) struct WholeEntitiesAnswer {
-    pub(crate) entities: Vec<RawJson>,
-}
-
-impl Answer for WholeEntitiesAnswer {
-    const CLASS: &'static str = EntitiesAnswer::CLASS;
-
-    fn read(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'_>,
-        checked: &mut Checked,
-    ) -> Result<bool, JsonError> {
-        if key != "entities" {
-            return Ok(false);
-        }
-        reader.list(|reader| {
-            pass_instance(&mut reader.clone(), InstanceKind::Entity, None, checked)?;
-            self.entities.push(RawJson::decode(reader)?);
-            Ok(())
-        })?;
-        Ok(true)
-    }
-
-    fn instances(&self) -> u64 {
-        self.entities.len() as u64
     }
 }
 

@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use varve_omrs::json::{Encode, JsonError, encode};
 
-use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope};
+use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope, Form};
 use super::checked::Checked;
 use crate::client::{self, Connection};
 use crate::endpoint::{Endpoint, Trust};
-use crate::wait::origin;
 
 /// The timeout of connecting, and of each wait for more bytes of an answer. The published runs have
 /// calls of twenty seconds.
@@ -26,8 +25,8 @@ const NOT_SUPPORTED: &str = "FunctionNotSupportedException";
 
 /// An answer and its time.
 #[derive(Debug)]
-pub(crate) struct Timed<A> {
-    pub(crate) answer: A,
+pub(crate) struct Timed {
+    pub(crate) answer: Answer,
     pub(crate) elapsed: Duration,
     /// Bytes of the answer's body.
     pub(crate) bytes: u64,
@@ -79,8 +78,8 @@ impl Client {
     /// when its host name cannot be resolved; or when the certificates for `https` are missing or
     /// unusable.
     pub(crate) fn new((url, trust): (&str, &Trust), server: &str, user: &str) -> Result<Self> {
-        let (origin, path) = origin(url);
-        let endpoint = Endpoint::new(origin, trust)?;
+        let endpoint = Endpoint::new(url, trust)?;
+        let path = endpoint.path.clone();
         let (server, user) = (escaped(server), escaped(user));
         Ok(Self {
             headers: endpoint.headers(),
@@ -99,16 +98,17 @@ impl Client {
     ///
     /// # Errors
     /// When the call fails for any reason, or the answer reports an exception.
-    pub(crate) fn call<A: Answer>(
+    pub(crate) fn call(
         &mut self,
+        form: &Form,
         method: &str,
         path: &str,
         body: Option<&dyn Encode>,
-    ) -> Result<Timed<A>, Failure> {
+    ) -> Result<Timed, Failure> {
         let start = Instant::now();
         let body = body.map(encode);
         self.write_request(method, path, body.as_deref());
-        self.exchange(start).map_err(|mut failure| {
+        self.exchange(form, start).map_err(|mut failure| {
             let body = body.as_deref().map(excerpt).unwrap_or_default();
             failure.request = format!("{method} {}{path} {body}", self.base);
             failure
@@ -132,7 +132,7 @@ impl Client {
     }
 
     /// Opens the connection unless it is open, sends the encoded request, and judges the answer.
-    fn exchange<A: Answer>(&mut self, start: Instant) -> Result<Timed<A>, Failure> {
+    fn exchange(&mut self, form: &Form, start: Instant) -> Result<Timed, Failure> {
         let failed = |kind, what: &str, why: String| Failure::new(kind, what, &why);
         let none =
             |error: anyhow::Error| failed(FailureKind::Failed, "no answer", format!("{error:#}"));
@@ -141,7 +141,7 @@ impl Client {
             .map_err(|error| failed(FailureKind::Gone, "no connection", error.to_string()))?;
         let (head, answer) = self.connection.exchange(&self.sent).map_err(none)?;
         let content = client::body(&head, answer).map_err(none)?;
-        let read = answer::read::<A>(&content, &mut self.checked);
+        let read = answer::read(&content, form, &mut self.checked);
         let elapsed = start.elapsed();
         Ok(Timed {
             answer: judged(head.status, read, &content)?,
@@ -152,11 +152,11 @@ impl Client {
 }
 
 /// The answer, or the failure that it reports.
-fn judged<A: Answer>(
+fn judged(
     status: u16,
-    read: Result<(Envelope, A), JsonError>,
+    read: Result<(Envelope, Answer), JsonError>,
     content: &[u8],
-) -> Result<A, Failure> {
+) -> Result<Answer, Failure> {
     let mut failure = match read {
         Ok((envelope, answer)) => match envelope.exception {
             None if status == 200 && envelope.code == 200 => return Ok(answer),

@@ -11,6 +11,8 @@ use varve_omrs::types::{
     TypeDefAttributeStatus, TypeDefCategory, TypeDefKind, TypeDefSummary, TypeIndex,
 };
 
+use super::family::{ENTITIES, Family, RELATIONSHIPS};
+
 /// The shortest name of a string attribute that is searched, in characters: a search for the middle
 /// leaves out both ends.
 const NAME_CHARACTERS_MIN: usize = 3;
@@ -26,6 +28,8 @@ pub(crate) struct Attribute {
 /// A type and the facts about it that the suite uses.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedType {
+    /// Its instances; of a classification those that it classifies.
+    pub(crate) family: &'static Family,
     pub(crate) name: String,
     pub(crate) guid: String,
     pub(crate) summary: TypeDefSummary,
@@ -97,6 +101,10 @@ impl PlannedType {
         let sub_type = resolved.direct_subtypes().first().map(|of| types.get(*of));
         let summary = |of: &ResolvedType| of.def().body.summary.clone();
         Self {
+            family: match def.category() {
+                TypeDefCategory::Relationship => &RELATIONSHIPS,
+                _ => &ENTITIES,
+            },
             name: def.name().to_owned(),
             guid: def.guid().to_owned(),
             summary: summary(resolved),

@@ -2,7 +2,6 @@
 
 mod classification;
 mod creation;
-mod family;
 mod graph;
 mod life;
 mod request;
@@ -11,7 +10,7 @@ mod retype;
 mod search;
 mod update;
 
-use family::{Entities, Relationships};
+pub(crate) use request::Search;
 
 use super::client::Failure;
 use super::plan::PlannedType;
@@ -74,45 +73,45 @@ use Types::{Classifications as C, Entities as E, Relationships as R};
 #[rustfmt::skip]
 pub(crate) const STAGES: &[Stage] = &[
     stage(E, &[pass(P::EntityCreation, creation::entities)]),
-    stage(E, &[pass(P::EntitySearch, search::entities)]),
+    stage(E, &[pass(P::EntitySearch, search::now)]),
     stage(R, &[pass(P::RelationshipCreation, creation::relationships)]),
-    stage(R, &[pass(P::RelationshipSearch, search::relationships)]),
+    stage(R, &[pass(P::RelationshipSearch, search::now)]),
     stage(C, &[pass(P::EntityClassification, classification::classify)]),
     stage(C, &[pass(P::ClassificationSearch, classification::search)]),
-    stage(E, &[pass(P::EntityUpdate, update::entities)]),
-    stage(R, &[pass(P::RelationshipUpdate, update::relationships)]),
+    stage(E, &[pass(P::EntityUpdate, update::properties)]),
+    stage(R, &[pass(P::RelationshipUpdate, update::properties)]),
     stage(C, &[pass(P::ClassificationUpdate, classification::update)]),
-    stage(E, &[pass(P::EntityUndo, update::undo::<Entities>)]),
-    stage(R, &[pass(P::RelationshipUndo, update::undo::<Relationships>)]),
+    stage(E, &[pass(P::EntityUndo, update::undo)]),
+    stage(R, &[pass(P::RelationshipUndo, update::undo)]),
     stage(E, &[
         pass(P::EntityRetrieval, retrieval::entities),
-        pass(P::EntityHistoryRetrieval, retrieval::entity_history),
+        pass(P::EntityHistoryRetrieval, retrieval::history),
     ]),
     stage(R, &[
         pass(P::RelationshipRetrieval, retrieval::relationships),
-        pass(P::RelationshipHistoryRetrieval, retrieval::relationship_history),
+        pass(P::RelationshipHistoryRetrieval, retrieval::history),
     ]),
-    stage(E, &[pass(P::EntityHistorySearch, search::entity_history)]),
-    stage(R, &[pass(P::RelationshipHistorySearch, search::relationship_history)]),
+    stage(E, &[pass(P::EntityHistorySearch, search::history)]),
+    stage(R, &[pass(P::RelationshipHistorySearch, search::history)]),
     stage(E, &[pass(P::GraphQueries, graph::now)]),
     stage(E, &[pass(P::GraphHistoryQueries, graph::history)]),
-    stage(E, &[pass(P::EntityReHome, life::re_home::<Entities>)]),
-    stage(R, &[pass(P::RelationshipReHome, life::re_home::<Relationships>)]),
+    stage(E, &[pass(P::EntityReHome, life::re_home)]),
+    stage(R, &[pass(P::RelationshipReHome, life::re_home)]),
     stage(C, &[pass(P::EntityDeclassify, classification::declassify)]),
     stage(E, &[pass(P::EntityRetype, retype::without_properties)]),
     further(E, &[pass(P::EntityRetype, retype::to_sub_type)]),
     further(E, &[pass(P::EntityRetype, retype::from_super_type)]),
     stage(R, &[pass(P::RelationshipRetype, retype::relationships)]),
-    stage(E, &[pass(P::EntityReIdentify, life::re_identify::<Entities>)]),
-    stage(R, &[pass(P::RelationshipReIdentify, life::re_identify::<Relationships>)]),
-    stage(R, &[pass(P::RelationshipDelete, life::delete::<Relationships>)]),
-    stage(E, &[pass(P::EntityDelete, life::delete::<Entities>)]),
-    stage(E, &[pass(P::EntityRestore, life::restore::<Entities>)]),
-    stage(R, &[pass(P::RelationshipRestore, life::restore::<Relationships>)]),
-    stage(R, &[pass(P::RelationshipPurge, life::delete_all::<Relationships>)]),
-    further(R, &[pass(P::RelationshipPurge, life::purge::<Relationships>)]),
-    stage(E, &[pass(P::EntityPurge, life::delete_all::<Entities>)]),
-    further(E, &[pass(P::EntityPurge, life::purge::<Entities>)]),
+    stage(E, &[pass(P::EntityReIdentify, life::re_identify)]),
+    stage(R, &[pass(P::RelationshipReIdentify, life::re_identify)]),
+    stage(R, &[pass(P::RelationshipDelete, life::delete)]),
+    stage(E, &[pass(P::EntityDelete, life::delete)]),
+    stage(E, &[pass(P::EntityRestore, life::restore)]),
+    stage(R, &[pass(P::RelationshipRestore, life::restore)]),
+    stage(R, &[pass(P::RelationshipPurge, life::delete_all)]),
+    further(R, &[pass(P::RelationshipPurge, life::purge)]),
+    stage(E, &[pass(P::EntityPurge, life::delete_all)]),
+    further(E, &[pass(P::EntityPurge, life::purge)]),
 ];
 
 #[cfg(test)]

@@ -3,12 +3,10 @@
 
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-
 use super::client::Failure;
 use super::evidence::Evidence;
 use super::profile::{Profile, ROWS, Row};
-use crate::histogram::histogram;
+use crate::histogram::Times;
 use crate::result::{Buckets, Columns, FailedCase, Load, Model, More, Row as ResultRow};
 
 /// Failed test cases of a profile that are recorded in full; further ones are only counted.
@@ -36,7 +34,7 @@ pub(crate) struct Recorder {
 
 #[derive(Debug, Default)]
 struct RowTally {
-    histogram: Option<Histogram<u64>>,
+    times: Option<Times>,
     instances: u64,
     bytes: u64,
     not_supported: bool,
@@ -68,8 +66,7 @@ impl Recorder {
         tally.instances += call.instances;
         tally.bytes += call.bytes;
         let ns = u64::try_from(call.elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let times = tally.histogram.get_or_insert_with(histogram);
-        times.saturating_record(ns.max(1));
+        tally.times.get_or_insert_default().record(ns);
         if let Some(evidence) = &mut self.evidence {
             evidence.add(row, case, call.elapsed);
         }
@@ -121,11 +118,8 @@ impl Recorder {
 
 impl RowTally {
     fn result(&self, row: Row) -> ResultRow {
-        let times = self
-            .histogram
-            .as_ref()
-            .map(Buckets::from)
-            .unwrap_or_default();
+        let times = self.times.as_ref();
+        let times = times.map(Buckets::from).unwrap_or_default();
         let elapsed_s = times.mean() * times.count() as f64 / 1e9;
         ResultRow {
             profile: row.profile.name().to_owned(),

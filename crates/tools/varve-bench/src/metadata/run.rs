@@ -15,7 +15,6 @@ use super::profile::Profile;
 use super::profiles::{Pass, STAGES, Stage};
 use super::recorder::Recorder;
 use super::suite::{Settings, Suite as Running};
-use super::watch::Watch;
 use crate::environment;
 use crate::process;
 use crate::progress;
@@ -78,7 +77,7 @@ fn plan(arguments: &MetadataArguments) -> Result<Vec<Step>> {
 struct Metadata<'a> {
     arguments: &'a MetadataArguments,
     plan: Plan,
-    running: Option<(Running, Watch, Instant)>,
+    running: Option<(Running, Instant)>,
 }
 
 impl Suite for Metadata<'_> {
@@ -89,13 +88,13 @@ impl Suite for Metadata<'_> {
             Step::Volume(volume) => return self.begin(*volume, session),
             Step::Stage(stage, passes) => (stage, passes),
         };
-        let Some((suite, watch, begun)) = &mut self.running else {
+        let Some((suite, begun)) = &mut self.running else {
             return Ok(());
         };
         let Some(run) = session.file.volumes.last_mut() else {
             return Ok(());
         };
-        let outcome = suite.stage((stage, passes), &self.plan, watch, run);
+        let outcome = suite.stage((stage, passes), &self.plan, session.progress, run);
         run.seconds = begun.elapsed().as_secs_f64();
         run.failures = suite.recorder.failed_cases().to_vec();
         let server = session.file.servers.last();
@@ -152,6 +151,7 @@ impl Metadata<'_> {
             user: arguments.user.clone(),
             seed: common.seed,
             few_types: arguments.types.is_some(),
+            pid,
         };
         let recorder = Recorder::new(evidence.transpose()?);
         let suite = Running::new(client, recorder, &self.plan, settings)
@@ -176,7 +176,7 @@ impl Metadata<'_> {
             started: environment::now(),
             ..VolumeRun::default()
         });
-        self.running = Some((suite, Watch::new(pid, session.progress), Instant::now()));
+        self.running = Some((suite, Instant::now()));
         Ok(())
     }
 }

@@ -4,20 +4,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use varve_omrs::json::{Encode, Millis};
 
-use super::answer::{Answer, CollectionAnswer, Guids};
+use super::answer::{Answer, COLLECTION, Form, Guids};
 use super::arguments::Volume;
-use super::client::{Client, Failure, FailureKind, Timed};
+use super::client::{Client, Failure, FailureKind, Timed, escaped};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
 use super::profiles::{Pass, Stage, Types};
 use super::recorder::{Call, Recorder};
 use super::values::{Values, now, uuid};
-use super::watch::Watch;
+use crate::process;
+use crate::progress::Progress;
 use crate::random::Random;
 use crate::result::{ProfileRun, VolumeRun};
 
@@ -29,6 +30,8 @@ pub(crate) struct Suite {
     pub(crate) volume: Volume,
     /// The user of the requests.
     pub(crate) user: String,
+    /// The server's process, if known.
+    pid: Option<u32>,
     /// The id of the repository's metadata collection.
     pub(crate) home: String,
     /// The invented id of the metadata collection that is the home of reference copies.
@@ -79,6 +82,8 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     /// Whether instances are created for some types only.
     pub(crate) few_types: bool,
+    /// The server's process, if known.
+    pub(crate) pid: Option<u32>,
 }
 
 impl Suite {
@@ -92,9 +97,9 @@ impl Suite {
         plan: &Plan,
         settings: Settings,
     ) -> Result<Self> {
-        let answer = client.call::<CollectionAnswer>("GET", "/metadata-collection-id", None);
+        let answer = client.call(&COLLECTION, "GET", "/metadata-collection-id", None);
         let home = match answer {
-            Ok(timed) => timed.answer.id,
+            Ok(timed) => timed.answer.collection,
             Err(failure) => bail!(
                 "no OMRS repository answers: {} {} ({} {})",
                 failure.exception,
@@ -120,6 +125,7 @@ impl Suite {
             values: Values::new(settings.seed, settings.volume.instances),
             volume: settings.volume,
             user: settings.user,
+            pid: settings.pid,
             home,
             as_of: None,
             few_types: settings.few_types,
@@ -147,7 +153,7 @@ impl Suite {
         &mut self,
         (stage, passes): (&Stage, &[&Pass]),
         plan: &Plan,
-        watch: &mut Watch,
+        progress: Progress,
         run: &mut VolumeRun,
     ) -> Result<()> {
         if passes[0].profile >= Profile::EntityUpdate && self.as_of.is_none() {
@@ -161,18 +167,42 @@ impl Suite {
             Types::Relationships => &plan.relationships,
             Types::Classifications => &plan.classifications,
         };
-        let before = watch.used();
-        let mut outcome = Ok(());
-        for (at, of) in types.iter().enumerate() {
-            outcome = passes.iter().try_for_each(|pass| self.case(pass, of, run));
-            if outcome.is_err() {
-                break;
-            }
-            watch.show(self, passes[0].profile, at + 1, types.len());
-        }
-        watch.charge(before, run_of(run, passes[0].profile));
+        let before = self.used();
+        let mut cases = types
+            .iter()
+            .flat_map(|of| passes.iter().map(move |pass| (pass, of)));
+        let outcome = cases.try_for_each(|(pass, of)| self.case(pass, of, run));
+        let profile = passes[0].profile;
+        self.charge(before, run_of(run, profile));
         run.instances_created = self.created;
+        progress.say(&format!(
+            "{} {:2} {}: {} calls so far, {} failed test cases",
+            self.volume,
+            profile.id(),
+            profile.name(),
+            self.recorder.calls(),
+            self.recorder.failures(),
+        ));
         outcome
+    }
+
+    /// The CPU time that the server, if its process is known, and this tool have used.
+    fn used(&self) -> (Option<Duration>, Duration) {
+        (
+            self.pid.and_then(process::cpu_time),
+            process::own_cpu_time(),
+        )
+    }
+
+    /// Adds to `run` the CPU time that was used since `before`, and sets its memory.
+    fn charge(&self, before: (Option<Duration>, Duration), run: &mut ProfileRun) {
+        let now = self.used();
+        run.tool_cpu_s += now.1.saturating_sub(before.1).as_secs_f64();
+        if let (Some(before), Some(now)) = (before.0, now.0) {
+            let seconds = now.saturating_sub(before).as_secs_f64();
+            *run.server_cpu_s.get_or_insert_default() += seconds;
+        }
+        run.server_resident_bytes = self.pid.and_then(process::resident);
     }
 
     /// Runs a test case. Failures are recorded.
@@ -230,108 +260,102 @@ impl Suite {
         }
     }
 
+    /// Timed calls, one for each instance, whose answers must not be empty: `POST` with this body,
+    /// or `GET`.
+    ///
+    /// # Errors
+    /// When a call fails or its answer is empty.
+    pub(crate) fn each(
+        &mut self,
+        (row, form): (Row, &Form),
+        guids: &Guids,
+        body: Option<&dyn Encode>,
+        path: impl Fn(&str) -> String,
+    ) -> Result<(), Failure> {
+        let method = if body.is_some() { "POST" } else { "GET" };
+        guids
+            .iter()
+            .try_for_each(|guid| self.given((row, form), method, &path(&escaped(guid)), body))
+    }
+
     /// A timed `POST` whose answer must not be empty.
     ///
     /// # Errors
     /// When it fails or its answer is empty.
-    pub(crate) fn change<A: Answer>(
+    pub(crate) fn change(
         &mut self,
-        row: Row,
+        of: (Row, &Form),
         path: &str,
         body: &dyn Encode,
-    ) -> Result<A, Failure> {
-        self.given(row, "POST", path, Some(body))
+    ) -> Result<(), Failure> {
+        self.given(of, "POST", path, Some(body))
     }
 
-    /// As [`Suite::change`], with `GET`.
+    /// A timed call whose answer must not be empty.
     ///
     /// # Errors
     /// When it fails or its answer is empty.
-    pub(crate) fn get<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
-        self.given(row, "GET", path, None)
-    }
-
-    /// As [`Suite::change`], with no body.
-    ///
-    /// # Errors
-    /// When it fails or its answer is empty.
-    pub(crate) fn post_nothing<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
-        self.given(row, "POST", path, None)
-    }
-
-    fn given<A: Answer>(
+    pub(crate) fn given(
         &mut self,
-        row: Row,
+        (row, form): (Row, &Form),
         method: &str,
         path: &str,
         body: Option<&dyn Encode>,
-    ) -> Result<A, Failure> {
-        let timed = self.client.call::<A>(method, path, body)?;
-        if timed.answer.is_empty() {
+    ) -> Result<(), Failure> {
+        let timed = self.client.call(form, method, path, body)?;
+        if timed.answer.is_empty {
             let mut failure = Failure::empty("the answer has no instance");
             failure.request = path.to_owned();
             return Err(failure);
         }
         self.add(row, &timed);
-        Ok(timed.answer)
-    }
-
-    /// A call that is timed even if its answer is empty. It requests at most `page` instances.
-    ///
-    /// # Errors
-    /// When it fails, or its answer has more instances.
-    pub(crate) fn ask<A: Answer>(
-        &mut self,
-        row: Row,
-        path: &str,
-        body: &dyn Encode,
-        page: Option<u64>,
-    ) -> Result<A, Failure> {
-        let timed = self.page::<A>(path, body, page.unwrap_or(u64::MAX))?;
-        self.add(row, &timed);
-        Ok(timed.answer)
+        Ok(())
     }
 
     /// A search for at most `page` instances, timed if it finds any.
     ///
     /// # Errors
     /// When it fails, or finds more.
-    pub(crate) fn search<A: Answer>(
+    pub(crate) fn search(
         &mut self,
-        row: Row,
+        of: (Row, &Form),
         path: &str,
         body: &dyn Encode,
         page: u64,
-    ) -> Result<A, Failure> {
-        let timed = self.page::<A>(path, body, page)?;
-        if !timed.answer.is_empty() {
+    ) -> Result<Answer, Failure> {
+        self.find(of, path, body, page, false)
+    }
+
+    /// A search for at most `page` instances, timed if it finds any or if `always` is set.
+    ///
+    /// # Errors
+    /// When it fails, or finds more.
+    pub(crate) fn find(
+        &mut self,
+        (row, form): (Row, &Form),
+        path: &str,
+        body: &dyn Encode,
+        page: u64,
+        always: bool,
+    ) -> Result<Answer, Failure> {
+        let timed = self.client.call(form, "POST", path, Some(body))?;
+        let found = timed.answer.instances;
+        if found > page {
+            let problem = format!("{found} instances for a requested page of {page}");
+            let mut failure = Failure::new(FailureKind::Failed, "page too long", &problem);
+            failure.request = path.to_owned();
+            return Err(failure);
+        }
+        if always || !timed.answer.is_empty {
             self.add(row, &timed);
         }
         Ok(timed.answer)
     }
 
-    /// Sends a search and checks that its answer has at most `page` instances.
-    fn page<A: Answer>(
-        &mut self,
-        path: &str,
-        body: &dyn Encode,
-        page: u64,
-    ) -> Result<Timed<A>, Failure> {
-        let timed = self.client.call::<A>("POST", path, Some(body))?;
-        let found = timed.answer.instances();
-        if found <= page {
-            return Ok(timed);
-        }
-        let problem = format!("{found} instances for a requested page of {page}");
-        let mut failure = Failure::new(FailureKind::Failed, "page too long", &problem);
-        failure.request = path.to_owned();
-        Err(failure)
-    }
-
-    fn add<A: Answer>(&mut self, row: Row, timed: &Timed<A>) {
+    fn add(&mut self, row: Row, timed: &Timed) {
         let call = Call {
             elapsed: timed.elapsed,
-            instances: timed.answer.instances(),
+            instances: timed.answer.instances,
             bytes: timed.bytes,
         };
         let (profile, of) = &self.case;

@@ -7,7 +7,7 @@ use super::chart::{Chart, Scale, Series, Shape};
 use super::published::{self, Published};
 use super::table::{Table, judged};
 use super::text::{bytes, ms, optional, three, whole, whole_ms};
-use crate::result::{Buckets, Model, ResultFile, Row, Second};
+use crate::result::{Model, ResultFile, Row, Second};
 
 /// The most points of a line over time. If a run has more seconds, a point covers several of them.
 const POINTS_MAX: usize = 240;
@@ -347,102 +347,55 @@ fn notes(row: &Row) -> String {
     facts.join(". ") + "."
 }
 
-/// The charts of a row: percentiles, and figures over time.
-fn charts(row: &Row) -> Vec<Chart> {
-    let mut percentiles = vec![Series::line("service time", 0, curve(&row.histogram_ns))];
-    let corrected = row.corrected_histogram_ns.as_ref();
-    percentiles.extend(corrected.map(|it| Series::line("from the planned send", 1, curve(it))));
-    let over_time = |title: &str, y, scale, lines: &[(&str, SecondFigure)]| Chart {
-        title: title.to_owned(),
-        x: ("seconds", Scale::Linear),
-        y: (y, scale),
-        series: lines
-            .iter()
-            .enumerate()
-            .map(|(at, (name, value))| Series::line(*name, at, points(row, *value)))
-            .collect(),
-    };
-    vec![
+/// A figure of a second.
+type SecondFigure = fn(&Second) -> f64;
+
+/// The charts of a row: figures over time.
+fn charts(row: &Row) -> [Chart; 2] {
+    let over_time = |title: &str, y, scale, lines: [(&str, SecondFigure); 3]| {
+        let lines = lines.into_iter().enumerate();
         Chart {
-            title: "Percentiles".to_owned(),
-            x: ("percent of the requests at or under it", Scale::Nines),
-            y: ("ms", Scale::Log),
-            series: percentiles,
-        },
+            title: title.to_owned(),
+            x: ("seconds", Scale::Linear),
+            y: (y, scale),
+            series: lines
+                .map(|(at, (name, value))| Series::line(name, at, points(row, value)))
+                .collect(),
+        }
+    };
+    [
         over_time(
             "Throughput and errors over time",
             "a second",
             Scale::Linear,
-            &[
-                ("requests a second", |it| Some(it.samples as f64)),
-                ("errors a second", |it| Some(it.errors as f64)),
-                ("users", |it| Some(f64::from(it.users))),
+            [
+                ("requests a second", |it| it.samples as f64),
+                ("errors a second", |it| it.errors as f64),
+                ("users", |it| f64::from(it.users)),
             ],
         ),
         over_time(
             "Service time over time",
             "ms",
             Scale::Log,
-            &[
-                ("median", |it| Some(it.median_us as f64 / 1e3)),
-                ("99 %", |it| Some(it.line99_us as f64 / 1e3)),
-                ("max", |it| Some(it.max_us as f64 / 1e3)),
+            [
+                ("median", |it| it.median_us as f64 / 1e3),
+                ("99 %", |it| it.line99_us as f64 / 1e3),
+                ("max", |it| it.max_us as f64 / 1e3),
             ],
-        ),
-        over_time(
-            "Processors over time",
-            "percent of one processor",
-            Scale::Linear,
-            &[
-                ("server", |it| it.server_cpu_percent),
-                ("generator", |it| Some(it.generator_cpu_percent)),
-            ],
-        ),
-        over_time(
-            "Memory of the server",
-            "MiB",
-            Scale::Linear,
-            &[("resident", |it| {
-                it.server_rss_bytes
-                    .map(|bytes| bytes as f64 / f64::from(1 << 20))
-            })],
         ),
     ]
 }
-
-/// A figure of a second.
-type SecondFigure = fn(&Second) -> Option<f64>;
 
 /// The points of a line over time: the mean of each group of successive seconds.
 fn points(row: &Row, value: SecondFigure) -> Vec<(f64, f64)> {
     let seconds = row.whole_seconds();
     let group = seconds.len().div_ceil(POINTS_MAX).max(1);
-    let groups = seconds.chunks(group).filter_map(|seconds| {
-        let values: Vec<f64> = seconds.iter().filter_map(value).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        mean.is_finite().then(|| (f64::from(seconds[0].at_s), mean))
+    let groups = seconds.chunks(group).map(|seconds| {
+        let sum: f64 = seconds.iter().map(value).sum();
+        (f64::from(seconds[0].at_s), sum / seconds.len() as f64)
     });
     groups.collect()
-}
-
-/// (percentile, ms) at the first rank of each bucket, without points that are closer than 0.01 on
-/// the chart's scale of nines.
-fn curve(buckets: &Buckets) -> Vec<(f64, f64)> {
-    let count = buckets.count() as f64;
-    let mut seen = 0;
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    let mut last_place = f64::NEG_INFINITY;
-    for (value, bucket) in &buckets.0 {
-        // The last rank of all is the 100th percentile, which has no place on the scale of nines.
-        let percent = 100.0 * seen as f64 / count;
-        seen += bucket;
-        let place = -(1.0 - percent / 100.0).log10();
-        if place - last_place >= 0.01 {
-            points.push((percent, *value as f64 / 1e6));
-            last_place = place;
-        }
-    }
-    points
 }
 
 /// The published tables of the scenarios that ran, with our figures where one ran paced with the

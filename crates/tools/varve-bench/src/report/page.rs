@@ -105,7 +105,7 @@ pub(super) fn environment(report: &mut Report, files: &[ResultFile]) {
             of.somaxconn,
             of.tool_version,
         ));
-        report.text(format!("```\n{}\n```", command(&of.command_line)));
+        report.text(format!("```\n{}\n```", of.command_line.join(" ")));
     }
 }
 
@@ -116,16 +116,4 @@ fn machine(of: &Environment) -> String {
     parts.push(format!("{} memory", bytes(of.memory_bytes as f64)));
     parts.extend([&of.disk, &of.system, &of.kernel].map(String::clone));
     parts.join(", ")
-}
-
-/// A command line, quoted for a shell.
-fn command(words: &[String]) -> String {
-    let quoted = words.iter().map(|word| {
-        let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=,+@%".contains(it);
-        match !word.is_empty() && word.chars().all(plain) {
-            true => word.clone(),
-            false => format!("'{}'", word.replace('\'', "'\\''")),
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }

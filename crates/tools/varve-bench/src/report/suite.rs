@@ -8,7 +8,7 @@ use super::chart::{Chart, Scale, Series, Shape};
 use super::published::Peer;
 use super::table::{Table, judged};
 use super::text::{bytes, optional, three, whole};
-use crate::metadata::{Limit, PUBLISHED_ROWS, ROWS, RowInfo};
+use crate::metadata::{GROWTH_MAX, LINE99_MAX_US, PUBLISHED_ROWS, ROWS, RowInfo};
 use crate::result::{ResultFile, Row, VolumeRun};
 
 /// The volume for which the published calls of each row are known.
@@ -174,10 +174,10 @@ fn figures(info: &RowInfo, row: &Row) -> Vec<String> {
     vec![
         calls,
         optional(whole_ms, |ms| ms.to_string()),
-        judged(ms(median), median > info.limit.median_us()),
+        judged(ms(median), median > info.median_max_us()),
         format!("{low} to {high}"),
         ms(row.columns.line90_us),
-        judged(ms(line99), line99 > Limit::LINE99_US),
+        judged(ms(line99), line99 > LINE99_MAX_US),
         ms(row.columns.max_us),
     ]
 }
@@ -200,19 +200,16 @@ fn missed(report: &mut Report, of: Volume<'_>) {
     ];
     let mut table = Table::new(heads);
     for info in ROWS {
-        let limit = info.limit.median_us();
+        let limit = info.median_max_us();
         let is_over =
-            |row: &&Row| row.columns.median_us > limit || row.more.line99_us > Limit::LINE99_US;
+            |row: &&Row| row.columns.median_us > limit || row.more.line99_us > LINE99_MAX_US;
         if let Some(row) = of.called(info).filter(is_over) {
             table.row([
                 info.row.profile.name().to_owned(),
                 info.row.method.to_owned(),
                 judged(ms(row.columns.median_us), row.columns.median_us > limit),
                 ms(limit),
-                judged(
-                    ms(row.more.line99_us),
-                    row.more.line99_us > Limit::LINE99_US,
-                ),
+                judged(ms(row.more.line99_us), row.more.line99_us > LINE99_MAX_US),
                 three(an_answer(row)),
                 bytes(row.more.received_body_bytes as f64 / row.columns.samples as f64),
             ]);
@@ -294,8 +291,8 @@ fn growth(report: &mut Report, volumes: &[Volume<'_>]) {
             let more = an_answer(last) / an_answer(first);
             // Walks that return a closure may grow with it.
             let allowed = match info.row.method {
-                "getRelatedEntities" | "getLinkingEntities" if more > 1.0 => Limit::GROWTH * more,
-                _ => Limit::GROWTH,
+                "getRelatedEntities" | "getLinkingEntities" if more > 1.0 => GROWTH_MAX * more,
+                _ => GROWTH_MAX,
             };
             cells.push(judged(three(ratio), ratio > allowed));
             cells.extend(more.is_finite().then(|| three(more)));

@@ -50,8 +50,7 @@ impl Worker {
         let user = &mut self.users[index as usize];
         user.was_connected = true;
         user.connect_took = now.saturating_sub(user.sent);
-        let us = (user.connect_took / 1_000).max(1);
-        self.tally.connect.saturating_record(us);
+        self.tally.connect.record(user.connect_took);
         self.send(index);
     }
 
@@ -134,7 +133,7 @@ impl Worker {
         let Some(stream) = &self.users[index as usize].stream else {
             return;
         };
-        match stream.take_error() {
+        match stream.socket().take_error() {
             Ok(None) => {
                 self.watch(index, EventFlags::IN);
                 self.connected(index);

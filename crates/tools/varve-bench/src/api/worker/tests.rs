@@ -181,7 +181,7 @@ fn a_freeze_shows_in_the_corrected_times() {
     let found = run_worker(to, Scenario::VertexById, &load, None);
     let tally = &found.tally;
     let corrected = Buckets::from(&tally.corrected);
-    assert_eq!(corrected.count(), tally.samples + tally.omitted);
+    assert_eq!(corrected.count(), tally.samples() + tally.omitted);
     assert!(corrected.count() <= planned);
     assert!(tally.omitted >= 500 / PERIOD_MS - 1, "{}", tally.omitted);
     // The times of the omitted requests decrease from the freeze's length by one period each.
@@ -205,9 +205,9 @@ fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
             break tally;
         }
     };
-    assert_eq!(tally.samples, 4);
+    assert_eq!(tally.samples(), 4);
     let corrected = Buckets::from(&tally.corrected);
-    assert_eq!(corrected.count(), tally.samples + tally.omitted);
+    assert_eq!(corrected.count(), tally.samples() + tally.omitted);
     // A late send shifts the plan after it: each of the four may cost one request.
     assert!(
         (planned - 4..=planned).contains(&corrected.count()),
@@ -226,9 +226,12 @@ fn connections_that_fail_at_once_do_not_keep_the_worker_from_its_seconds() {
     let nowhere = SocketAddr::from((Ipv4Addr::new(224, 0, 0, 1), 9));
     let found = run_worker(nowhere, Scenario::VertexById, &closed(2, 2.0), None);
     let tally = &found.tally;
-    assert_eq!(tally.errors.get("connect_failed"), Some(&tally.samples));
+    assert_eq!(
+        tally.errors.get(&Failure::ConnectFailed),
+        Some(&tally.samples())
+    );
     // Nine pauses of up to 250 ms, then one each 250 ms.
-    assert!(tally.samples <= 2 * 18, "{}", tally.samples);
+    assert!(tally.samples() <= 2 * 18, "{}", tally.samples());
     let later = found.parts.iter().skip(1).map(|part| part.second().samples);
     let later: u64 = later.sum();
     assert!(later > 0, "{:?}", found.parts);
@@ -246,10 +249,10 @@ fn connections_that_bring_no_answer_are_not_made_again_at_once() {
     for to in [hangs_up, speaks_otherwise] {
         let found = run_worker(to, Scenario::VertexById, &closed(2, 2.0), None);
         let tally = &found.tally;
-        assert_eq!(tally.failed(), tally.samples, "{:?}", tally.errors);
-        assert_eq!(tally.opened, tally.samples);
+        assert_eq!(tally.failed(), tally.samples(), "{:?}", tally.errors);
+        assert_eq!(tally.opened, tally.samples());
         // Nine pauses of up to 250 ms, then one each 250 ms.
-        assert!(tally.samples <= 2 * 18, "{}", tally.samples);
+        assert!(tally.samples() <= 2 * 18, "{}", tally.samples());
     }
 }
 
@@ -265,7 +268,7 @@ fn a_row_ends_when_nothing_new_is_left_to_write() {
     let found = run_worker(to, Scenario::SingleInsertEdges, &load, None);
     let tally = &found.tally;
     assert!(tally.ran_out);
-    assert_eq!((tally.samples, tally.failed()), (400, 0));
+    assert_eq!((tally.samples(), tally.failed()), (400, 0));
 }
 
 #[test]
@@ -283,7 +286,12 @@ fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
         Some(3),
     );
     let tally = &found.tally;
-    assert_eq!(tally.statuses.get(&503), Some(&3), "{:?}", tally.errors);
+    assert_eq!(
+        tally.errors.get(&Failure::Status(503)),
+        Some(&3),
+        "{:?}",
+        tally.errors
+    );
     assert_eq!((tally.opened, tally.reconnects), (3, 2));
     let mut whole = Vec::new();
     let built = requests(to, Scenario::BatchInsertVertices).build(&mut whole);
@@ -305,7 +313,12 @@ fn an_answer_before_the_connection_is_reset_counts() {
         Some(20),
     );
     let tally = &found.tally;
-    assert_eq!(tally.statuses.get(&503), Some(&20), "{:?}", tally.errors);
+    assert_eq!(
+        tally.errors.get(&Failure::Status(503)),
+        Some(&20),
+        "{:?}",
+        tally.errors
+    );
 }
 
 #[test]
@@ -321,7 +334,12 @@ fn a_request_that_was_never_built_sends_nothing() {
     });
     let found = run_worker(to, Scenario::VertexById, &closed(1, UNTIL_DONE_S), Some(3));
     let tally = &found.tally;
-    assert_eq!(tally.errors.get("refused"), Some(&2), "{:?}", tally.errors);
+    assert_eq!(
+        tally.errors.get(&Failure::Refused),
+        Some(&2),
+        "{:?}",
+        tally.errors
+    );
     let read = serving.join().expect("served");
     assert_eq!(tally.sent, read as u64);
 }

@@ -122,24 +122,3 @@ pub(super) fn pass_instance(
         _ => Err(reader.error("a relationship without an end")),
     }
 }
-
-pub(super) fn count_instances(
-    reader: &mut Reader<'_>,
-    kind: InstanceKind,
-    count: &mut u64,
-    checked: &mut Checked,
-) -> Result<(), JsonError> {
-    reader.list(|reader| {
-        *count += 1;
-        pass_instance(reader, kind, None, checked)
-    })
-}
-
-pub(super) fn list_instances(
-    reader: &mut Reader<'_>,
-    kind: InstanceKind,
-    guids: &mut Guids,
-    checked: &mut Checked,
-) -> Result<(), JsonError> {
-    reader.list(|reader| pass_instance(reader, kind, Some(guids), checked))
-}

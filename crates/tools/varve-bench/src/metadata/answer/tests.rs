@@ -3,8 +3,8 @@
 use super::*;
 
 /// Reads an answer without an earlier one.
-fn read_alone<A: Answer>(text: &str) -> Result<(Envelope, A), JsonError> {
-    read(text.as_bytes(), &mut Checked::default())
+fn read_alone(text: &str, form: &Form) -> Result<(Envelope, Answer), JsonError> {
+    read(text.as_bytes(), form, &mut Checked::default())
 }
 
 const TYPE: &str = r#""type":{"class":"InstanceType","typeDefName":"Asset"}"#;
@@ -32,13 +32,13 @@ fn list(entities: &[String]) -> String {
 #[test]
 fn guids_come_in_order() {
     let text = list(&[entity("first"), entity("2"), entity("third")]);
-    let (envelope, found) = read_alone::<EntitiesAnswer>(&text).expect("an answer");
+    let (envelope, found) = read_alone(&text, &ENTITIES).expect("an answer");
     assert_eq!((envelope.code, envelope.exception), (200, None));
-    let guids: Vec<&str> = found.guids().iter().collect();
+    let guids: Vec<&str> = found.guids.iter().collect();
     assert_eq!(guids, ["first", "2", "third"]);
-    assert_eq!((found.instances(), found.guids().get(3)), (3, None));
+    assert_eq!((found.instances, found.guids.get(3)), (3, None));
     let again: Guids = guids.iter().copied().collect();
-    assert_eq!(&again, found.guids());
+    assert_eq!(again, found.guids);
 }
 
 #[test]
@@ -52,13 +52,13 @@ fn both_lists_of_a_graph_are_counted() {
         entity("e")
     );
     let text = answer("InstanceGraphResponse", &rest);
-    let (_, found) = read_alone::<GraphAnswer>(&text).expect("an answer");
-    assert_eq!(found.instances(), 3);
+    let (_, found) = read_alone(&text, &GRAPH).expect("an answer");
+    assert_eq!(found.instances, 3);
     let wrong = text.replacen("EntityProxy", "EntityDetail", 1);
-    read_alone::<GraphAnswer>(&wrong).expect_err("an end is a proxy");
+    read_alone(&wrong, &GRAPH).expect_err("an end is a proxy");
     for end in ["One", "Two"] {
         let wrong = text.replacen(&format!(r#","entity{end}Proxy":{proxy}"#), "", 1);
-        let error = read_alone::<GraphAnswer>(&wrong).expect_err("an end is missing");
+        let error = read_alone(&wrong, &GRAPH).expect_err("an end is missing");
         assert!(error.message().contains("end"), "{error}");
     }
 }
@@ -66,17 +66,17 @@ fn both_lists_of_a_graph_are_counted() {
 #[test]
 fn an_exception_is_read_whatever_the_class() {
     let text = r#"{"relatedHTTPCode":404,"exceptionClassName":"a.B","exceptionErrorMessage":"no"}"#;
-    let (envelope, found) = read_alone::<EntityAnswer>(text).expect("an answer");
+    let (envelope, found) = read_alone(text, &ENTITY).expect("an answer");
     let named = (envelope.code, envelope.exception.as_deref());
     assert_eq!(named, (404, Some("a.B")));
     assert_eq!(envelope.message.as_deref(), Some("no"));
-    assert!(found.is_empty());
+    assert!(found.is_empty);
 }
 
 #[test]
 fn every_class_is_checked_and_every_byte_read() {
     let good = list(&[entity("a")]);
-    read_alone::<EntitiesAnswer>(&good).expect("an answer");
+    read_alone(&good, &ENTITIES).expect("an answer");
     let classes = [
         "EntityListResponse",
         "EntityDetail",
@@ -87,39 +87,39 @@ fn every_class_is_checked_and_every_byte_read() {
     ];
     for class in classes {
         let wrong = good.replace(&format!(r#""class":"{class}""#), r#""class":"Other""#);
-        let error = read_alone::<EntitiesAnswer>(&wrong).expect_err(class);
+        let error = read_alone(&wrong, &ENTITIES).expect_err(class);
         assert!(error.message().contains("Other"), "{error}");
         let without = good.replace(&format!(r#""class":"{class}","#), "");
-        read_alone::<EntitiesAnswer>(&without).expect_err(class);
+        read_alone(&without, &ENTITIES).expect_err(class);
     }
     let nameless = good.replace(r#""guid":"a","#, "");
-    let error = read_alone::<EntitiesAnswer>(&nameless).expect_err("no GUID");
+    let error = read_alone(&nameless, &ENTITIES).expect_err("no GUID");
     assert!(error.message().contains("GUID"), "{error}");
     let empty = good.replace(r#""guid":"a""#, r#""guid":"""#);
-    read_alone::<EntitiesAnswer>(&empty).expect_err("an empty GUID");
+    read_alone(&empty, &ENTITIES).expect_err("an empty GUID");
     for length in 0..good.len() {
-        read_alone::<EntitiesAnswer>(&good[..length]).expect_err("cut off");
+        read_alone(&good[..length], &ENTITIES).expect_err("cut off");
     }
     let more = good.clone() + "1";
-    read_alone::<EntitiesAnswer>(&more).expect_err("more than an answer");
+    read_alone(&more, &ENTITIES).expect_err("more than an answer");
     let mut not_text = good.into_bytes();
     let inside = not_text.len() - 20;
     not_text[inside] = 0xFF;
     let mut checked = Checked::default();
-    read::<EntitiesAnswer>(&not_text, &mut checked).expect_err("not UTF-8");
+    read(&not_text, &ENTITIES, &mut checked).expect_err("not UTF-8");
 }
 
 #[test]
 fn entities_and_their_classifications_are_kept_as_they_came() {
     let text = list(&[entity("a"), entity("b")]);
-    let (_, found) = read_alone::<WholeEntitiesAnswer>(&text).expect("an answer");
-    let texts: Vec<&str> = found.entities.iter().map(RawJson::text).collect();
+    let (_, found) = read_alone(&text, &WHOLE_ENTITIES).expect("an answer");
+    let texts: Vec<&str> = found.whole.iter().map(RawJson::text).collect();
     assert_eq!(texts, [entity("a"), entity("b")]);
-    let kept = classification(&found.entities[0], "C").expect("read");
+    let kept = classification(&found.whole[0], "C").expect("read");
     let kept = kept.expect("it carries it");
     assert!(entity("a").contains(kept.text()));
     assert!(kept.text().starts_with(r#"{"class":"Classification""#));
-    let other = classification(&found.entities[0], "D").expect("read");
+    let other = classification(&found.whole[0], "D").expect("read");
     assert_eq!(other, None);
     let wrong = entity("a").replace(r#""name":"C""#, r#""name":1"#);
     let wrong = RawJson::decode(&mut Reader::new(wrong.as_bytes(), LIMITS).expect("JSON"));

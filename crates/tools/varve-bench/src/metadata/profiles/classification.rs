@@ -4,15 +4,13 @@ use varve_omrs::instances::{Classification, ClassificationOrigin, InstanceProper
 use varve_omrs::json::{Encode, RawJson, Writer};
 use varve_omrs::requests::{InstancePropertiesRequest, MatchCriteria, SequencingOrder as Order};
 
-use super::super::answer::{
-    self, Answer, EntitiesAnswer, EntityAnswer, Listing as _, NothingAnswer, WholeEntitiesAnswer,
-};
+use super::super::answer::{self, Answer, ENTITIES, ENTITY, Form, NOTHING, WHOLE_ENTITIES};
 use super::super::client::{Failure, escaped};
+use super::super::family;
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
 use super::creation::copy_header;
-use super::family::Entities;
 use super::request::{Search, of_home};
 use super::search::wanted;
 
@@ -26,13 +24,13 @@ pub(super) fn classify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
     let name = escaped(&of.name);
     let row = Row::new(P::EntityClassification, "classifyEntity");
     suite.step(row, |suite, row| {
-        let found = suite.first::<Entities>(&entity_type.guid, None)?;
+        let found = suite.first(&family::ENTITIES, &entity_type.guid, None)?;
         for (number, guid) in found.iter().enumerate() {
             let body = InstancePropertiesRequest {
                 properties: suite.values.properties(&of.set, number as u64),
             };
             let path = format!("/instances/entity/{}/classification/{name}", escaped(guid));
-            suite.change::<EntityAnswer>(row, &path, &body)?;
+            suite.change((row, &ENTITY), &path, &body)?;
         }
         Ok(())
     })?;
@@ -51,7 +49,7 @@ pub(super) fn classify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                 entity,
             };
             let path = "/instances/entities/classifications/reference-copy";
-            suite.change::<NothingAnswer>(row, path, &body)?;
+            suite.change((row, &NOTHING), path, &body)?;
         }
         Ok(())
     })
@@ -80,11 +78,11 @@ impl<C: Encode> Encode for CopyRequest<'_, C> {
 /// Reference copies of the entities of a type.
 fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<RawJson>, Failure> {
     let search = Search::first(type_guid, suite.instances());
-    let body = search.entity_properties(Some(of_home(&suite.copies)), Some(MatchCriteria::All));
+    let body = search.entity_properties(Some(of_home(&suite.copies)));
     let row = Row::new(P::EntitySearch, "findEntitiesByProperty");
     let path = "/instances/entities/by-property";
-    let found: WholeEntitiesAnswer = suite.search(row, path, &body, search.size)?;
-    Ok(found.entities)
+    let found = suite.search((row, &WHOLE_ENTITIES), path, &body, search.size)?;
+    Ok(found.whole)
 }
 
 fn path_of_search(of: &PlannedType) -> String {
@@ -100,42 +98,47 @@ pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
         let path = path_of_search(of);
         let page = u64::from(suite.volume.page);
         let search =
-            |suite: &mut Suite, properties: Option<&InstanceProperties>, criteria, order| {
+            |suite: &mut Suite, properties: Option<(&InstanceProperties, MatchCriteria)>, order| {
                 let search = Search {
                     size: page,
                     order: Some(order),
                     ..Search::default()
                 };
-                let body = search.matching(properties.cloned(), criteria);
-                let found = suite.search::<EntitiesAnswer>(row, &path, &body, page);
-                found.map(drop)
+                let properties = properties.map(|(of, criteria)| (of.clone(), criteria));
+                let body = search.matching(properties);
+                suite.search((row, &ENTITIES), &path, &body, page).map(drop)
             };
-        search(suite, None, None, Order::CreationDateRecent)?;
+        search(suite, None, Order::CreationDateRecent)?;
         let pair = of.first_pair();
         let Some(one) = pair[0] else {
             return Ok(());
         };
         let first = wanted(suite, &[one]);
-        search(suite, Some(&first), Some(All), Order::CreationDateOldest)?;
+        search(suite, Some((&first, All)), Order::CreationDateOldest)?;
         let Some(two) = pair[1] else {
             return Ok(());
         };
         let mut both = wanted(suite, &[two]);
         both.values.extend(first.values);
-        search(suite, Some(&both), Some(All), Order::LastUpdateRecent)?;
-        search(suite, Some(&both), Some(Any), Order::LastUpdateOldest)?;
-        search(suite, Some(&both), Some(Neither), Order::Guid)
+        search(suite, Some((&both, All)), Order::LastUpdateRecent)?;
+        search(suite, Some((&both, Any)), Order::LastUpdateOldest)?;
+        search(suite, Some((&both, Neither)), Order::Guid)
     })
 }
 
 /// Entities that have the classification, if the home of the classification is `home`.
-fn carriers<A: Answer>(suite: &mut Suite, of: &PlannedType, home: &str) -> Result<A, Failure> {
+fn carriers(
+    suite: &mut Suite,
+    of: &PlannedType,
+    form: &Form,
+    home: &str,
+) -> Result<Answer, Failure> {
     let search = Search {
         size: suite.instances(),
         ..Search::default()
     };
-    let body = search.matching(Some(of_home(home)), Some(MatchCriteria::All));
-    suite.search(SEARCH, &path_of_search(of), &body, search.size)
+    let body = search.matching(Some(of_home(home)));
+    suite.search((SEARCH, form), &path_of_search(of), &body, search.size)
 }
 
 /// Updates the properties of the classifications whose home is this repository.
@@ -146,8 +149,8 @@ pub(super) fn update(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
     let row = Row::new(P::ClassificationUpdate, "updateEntityClassification");
     suite.step(row, |suite, row| {
         let home = suite.home.clone();
-        let found: EntitiesAnswer = carriers(suite, of, &home)?;
-        for (number, guid) in found.guids().iter().enumerate() {
+        let found = carriers(suite, of, &ENTITIES, &home)?;
+        for (number, guid) in found.guids.iter().enumerate() {
             let properties = suite.values.properties(&of.set, number as u64);
             if properties.is_none() {
                 break;
@@ -155,7 +158,7 @@ pub(super) fn update(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
             let body = InstancePropertiesRequest { properties };
             let (guid, name) = (escaped(guid), escaped(&of.name));
             let path = format!("/instances/entity/{guid}/classification/{name}/properties");
-            suite.change::<EntityAnswer>(row, &path, &body)?;
+            suite.change((row, &ENTITY), &path, &body)?;
         }
         Ok(())
     })
@@ -166,19 +169,19 @@ pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
     let row = Row::new(P::EntityDeclassify, "declassifyEntity");
     suite.step(row, |suite, row| {
         let home = suite.home.clone();
-        let found: EntitiesAnswer = carriers(suite, of, &home)?;
-        for guid in found.guids().iter() {
+        let found = carriers(suite, of, &ENTITIES, &home)?;
+        for guid in found.guids.iter() {
             let (guid, name) = (escaped(guid), escaped(&of.name));
             let path = format!("/instances/entity/{guid}/classification/{name}/delete");
-            suite.post_nothing::<EntityAnswer>(row, &path)?;
+            suite.given((row, &ENTITY), "POST", &path, None)?;
         }
         Ok(())
     })?;
     let row = Row::new(P::EntityDeclassify, "purgeClassificationReferenceCopy");
     suite.step(row, |suite, row| {
         let home = suite.copies.clone();
-        let found: WholeEntitiesAnswer = carriers(suite, of, &home)?;
-        for entity in &found.entities {
+        let found = carriers(suite, of, &WHOLE_ENTITIES, &home)?;
+        for entity in &found.whole {
             let classification = answer::classification(entity, &of.name);
             let classification = classification.map_err(|error| Failure::empty(error.message()))?;
             let Some(classification) = &classification else {
@@ -189,7 +192,7 @@ pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
                 entity,
             };
             let path = "/instances/entities/classifications/reference-copy/purge";
-            suite.change::<NothingAnswer>(row, path, &body)?;
+            suite.change((row, &NOTHING), path, &body)?;
         }
         Ok(())
     })

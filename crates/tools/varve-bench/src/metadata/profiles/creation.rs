@@ -7,13 +7,13 @@ use varve_omrs::instances::{
 use varve_omrs::requests::{EntityCreateRequest, RelationshipCreateRequest};
 use varve_omrs::types::InstanceStatus;
 
-use super::super::answer::{EntityAnswer, NothingAnswer, RelationshipAnswer};
+use super::super::answer::{ENTITY, NOTHING, RELATIONSHIP};
 use super::super::client::Failure;
+use super::super::family::ENTITIES;
 use super::super::plan::{EndType, PlannedType};
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
 use super::super::values::now;
-use super::family::Entities;
 
 /// Creates the entities of a type.
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
@@ -24,7 +24,7 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                 properties: suite.values.properties(&of.set, number),
                 ..EntityCreateRequest::default()
             };
-            suite.change::<EntityAnswer>(row, "/instances/entity", &body)?;
+            suite.change((row, &ENTITY), "/instances/entity", &body)?;
             suite.created += 1;
         }
         Ok(())
@@ -41,7 +41,7 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                 classifications: Vec::new().into(),
                 properties: suite.values.properties(&of.set, number),
             };
-            suite.change::<NothingAnswer>(row, "/instances/entities/reference-copy", &body)?;
+            suite.change((row, &NOTHING), "/instances/entities/reference-copy", &body)?;
             suite.created += 1;
         }
         Ok(())
@@ -91,7 +91,11 @@ pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), F
                 entity_one,
                 entity_two,
             };
-            suite.change::<NothingAnswer>(row, "/instances/relationships/reference-copy", &body)?;
+            suite.change(
+                (row, &NOTHING),
+                "/instances/relationships/reference-copy",
+                &body,
+            )?;
             suite.created += 1;
         }
         Ok(())
@@ -102,8 +106,8 @@ fn add_relationships(suite: &mut Suite, of: &PlannedType, row: Row) -> Result<()
     let [one, two] = of.entity_types.as_slice() else {
         return Ok(());
     };
-    let ones = suite.first::<Entities>(&one.guid, None)?;
-    let twos = suite.first::<Entities>(&two.guid, None)?;
+    let ones = suite.first(&ENTITIES, &one.guid, None)?;
+    let twos = suite.first(&ENTITIES, &two.guid, None)?;
     for (number, (one, two)) in ones.iter().zip(twos.iter()).enumerate() {
         let body = RelationshipCreateRequest {
             type_guid: Some(of.guid.clone()),
@@ -112,7 +116,7 @@ fn add_relationships(suite: &mut Suite, of: &PlannedType, row: Row) -> Result<()
             entity_two_guid: Some(two.to_owned()),
             ..RelationshipCreateRequest::default()
         };
-        suite.change::<RelationshipAnswer>(row, "/instances/relationship", &body)?;
+        suite.change((row, &RELATIONSHIP), "/instances/relationship", &body)?;
         suite.created += 1;
     }
     // If only some types are used, those of an end may have no instances.

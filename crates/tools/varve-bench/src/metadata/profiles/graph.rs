@@ -5,12 +5,11 @@ use varve_omrs::requests::{
     EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest,
 };
 
-use super::super::answer::{EntitiesAnswer, GraphAnswer, Guids, Listing as _, RelationshipsAnswer};
+use super::super::answer::{ENTITIES, GRAPH, Guids, RELATIONSHIPS};
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
-use super::family::Entities;
 use super::request::Search;
 
 /// The depths of neighbourhoods, in edges.
@@ -31,7 +30,7 @@ fn walk(
     profile: P,
     as_of: Option<Millis>,
 ) -> Result<(), Failure> {
-    let guids = suite.first::<Entities>(&of.guid, as_of)?;
+    let guids = suite.first(of.family, &of.guid, as_of)?;
     let page = Search {
         size: u64::from(suite.volume.page),
         as_of,
@@ -47,7 +46,7 @@ fn walk(
         |suite, row| {
             for guid in guids.iter() {
                 let path = format!("/instances/entity/{}/relationships{ending}", escaped(guid));
-                suite.search::<RelationshipsAnswer>(row, &path, &page.of_type(), page.size)?;
+                suite.search((row, &RELATIONSHIPS), &path, &page.of_type(), page.size)?;
             }
             Ok(())
         },
@@ -61,7 +60,7 @@ fn walk(
             for level in LEVELS {
                 let from = from_entity(guid);
                 let path = format!("{from}/by-neighborhood{ending}?level={level}");
-                suite.ask::<GraphAnswer>(row, &path, &body, None)?;
+                suite.find((row, &GRAPH), &path, &body, u64::MAX, true)?;
             }
         }
         Ok(())
@@ -75,8 +74,8 @@ fn walk(
         };
         for guid in guids.iter() {
             let path = format!("{}/by-relationship", from_entity(guid));
-            let found: EntitiesAnswer = suite.ask(row, &path, &body, Some(page.size))?;
-            related.push((guid, few(found.guids())));
+            let found = suite.find((row, &ENTITIES), &path, &body, page.size, true)?;
+            related.push((guid, few(&found.guids)));
         }
         Ok(())
     })?;
@@ -85,7 +84,7 @@ fn walk(
             for other in others.iter() {
                 let (from, to) = (from_entity(guid), escaped(other));
                 let path = format!("{from}/by-linkage{ending}?endEntityGUID={to}");
-                suite.ask::<GraphAnswer>(row, &path, &find, None)?;
+                suite.find((row, &GRAPH), &path, &find, u64::MAX, true)?;
             }
         }
         Ok(())

@@ -10,12 +10,12 @@ use varve_omrs::requests::{
 };
 use varve_omrs::types::InstanceStatus;
 
-use super::super::answer::{Guids, Listing as _};
+use super::super::answer::Guids;
 use super::super::client::Failure;
+use super::super::family::{Family, Properties};
 use super::super::plan::PlannedType;
 use super::super::suite::Suite;
 use super::super::values::exactly;
-use super::family::Family;
 
 /// The header field with the home of an instance.
 const HOME: &str = "metadataCollectionId";
@@ -89,25 +89,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(crate) fn matching(
-        &self,
-        properties: Option<InstanceProperties>,
-        criteria: Option<MatchCriteria>,
-    ) -> PropertyMatchFindRequest {
+    pub(crate) fn matching(&self, properties: Option<Properties>) -> PropertyMatchFindRequest {
+        let (match_properties, match_criteria) = properties.unzip();
         PropertyMatchFindRequest {
             of_type: self.of_type(),
-            match_properties: properties,
-            match_criteria: criteria,
+            match_properties,
+            match_criteria,
         }
     }
 
     pub(crate) fn entity_properties(
         &self,
-        properties: Option<InstanceProperties>,
-        criteria: Option<MatchCriteria>,
+        properties: Option<Properties>,
     ) -> EntityPropertyFindRequest {
         EntityPropertyFindRequest {
-            matching: self.matching(properties, criteria),
+            matching: self.matching(properties),
             classifications: Vec::new(),
         }
     }
@@ -119,8 +115,10 @@ fn narrow(number: u64) -> i32 {
 }
 
 /// A condition for the instances of one home.
-pub(crate) fn of_home(id: &str) -> InstanceProperties {
-    InstanceProperties::default().with(HOME, InstancePropertyValue::string(&exactly(id)))
+pub(crate) fn of_home(id: &str) -> Properties {
+    let home = InstancePropertyValue::string(&exactly(id));
+    let properties = InstanceProperties::default().with(HOME, home);
+    (properties, MatchCriteria::All)
 }
 
 /// A condition for the instances of one home that have been updated.
@@ -155,8 +153,9 @@ pub(crate) fn taken_for(of: &PlannedType) -> TypeDefValidationForRequest {
 
 impl Suite {
     /// The GUIDs of the first instances of a type, at most as many as were created of each.
-    pub(super) fn first<F: Family>(
+    pub(super) fn first(
         &mut self,
+        family: &Family,
         type_guid: &str,
         as_of: Option<Millis>,
     ) -> Result<Guids, Failure> {
@@ -164,44 +163,36 @@ impl Suite {
             as_of,
             ..Search::first(type_guid, self.instances())
         };
-        let path = format!("/instances/{}{}", F::MANY, search.ending());
-        let row = F::searches(as_of.is_some()).find;
-        let body = F::find(&search, None);
-        let found: F::Many = self.search(row, &path, &*body, search.size)?;
-        Ok(found.guids().clone())
+        let path = format!("/instances/{}{}", family.many, search.ending());
+        let row = family.searches(as_of.is_some()).find;
+        let body = (family.find)(&search, None);
+        let found = self.search((row, &family.list), &path, &*body, search.size)?;
+        Ok(found.guids)
     }
 
-    /// The GUIDs of the instances of a type with this home, at most `size`.
-    pub(super) fn homed<F: Family>(
+    /// The GUIDs of the instances of a type with these properties.
+    pub(super) fn with(
         &mut self,
-        of: &PlannedType,
-        home: &str,
-        size: u64,
-        statuses: &[InstanceStatus],
+        family: &Family,
+        search: &Search<'_>,
+        properties: Option<Properties>,
     ) -> Result<Guids, Failure> {
-        let search = Search {
-            statuses,
-            ..Search::first(&of.guid, size)
-        };
-        let body = F::by_property(&search, Some(of_home(home)), Some(MatchCriteria::All));
-        let path = format!("/instances/{}/by-property", F::MANY);
-        let found: F::Many = self.search(F::SEARCHES.by_property, &path, &*body, search.size)?;
-        Ok(found.guids().clone())
+        let body = (family.by_property)(search, properties);
+        let path = format!("/instances/{}/by-property", family.many);
+        let of = (family.searches.by_property, &family.list);
+        Ok(self.search(of, &path, &*body, search.size)?.guids)
     }
 
     /// The GUIDs of our own instances of a type, at most as many as were created.
-    pub(super) fn own<F: Family>(&mut self, of: &PlannedType) -> Result<Guids, Failure> {
-        let (home, size) = (self.home.clone(), self.instances());
-        self.homed::<F>(of, &home, size, &[])
+    pub(super) fn own(&mut self, of: &PlannedType) -> Result<Guids, Failure> {
+        let home = of_home(&self.home);
+        let search = Search::first(&of.guid, self.instances());
+        self.with(of.family, &search, Some(home))
     }
 
     /// The GUIDs of the reference copies of a type, at most `size`.
-    pub(super) fn copied<F: Family>(
-        &mut self,
-        of: &PlannedType,
-        size: u64,
-    ) -> Result<Guids, Failure> {
-        let copies = self.copies.clone();
-        self.homed::<F>(of, &copies, size, &[])
+    pub(super) fn copied(&mut self, of: &PlannedType, size: u64) -> Result<Guids, Failure> {
+        let home = of_home(&self.copies);
+        self.with(of.family, &Search::first(&of.guid, size), Some(home))
     }
 }

@@ -2,88 +2,68 @@
 
 use varve_omrs::requests::{HistoryRangeRequest, HistoryRequest, HistorySequencingOrder};
 
-use super::super::answer::{Answer, EntityAnswer, Guids, RelationshipAnswer, SummaryAnswer};
-use super::super::client::{Failure, escaped};
+use super::super::answer::{ENTITY, Form, RELATIONSHIP, SUMMARY};
+use super::super::client::Failure;
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
-use super::family::{Entities, Family, Relationships};
 
 /// The most versions to request: the default limit of servers of the platform.
 const VERSIONS_MAX: i32 = 1_000;
 
+/// Methods that read an instance: the name, the end of the path, and the answer.
+type Reads = [(&'static str, &'static str, &'static Form)];
+
+const READS_OF_ENTITIES: &Reads = &[
+    ("isEntityKnown", "/existence", &ENTITY),
+    ("getEntitySummary", "/summary", &SUMMARY),
+    ("getEntityDetail", "", &ENTITY),
+];
+const READS_OF_RELATIONSHIPS: &Reads = &[
+    ("isRelationshipKnown", "/existence", &RELATIONSHIP),
+    ("getRelationship", "", &RELATIONSHIP),
+];
+
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    let guids = suite.first::<Entities>(&of.guid, None)?;
-    let row = |method| Row::new(P::EntityRetrieval, method);
-    each::<EntityAnswer>(suite, row("isEntityKnown"), &guids, "entity", "/existence")?;
-    let summary = row("getEntitySummary");
-    each::<SummaryAnswer>(suite, summary, &guids, "entity", "/summary")?;
-    each::<EntityAnswer>(suite, row("getEntityDetail"), &guids, "entity", "")
+    read(suite, of, P::EntityRetrieval, READS_OF_ENTITIES)
 }
 
 pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    let guids = suite.first::<Relationships>(&of.guid, None)?;
-    let row = |method| Row::new(P::RelationshipRetrieval, method);
-    let (known, whole) = (row("isRelationshipKnown"), row("getRelationship"));
-    each::<RelationshipAnswer>(suite, known, &guids, "relationship", "/existence")?;
-    each::<RelationshipAnswer>(suite, whole, &guids, "relationship", "")
+    read(suite, of, P::RelationshipRetrieval, READS_OF_RELATIONSHIPS)
 }
 
-/// Reads each instance once.
-fn each<A: Answer>(
-    suite: &mut Suite,
-    row: Row,
-    guids: &Guids,
-    kind: &str,
-    ending: &str,
-) -> Result<(), Failure> {
-    suite.step(row, |suite, row| {
-        for guid in guids.iter() {
-            let path = format!("/instances/{kind}/{}{ending}", escaped(guid));
-            suite.get::<A>(row, &path)?;
-        }
-        Ok(())
-    })
+/// Reads each instance once by each method.
+fn read(suite: &mut Suite, of: &PlannedType, profile: P, reads: &Reads) -> Result<(), Failure> {
+    let guids = suite.first(of.family, &of.guid, None)?;
+    for (method, ending, form) in reads {
+        suite.step(Row::new(profile, method), |suite, row| {
+            suite.each((row, form), &guids, None, |guid| {
+                format!("/instances/{}/{guid}{ending}", of.family.one)
+            })
+        })?;
+    }
+    Ok(())
 }
 
-pub(super) fn entity_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    let row = |method| Row::new(P::EntityHistoryRetrieval, method);
-    let (as_of, all) = (row("getEntityDetail"), row("getEntityDetailHistory"));
-    past::<Entities>(suite, of, as_of, all)
-}
-
-pub(super) fn relationship_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    let row = |method| Row::new(P::RelationshipHistoryRetrieval, method);
-    let (as_of, all) = (row("getRelationship"), row("getRelationshipHistory"));
-    past::<Relationships>(suite, of, as_of, all)
-}
-
-fn past<F: Family>(
-    suite: &mut Suite,
-    of: &PlannedType,
-    as_of_row: Row,
-    all_row: Row,
-) -> Result<(), Failure> {
-    let as_of_time = suite.as_of;
-    let guids = suite.first::<F>(&of.guid, as_of_time)?;
-    suite.step(as_of_row, |suite, row| {
+/// Reads each instance as of the time before updates, and all its versions.
+pub(super) fn history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let (family, as_of_time) = (of.family, suite.as_of);
+    let guids = suite.first(family, &of.guid, as_of_time)?;
+    let [as_of, all] = family.history;
+    suite.step(as_of, |suite, row| {
         let body = HistoryRequest { as_of_time };
-        for guid in guids.iter() {
-            let path = format!("/instances/{}/{}/history", F::ONE, escaped(guid));
-            suite.change::<F::One>(row, &path, &body)?;
-        }
-        Ok(())
+        suite.each((row, &family.answer), &guids, Some(&body), |guid| {
+            format!("/instances/{}/{guid}/history", family.one)
+        })
     })?;
-    suite.step(all_row, |suite, row| {
+    suite.step(all, |suite, row| {
         let body = HistoryRangeRequest {
             page_size: VERSIONS_MAX,
             order: Some(HistorySequencingOrder::Backwards),
             ..HistoryRangeRequest::default()
         };
-        for guid in guids.iter() {
-            let path = format!("/instances/{}/{}/history/all", F::ONE, escaped(guid));
-            suite.change::<F::Many>(row, &path, &body)?;
-        }
-        Ok(())
+        suite.each((row, &family.list), &guids, Some(&body), |guid| {
+            format!("/instances/{}/{guid}/history/all", family.one)
+        })
     })
 }

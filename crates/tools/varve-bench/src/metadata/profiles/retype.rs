@@ -5,16 +5,15 @@ use varve_omrs::instances::InstanceProperties;
 use varve_omrs::requests::{InstancePropertiesRequest, TypeDefChangeRequest};
 use varve_omrs::types::TypeDefSummary;
 
-use super::super::answer::EntityAnswer;
-use super::super::client::{Failure, escaped};
+use super::super::answer::ENTITY;
+use super::super::client::Failure;
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
-use super::family::{Entities, Relationships};
 
 /// Finds the entities for all three passes, and removes the properties of those that get a subtype.
 pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    let guids = suite.own::<Entities>(of)?;
+    let guids = suite.own(of)?;
     suite.keys.own.insert(of.name.clone(), guids.clone());
     if of.sub_type.is_none() {
         return Ok(());
@@ -24,11 +23,9 @@ pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<
         let body = InstancePropertiesRequest {
             properties: Some(InstanceProperties::default()),
         };
-        for guid in guids.iter() {
-            let path = format!("/instances/entity/{}/properties", escaped(guid));
-            suite.change::<EntityAnswer>(row, &path, &body)?;
-        }
-        Ok(())
+        suite.each((row, &ENTITY), &guids, Some(&body), |guid| {
+            format!("/instances/entity/{guid}/properties")
+        })
     })
 }
 
@@ -62,16 +59,14 @@ fn change_type(
             current: Some(current.clone()),
             new: Some(new.clone()),
         };
-        let guids = suite.keys.own.get(&of.name).cloned();
-        for guid in guids.unwrap_or_default().iter() {
-            let path = format!("/instances/entity/{}/type", escaped(guid));
-            suite.change::<EntityAnswer>(row, &path, &body)?;
-        }
-        Ok(())
+        let guids = suite.keys.own.get(&of.name).cloned().unwrap_or_default();
+        suite.each((row, &ENTITY), &guids, Some(&body), |guid| {
+            format!("/instances/entity/{guid}/type")
+        })
     })
 }
 
 /// Relationships are only searched, since no relationship type has a subtype.
 pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    suite.own::<Relationships>(of).map(drop)
+    suite.own(of).map(drop)
 }

@@ -4,57 +4,46 @@
 use varve_omrs::instances::InstanceProperties;
 use varve_omrs::requests::{MatchCriteria, SequencingOrder as Order};
 
-use super::super::answer::Answer as _;
 use super::super::client::{Failure, escaped};
 use super::super::plan::{Attribute, PlannedType};
 use super::super::profile::Row;
 use super::super::suite::Suite;
 use super::super::values::exactly;
-use super::family::{Entities, Family, Relationships};
 use super::request::Search;
 
-pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    all_of::<Entities>(suite, of, false)
+pub(super) fn now(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    all_of(suite, of, false)
 }
 
-pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    all_of::<Relationships>(suite, of, false)
+pub(super) fn history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    all_of(suite, of, true)
 }
 
-pub(super) fn entity_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    all_of::<Entities>(suite, of, true)
-}
-
-pub(super) fn relationship_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
-    all_of::<Relationships>(suite, of, true)
-}
-
-fn all_of<F: Family>(suite: &mut Suite, of: &PlannedType, past: bool) -> Result<(), Failure> {
-    let rows = F::searches(past);
+fn all_of(suite: &mut Suite, of: &PlannedType, is_past: bool) -> Result<(), Failure> {
+    let rows = of.family.searches(is_past);
     let page = Search {
-        as_of: suite.as_of.filter(|_| past),
+        as_of: suite.as_of.filter(|_| is_past),
         ..Search::first(&of.guid, u64::from(suite.volume.page))
     };
-    suite.step(rows.find, |suite, row| pages::<F>(suite, row, &page))?;
-    suite.step(rows.by_value, |suite, row| {
-        by_value::<F>(suite, row, of, &page)
-    })?;
+    suite.step(rows.find, |suite, row| pages(suite, row, of, &page))?;
+    suite.step(rows.by_value, |suite, row| by_value(suite, row, of, &page))?;
     suite.step(rows.by_property, |suite, row| {
-        by_property::<F>(suite, row, of, &page)
+        by_property(suite, row, of, &page)
     })
 }
 
 /// Every instance of the type, page by page until one is empty.
-fn pages<F: Family>(suite: &mut Suite, row: Row, page: &Search<'_>) -> Result<(), Failure> {
-    let path = format!("/instances/{}{}", F::MANY, page.ending());
+fn pages(suite: &mut Suite, row: Row, of: &PlannedType, page: &Search<'_>) -> Result<(), Failure> {
+    let family = of.family;
+    let path = format!("/instances/{}{}", family.many, page.ending());
     let mut page = page.clone();
     loop {
-        let body = F::find(&page, None);
-        let found: F::Many = suite.search(row, &path, &*body, page.size)?;
-        if found.is_empty() {
+        let body = (family.find)(&page, None);
+        let found = suite.search((row, &family.list), &path, &*body, page.size)?;
+        if found.is_empty {
             return Ok(());
         }
-        page.offset += found.instances();
+        page.offset += found.instances;
     }
 }
 
@@ -76,7 +65,7 @@ pub(super) fn patterns(value: &str) -> [(String, Order); 5] {
 }
 
 /// Searches for the value that every second instance has in its first string.
-fn by_value<F: Family>(
+fn by_value(
     suite: &mut Suite,
     row: Row,
     of: &PlannedType,
@@ -90,10 +79,10 @@ fn by_value<F: Family>(
             order: Some(order),
             ..page.clone()
         };
-        let (many, ending, pattern) = (F::MANY, page.ending(), escaped(&pattern));
+        let (many, ending, pattern) = (of.family.many, page.ending(), escaped(&pattern));
         let path = format!("/instances/{many}/by-property-value{ending}?searchCriteria={pattern}");
-        let body = F::by_value(&search);
-        suite.search::<F::Many>(row, &path, &*body, search.size)?;
+        let body = (of.family.by_value)(&search);
+        suite.search((row, &of.family.list), &path, &*body, search.size)?;
     }
     Ok(())
 }
@@ -110,7 +99,7 @@ pub(super) fn wanted(suite: &mut Suite, attributes: &[&Attribute]) -> InstancePr
 }
 
 /// Searches by one property, by both of two, by either, and by neither.
-fn by_property<F: Family>(
+fn by_property(
     suite: &mut Suite,
     row: Row,
     of: &PlannedType,
@@ -121,17 +110,17 @@ fn by_property<F: Family>(
     let Some(one) = pair[0] else {
         return Ok(());
     };
-    let path = format!("/instances/{}/by-property{}", F::MANY, page.ending());
+    let family = of.family;
+    let path = format!("/instances/{}/by-property{}", family.many, page.ending());
     let search = |suite: &mut Suite, properties: &InstanceProperties, criteria, by, order| {
         let search = Search {
             by: Some(by),
             order: Some(order),
             ..page.clone()
         };
-        let body = F::by_property(&search, Some(properties.clone()), Some(criteria));
-        suite
-            .search::<F::Many>(row, &path, &*body, search.size)
-            .map(drop)
+        let body = (family.by_property)(&search, Some((properties.clone(), criteria)));
+        let found = suite.search((row, &family.list), &path, &*body, search.size);
+        found.map(drop)
     };
     let first = wanted(suite, &[one]);
     search(suite, &first, All, &one.name, Order::PropertyAscending)?;
