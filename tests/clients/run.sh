@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the published HugeGraph clients, TinkerPop's drivers and Egeria's connector against the built
-# server (see README.md): all of them, or those that are named, `run.sh java python`. Then the same
-# with authentication on.
+# Runs the published HugeGraph clients and loader, a JavaScript program, TinkerPop's drivers and
+# console, and Egeria's connector against the built server (see README.md): all of them, or those
+# that are named, `run.sh java python`. Then the same with authentication on.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 clients=("$@")
-[[ $# -gt 0 ]] || clients=(java python gremlin omrs)
+[[ $# -gt 0 ]] || clients=(java python loader javascript gremlin omrs)
 server_options=()
 [[ " ${clients[*]} " != *' omrs '* ]] || server_options=(--set omrs.enabled=true)
 source ../start-server.sh
@@ -14,5 +14,5 @@ for client in "${clients[@]}"; do
   echo "-- $client"
   "./$client/run.sh" "$url" || status=1
 done
-./auth.sh "${clients[@]}" || status=1
+./auth.sh "$@" || status=1
 exit $status

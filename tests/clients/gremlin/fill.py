@@ -2,7 +2,7 @@
 """Fills the graph 'hugegraph' for the drivers of TinkerPop: fill.py http://host:port
 
 TinkerPop's "modern" graph (six vertices, numbers as ids) and 1,000 vertices 'item', by REST.
-Whatever the graph holds is removed before.
+Whatever the graph holds is removed before. The graph 'made' is made new, empty and open.
 """
 import base64
 import json
@@ -11,7 +11,8 @@ import sys
 import urllib.parse
 import urllib.request
 
-GRAPH = sys.argv[1] + "/graphs/hugegraph"
+GRAPHS = sys.argv[1] + "/graphs"
+GRAPH = GRAPHS + "/hugegraph"
 CONFIRMED = "I'm sure to delete all data"
 ITEMS = 1_000
 AUTHORIZATION = {}
@@ -25,9 +26,9 @@ KNOWS = [(1, 2, 0.5), (1, 4, 1.0)]
 CREATED = [(1, 3, 0.4), (4, 5, 1.0), (4, 3, 0.4), (6, 3, 0.2)]
 
 
-def send(method, path, body=None):
+def send(method, path, body=None, base=GRAPH):
     request = urllib.request.Request(
-        f"{GRAPH}/{path}",
+        f"{base}/{path}",
         method=method,
         data=None if body is None else json.dumps(body).encode(),
         headers={"Content-Type": "application/json", **AUTHORIZATION},
@@ -69,6 +70,13 @@ def edges(label, target, rows):
     send("POST", "graph/edges/batch", batch)
 
 
+def open_graph(name):
+    if name in send("GET", "", base=GRAPHS)["graphs"]:
+        dropped = {"confirm_message": "I'm sure to drop the graph"}
+        send("DELETE", f"{name}?" + urllib.parse.urlencode(dropped), base=GRAPHS)
+    send("POST", name, {"schema": "open"}, base=GRAPHS)
+
+
 send("DELETE", "clear?" + urllib.parse.urlencode({"confirm_message": CONFIRMED}))
 schema()
 vertices("person", [(id, {"name": name, "age": age}) for id, (name, age) in PERSONS.items()])
@@ -76,3 +84,4 @@ vertices("software", [(id, {"name": name, "lang": "java"}) for id, name in SOFTW
 vertices("item", [(1_000 + i, {"name": f"item {i}"}) for i in range(ITEMS)])
 edges("knows", "person", KNOWS)
 edges("created", "software", CREATED)
+open_graph("made")

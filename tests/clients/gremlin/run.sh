@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs TinkerPop's published drivers against a server:
-#   run.sh http://host:port [python|java|javascript|go]...
+#   run.sh http://host:port [python|java|console|javascript|go]...
 # The server's graph 'hugegraph' is cleared and filled. Each driver prints 'N passed, N failed', or
 # 'skipped: …' without its tools.
 set -uo pipefail
@@ -10,7 +10,12 @@ url="$1"
 socket="ws://${url#http://}/gremlin"
 shift
 drivers=("$@")
-[[ $# -gt 0 ]] || drivers=(python java javascript go)
+if [[ $# -eq 0 && -n ${VARVE_USER:-} && ${VARVE_TEST_LANE:-} == merge ]]; then
+  # The console logs in by gremlin-driver.
+  drivers=(python java javascript go)
+elif [[ $# -eq 0 ]]; then
+  drivers=(python java console javascript go)
+fi
 python="${PYTHON:-python3}"
 caches="${XDG_CACHE_HOME:-$HOME/.cache}/varve/clients"
 command -v "$python" >/dev/null || { echo "skipped: no python"; exit 0; }
@@ -69,6 +74,18 @@ run_java() {
     compile dependency:build-classpath -Dmdep.outputFile="$cache/classpath" >&2 || return 1
   java -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.clients.Main "$socket" || return 1
   program java "$cache/Application.java" java -cp "$(cat "$cache/classpath")"
+}
+
+# The console comes with the configuration that its users have.
+run_console() {
+  missing java mvn && return 0
+  local version=3.7.3 cache="$caches/gremlin-console"
+  local folder="$cache/apache-tinkerpop-gremlin-console-$version"
+  if [[ ! -e $folder/bin/gremlin.sh ]]; then
+    mvn -q -B dependency:unpack -f "$here/java/pom.xml" -Dbuild.folder="$cache/target" -DoutputDirectory="$cache" \
+      -Dartifact="org.apache.tinkerpop:gremlin-console:$version:zip:distribution" >&2 || return 1
+  fi
+  "$python" "$here/console/check.py" "$folder" "$url"
 }
 
 run_javascript() {

@@ -92,6 +92,30 @@ async function traversals(g) {
   });
 }
 
+// Vertices with ids of the server, sent back as they came: as starts, ends of edges and arguments.
+async function made(g) {
+  const count = 20;
+  const vertices = [];
+  for (let i = 0; i < count; i += 1) {
+    vertices.push((await g.addV('maker').property('number', i).next()).value);
+  }
+  assert.strictEqual(new Set(vertices.map((v) => v.id)).size, count);
+  for (const [i, v] of vertices.entries()) {
+    for (const id of [v, v.id]) {
+      assert.strictEqual((await g.V(id).values('number').next()).value, i);
+    }
+    if (i > 0) {
+      const { value } = await g.addE('next').from_(vertices[i - 1]).to(v).next();
+      assert.deepStrictEqual([value.outV.id, value.inV.id], [vertices[i - 1].id, v.id]);
+    }
+  }
+  const last = await g.V(vertices[0]).repeat(__.out('next')).times(count - 1).id().toList();
+  assert.deepStrictEqual(last, [vertices[count - 1].id]);
+  const { value } = await g.V(vertices[0].id).addE('back').to(__.V(vertices[1].id)).inV().next();
+  assert.strictEqual(value.id, vertices[1].id);
+  assert.strictEqual(Number((await g.V(...vertices).count().next()).value), count);
+}
+
 async function scripts(client) {
   const all = async (script, bindings, options) => (await client.submit(script, bindings, options)).toArray();
   await check('script', async () => assert.deepStrictEqual(await all("g.V(1).values('name')"), ['marko']));
@@ -124,6 +148,9 @@ async function main() {
     const connection = new DriverRemoteConnection(url, each);
     await traversals(traversal().withRemote(connection));
     await connection.close();
+    const open = new DriverRemoteConnection(url, { ...each, traversalSource: '__g_made' });
+    await check('vertices of the server', () => made(traversal().withRemote(open)));
+    await open.close();
     const client = new Client(url, each);
     await scripts(client);
     await client.close();

@@ -21,6 +21,11 @@ LOGIN = {"username": os.environ.get("VARVE_USER", ""), "password": os.environ.ge
 counts = {"passed": 0, "failed": 0}
 
 
+def source(connection):
+    begun = traversal()
+    return begun.with_(connection) if hasattr(begun, "with_") else begun.with_remote(connection)
+
+
 def check(name, run):
     try:
         run()
@@ -75,6 +80,25 @@ def traversals(g):
     check("tokens", lambda: same(g.with_("materializeProperties", "tokens").V(1).next().properties or [], []))
     check("timeout", lambda: refused(lambda: g.with_("evaluationTimeout", 50).V().repeat(__.both()).count().next(), 598, "evaluationTimeout"))
     check("error", lambda: refused(lambda: g.inject("a").math("_+1").next(), 500, ""))
+
+
+def made(g):
+    """Vertices with ids of the server, sent back as they came: as starts, ends of edges and arguments."""
+    count = 20
+    before = g.V().has_label("maker").count().next()
+    vertices = [g.add_v("maker").property("number", i).next() for i in range(count)]
+    same(g.V().has_label("maker").count().next(), before + count)
+    same(len({v.id for v in vertices}), count)
+    for i, v in enumerate(vertices):
+        same((g.V(v).values("number").next(), g.V(v.id).values("number").next()), (i, i))
+    for v, w in zip(vertices, vertices[1:]):
+        edge = g.add_e("next").from_(v).to(w).property("weight", v.id).next()
+        same((edge.outV.id, edge.inV.id), (v.id, w.id))
+        same(g.E(edge).values("weight").next(), v.id)
+    same(g.V(vertices[0]).repeat(__.out("next")).times(count - 1).next(), vertices[-1])
+    same(g.V(vertices[0]).add_e("back").to(__.V(vertices[1])).in_v().next(), vertices[1])
+    same(g.V(vertices[0]).out("next").is_(vertices[1]).count().next(), 1)
+    same(g.V(vertices).count().next(), count)
 
 
 def dates(g):
@@ -136,11 +160,18 @@ def scripts(c):
 
 for wire in (serializer.GraphBinarySerializersV1(), serializer.GraphSONSerializersV3d0()):
     connection = DriverRemoteConnection(URL, SOURCE, message_serializer=wire, **LOGIN)
-    traversals(traversal().with_(connection) if hasattr(traversal(), "with_") else traversal().with_remote(connection))
+    traversals(source(connection))
+    connection.close()
+    connection = DriverRemoteConnection(URL, "__g_made", message_serializer=wire, **LOGIN)
+    check("vertices of the server", lambda: made(source(connection)))
     connection.close()
     texts = client.Client(URL, SOURCE, message_serializer=wire, **LOGIN)
     scripts(texts)
     texts.close()
+# As the driver comes, with its own serializer.
+stock = DriverRemoteConnection(URL, "__g_made", **LOGIN)
+check("vertices of the server", lambda: made(source(stock)))
+stock.close()
 if LOGIN["username"]:
     for wrong in ({**LOGIN, "password": "wrong"}, {"username": "nobody", "password": "x"}):
         stranger = client.Client(URL, SOURCE, **wrong)

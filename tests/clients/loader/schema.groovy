@@ -1,0 +1,16 @@
+schema.propertyKey("name").asText().ifNotExist().create()
+schema.propertyKey("age").asInt().ifNotExist().create()
+schema.propertyKey("city").asText().ifNotExist().create()
+schema.propertyKey("born").asDate().ifNotExist().create()
+schema.propertyKey("since").asDate().ifNotExist().create()
+schema.propertyKey("weight").asDouble().ifNotExist().create()
+
+schema.vertexLabel("person").properties("name", "age", "city", "born").primaryKeys("name")
+      .nullableKeys("city", "born").ifNotExist().create()
+schema.edgeLabel("knows").sourceLabel("person").targetLabel("person").properties("since", "weight")
+      .ifNotExist().create()
+
+schema.indexLabel("personByCity").onV("person").by("city").secondary().ifNotExist().create()
+schema.indexLabel("personByAge").onV("person").by("age").range().ifNotExist().create()
+schema.indexLabel("personByBorn").onV("person").by("born").range().ifNotExist().create()
+schema.indexLabel("knowsByWeight").onE("knows").by("weight").range().ifNotExist().create()
