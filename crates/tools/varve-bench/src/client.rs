@@ -141,7 +141,23 @@ pub(crate) fn body<'a>(head: &Head, answer: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         .map_err(|_| anyhow!("the body is malformed"))
 }
 
-/// An answer.
+/// Writes a request: the parts of its first line, its headers, and its body of JSON if it has one.
+pub(crate) fn write_request(out: &mut Vec<u8>, line: &[&str], headers: &str, body: Option<&[u8]>) {
+    for part in line.iter().chain(&[" HTTP/1.1\r\n", headers]) {
+        out.extend_from_slice(part.as_bytes());
+    }
+    if let Some(body) = body {
+        let length = body.len();
+        write!(
+            out,
+            "Content-Type: application/json\r\nContent-Length: {length}\r\n"
+        )
+        .expect("memory can be written to");
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(body.unwrap_or_default());
+}
+
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -149,12 +165,10 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The body as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON.
     pub(crate) fn json(&self) -> Result<serde_json::Value> {
         serde_json::from_slice(&self.body).with_context(|| format!("not JSON: {}", self.text()))
     }
@@ -176,14 +190,14 @@ impl Probe {
     /// Sends a request and returns its answer, with any status.
     pub(crate) fn ask(&mut self, method: &str, path: &str, body: Option<&str>) -> Result<Answer> {
         let headers = self.connection.endpoint.headers();
-        let mut request = format!("{method} {path} HTTP/1.1\r\n{headers}");
-        if let Some(body) = body {
-            request += "Content-Type: application/json\r\n";
-            request += &format!("Content-Length: {}\r\n", body.len());
-        }
-        request += "\r\n";
-        request += body.unwrap_or_default();
-        self.send(request.as_bytes())
+        let mut request = Vec::new();
+        write_request(
+            &mut request,
+            &[method, " ", path],
+            &headers,
+            body.map(str::as_bytes),
+        );
+        self.send(&request)
             .with_context(|| format!("{method} {path}"))
     }
 

@@ -153,7 +153,6 @@ fn plain_host(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-/// The TLS configuration of connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Security {
     config: Arc<ClientConfig>,
@@ -190,14 +189,12 @@ impl Security {
     }
 }
 
-/// The certificates of a PEM file.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let reading = || format!("reading {}", file.display());
     let found = CertificateDer::pem_file_iter(file).with_context(reading)?;
     found.collect::<Result<_, _>>().with_context(reading)
 }
 
-/// The byte stream of a connection.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Plain(TcpStream),

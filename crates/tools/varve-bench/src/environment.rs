@@ -1,7 +1,9 @@
 //! The machine of a run, for the result file.
 
+use std::ffi::CStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -55,8 +57,9 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The facts that are known before a run with this seed and number of threads.
-    pub(crate) fn new(data: &Data, machine: Option<&str>, seed: u64, threads: u32) -> Self {
+    /// The facts that are known before a run with this seed and number of threads. `data`: the
+    /// folder below which the server keeps its data, if the run starts it.
+    pub(crate) fn new(data: Option<&Path>, machine: Option<&str>, seed: u64, threads: u32) -> Self {
         let memory = field("/proc/meminfo", "MemTotal");
         let memory = memory.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
         Self {
@@ -72,7 +75,7 @@ impl Environment {
             command_line: std::env::args().collect(),
             seed,
             started: now(),
-            somaxconn: read_number("/proc/sys/net/core/somaxconn"),
+            somaxconn: first_number("/proc/sys/net/core/somaxconn"),
             load_average_start: load_average(),
             generator_threads: threads,
             ..Self::default()
@@ -83,22 +86,6 @@ impl Environment {
     pub(crate) fn end(&mut self) {
         self.ended = now();
         self.load_average_end = load_average();
-    }
-}
-
-/// The location of the data of the server under test.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Data {
-    /// In this folder, or in a folder that will be created in it.
-    Folder(PathBuf),
-    /// Unknown: the server was running before.
-    Elsewhere,
-}
-
-impl Data {
-    /// The data of a server that is started with a temporary folder.
-    pub(crate) fn temporary() -> Self {
-        Self::Folder(std::env::temp_dir())
     }
 }
 
@@ -114,24 +101,19 @@ pub(crate) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
 
-/// Load average of the last minute.
 fn load_average() -> f64 {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ')
-        .next()
-        .and_then(|it| it.parse().ok())
-        .unwrap_or_default()
+    first_number("/proc/loadavg")
 }
 
-fn read_number(path: &str) -> u64 {
-    fs::read_to_string(path)
-        .ok()
-        .and_then(|text| text.trim().parse().ok())
-        .unwrap_or_default()
+/// The first number of a file; 0 if there is none.
+fn first_number<N: FromStr + Default>(path: &str) -> N {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.parse().unwrap_or_default()
 }
 
 /// The value of the first line `name: value` of a file.
-pub(crate) fn field(path: &str, name: &str) -> Option<String> {
+fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -141,37 +123,30 @@ pub(crate) fn field(path: &str, name: &str) -> Option<String> {
 
 fn kernel() -> String {
     let uname = rustix::system::uname();
-    format!(
-        "{} {}",
-        uname.sysname().to_string_lossy(),
-        uname.release().to_string_lossy()
-    )
+    let parts = [uname.sysname(), uname.release()];
+    parts.map(CStr::to_string_lossy).join(" ")
 }
 
 fn system() -> String {
     let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
-    text.lines()
-        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
-        .map_or_else(
-            || "unknown".to_owned(),
-            |name| name.trim_matches('"').to_owned(),
-        )
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    name.unwrap_or("unknown").trim_matches('"').to_owned()
 }
 
 /// Device and file system of the data, and whether that is memory. If the server was running
 /// before, its folder is unknown, and the text is about the tool's own folder.
-pub(crate) fn disk(data: &Data) -> String {
-    let here = || std::env::current_dir().unwrap_or_default();
+fn disk(data: Option<&Path>) -> String {
     let (folder, remark) = match data {
-        Data::Folder(folder) => (folder.clone(), ""),
-        Data::Elsewhere => (here(), " (of the tool's folder; the server chose its own)"),
+        Some(folder) => (folder, ""),
+        None => (
+            Path::new("."),
+            " (of the tool's folder; the server chose its own)",
+        ),
     };
-    // Mount points have no symbolic links. For a folder that does not exist yet, the nearest
-    // existing ancestor is used.
-    let folder = folder
-        .ancestors()
-        .find_map(|it| fs::canonicalize(it).ok())
-        .unwrap_or_else(here);
+    // Mount points have no symbolic links.
+    let folder = fs::canonicalize(folder).unwrap_or_default();
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let disk = mounted(&mounts, &folder).unwrap_or_else(|| "unknown".to_owned());
     format!("{disk}{remark}")
@@ -206,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_described() {
-        let environment = Environment::new(&Data::temporary(), None, 1, 1);
+        let environment = Environment::new(Some(&std::env::temp_dir()), None, 1, 1);
         assert!(environment.cpu_count > 0);
         assert!(environment.memory_bytes > 1 << 20);
         assert!(
@@ -239,10 +214,8 @@ mod tests {
 
     #[test]
     fn a_disk_that_may_not_be_the_datas_is_marked() {
-        assert!(disk(&Data::Elsewhere).contains("the server chose its own"));
-        let temporary = disk(&Data::temporary());
+        assert!(disk(None).contains("the server chose its own"));
+        let temporary = disk(Some(&std::env::temp_dir()));
         assert!(!temporary.contains("chose"), "{temporary}");
-        let still_to_be_made = std::env::temp_dir().join("not-there/nor-this");
-        assert_eq!(disk(&Data::Folder(still_to_be_made)), temporary);
     }
 }

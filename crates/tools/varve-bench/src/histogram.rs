@@ -3,7 +3,6 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Significant digits of the values.
 const DIGITS: u8 = 3;
 /// The longest time that a histogram distinguishes: half an hour, in nanoseconds. Longer times
 /// count as this one.
@@ -28,7 +27,6 @@ impl Times {
         self.0.saturating_record(ns.max(1));
     }
 
-    /// The number of recorded times.
     pub(crate) fn count(&self) -> u64 {
         self.0.len()
     }

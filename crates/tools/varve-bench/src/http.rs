@@ -10,11 +10,9 @@ const HEADERS_MAX: usize = 64;
 /// The facts in the head of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The status.
     pub(crate) status: u16,
     /// Length of the head, including its empty line.
     pub(crate) length: usize,
-    /// How the body ends.
     pub(crate) body: Body,
     /// Whether the server closes the connection after the answer.
     pub(crate) close: bool,

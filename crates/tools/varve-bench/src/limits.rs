@@ -44,9 +44,7 @@ use crate::random::{Random, mix};
 use crate::result::{Load, Model, Row};
 use crate::run::{Session, Suite};
 
-/// Prefix of all ids.
 const PREFIX: [u8; 3] = *b"lim";
-/// Time-out of connections and answers.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The time limit of a measurement, in seconds; its length is a number of requests.
 const LONGEST_S: f64 = 3_600.0;
@@ -212,7 +210,6 @@ impl<'a> Limits<'a> {
         quiet::wait(pid, self.arguments.rest)
     }
 
-    /// Flushes and compacts all stores.
     fn settle(&mut self) -> Result<()> {
         eprintln!("merging the files of all stores …");
         let path = format!("{}/compact", self.target.place.base);
@@ -220,13 +217,11 @@ impl<'a> Limits<'a> {
         self.engines.iter().try_for_each(BareEngine::settle)
     }
 
-    /// Reads from an engine.
     fn read(&self, at: usize, what: &Measure, data: &Data, count: u64, seed: u64) -> Result<Row> {
         let keys = read_keys(what, data, &self.target.place, count, seed)?;
         self.engines[at].read(&keys)
     }
 
-    /// Writes to an engine.
     fn write(&self, at: usize, what: &Measure, batches: &[Batch]) -> Result<Row> {
         // Writers that wait for a sync at the same time share it, like the server's users. A graph
         // has one committer.

@@ -129,7 +129,6 @@ fn remove(folder: &Path) {
     }
 }
 
-/// A temporary folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,

@@ -7,7 +7,6 @@ use std::io::{IsTerminal as _, Write as _};
 /// Returns to the start of the terminal's line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
-/// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Not shown.
@@ -43,7 +42,6 @@ impl Progress {
     }
 }
 
-/// Prints a warning.
 pub(crate) fn warn(text: &str) {
     Progress::new(false).say(&format!("warning: {text}"));
 }

@@ -68,7 +68,6 @@ impl Report {
         texts.join("\n\n") + "\n"
     }
 
-    /// The page.
     pub(crate) fn html(&self) -> String {
         page::html(self)
     }

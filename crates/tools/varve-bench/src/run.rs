@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::arguments::Common;
-use crate::environment::{Data, Environment};
+use crate::environment::Environment;
 use crate::owned;
 use crate::progress::{self, Progress};
 use crate::report;
@@ -45,11 +45,9 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When no server accepts connections in time.
     pub(crate) fn new(common: &'a Common, suite: &str, threads: u32) -> Result<Self> {
-        let data = match common.serve {
-            Some(_) => Data::temporary(),
-            None => Data::Elsewhere,
-        };
-        let environment = Environment::new(&data, common.machine.as_deref(), common.seed, threads);
+        let data = common.serve.as_ref().map(|_| std::env::temp_dir());
+        let (data, machine) = (data.as_deref(), common.machine.as_deref());
+        let environment = Environment::new(data, machine, common.seed, threads);
         let title = common.title.clone();
         if let Some(seconds) = common.wait {
             wait::for_server(&common.url, seconds)?;
@@ -87,7 +85,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Address of the server.
     pub(crate) fn url(&self) -> String {
         let own = self.served.as_ref().map(|it| &it.url);
         own.unwrap_or(&self.common.url).clone()
@@ -105,7 +102,6 @@ impl<'a> Session<'a> {
         self.file.environment.warnings.push(warning);
     }
 
-    /// Records why the run fails.
     pub(crate) fn fail(&mut self, why: String) {
         self.failed.push(why);
     }

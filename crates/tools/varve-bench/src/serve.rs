@@ -37,7 +37,6 @@ pub(crate) enum VerifyStore {
     Never,
 }
 
-/// The result of verifying a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// What was found, or why the store was not verified.

@@ -5,32 +5,31 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::endpoint;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 
 /// The time limit of one attempt to connect.
 const CONNECTING: Duration = Duration::from_secs(2);
-/// The pause before the next attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Waits until a server accepts connections at `url`.
+/// Waits until a server accepts connections at `url`. The name is resolved each time, since it may
+/// only become known with the server.
 ///
 /// # Errors
 /// When none does in this number of seconds.
 pub(crate) fn for_server(url: &str, seconds: u64) -> Result<()> {
     let (limit, started) = (Duration::from_secs(seconds), Instant::now());
-    loop {
-        let tried = connect(url);
-        match tried {
-            Err(_) if started.elapsed() < limit => std::thread::sleep(PAUSE),
-            tried => return tried.with_context(|| format!("{url}, after {seconds} seconds")),
+    let connect = || {
+        Ok(TcpStream::connect_timeout(
+            &endpoint::address(url)?,
+            CONNECTING,
+        )?)
+    };
+    while let Err::<_, Error>(error) = connect() {
+        if started.elapsed() >= limit {
+            return Err(error).with_context(|| format!("{url}, after {seconds} seconds"));
         }
+        std::thread::sleep(PAUSE);
     }
-}
-
-/// Connects once. The name is resolved each time, since it may only become known with the server.
-fn connect(url: &str) -> Result<()> {
-    let address = endpoint::address(url)?;
-    TcpStream::connect_timeout(&address, CONNECTING).context("no connection")?;
     Ok(())
 }
 

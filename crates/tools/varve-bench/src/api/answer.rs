@@ -4,7 +4,6 @@ use memchr::memmem;
 
 use super::payload::ID;
 
-/// The expected answer of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expect {
     pub(crate) status: u16,
@@ -13,7 +12,6 @@ pub(crate) struct Expect {
     pub(crate) first: u64,
     /// How many elements there are.
     pub(crate) count: u32,
-    /// Whether elements were written.
     pub(crate) writes: bool,
 }
 
@@ -29,11 +27,9 @@ pub(crate) enum Check {
     Name([u8; 8]),
     /// A list. If the first list of the body is empty, the verdict is [`Verdict::Empty`].
     List,
-    /// Any body.
     Any,
 }
 
-/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,

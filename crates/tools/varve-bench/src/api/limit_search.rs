@@ -5,7 +5,6 @@ const CLOSE_ENOUGH: f64 = 0.05;
 /// The most steps that halve the gap.
 const HALVINGS: u32 = 5;
 
-/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Clean,
@@ -14,7 +13,6 @@ pub(crate) enum Step {
     Last,
 }
 
-/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoadRange {
     pub(crate) last_clean: Option<u32>,

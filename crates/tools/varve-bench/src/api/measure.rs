@@ -17,14 +17,12 @@ pub(crate) struct Acknowledged {
     pub(crate) count: u32,
 }
 
-/// The measurements of one worker.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Service times.
     pub(crate) service: Times,
     /// Times from the planned send.
     pub(crate) corrected: Times,
-    /// Times to connect.
     pub(crate) connect: Times,
     pub(crate) omitted: u64,
     pub(crate) succeeded_items: u64,
@@ -62,7 +60,6 @@ impl Tally {
         }
     }
 
-    /// Counts a failed sample.
     pub(crate) fn record_error(&mut self, failure: Failure, text: &[u8]) {
         let count = self.errors.entry(failure).or_default();
         *count += 1;
@@ -90,7 +87,6 @@ impl Tally {
         }
     }
 
-    /// Adds the tally of another worker.
     pub(crate) fn merge(&mut self, other: Self) {
         self.service.merge(&other.service);
         self.corrected.merge(&other.corrected);
@@ -134,12 +130,10 @@ impl Tally {
         self.service.count()
     }
 
-    /// Failed samples.
     pub(crate) fn failed(&self) -> u64 {
         self.errors.values().sum()
     }
 
-    /// Failed samples by kind.
     pub(crate) fn errors_by_kind(&self) -> BTreeMap<String, u64> {
         let errors = self.errors.iter();
         errors.map(|(failure, n)| (failure.kind(), *n)).collect()
@@ -152,22 +146,15 @@ impl Tally {
     }
 }
 
-/// Why a sample failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Failure {
-    /// The connection was refused.
     Refused,
-    /// No connection in time.
     ConnectTimeout,
-    /// No connection for another reason.
     ConnectFailed,
-    /// No answer in time.
     ReadTimeout,
-    /// The connection was reset.
     Reset,
     /// The connection was closed before the answer was whole.
     Closed,
-    /// The answer is not valid HTTP.
     BadAnswer,
     /// The status is not one that the scenario expects.
     Status(u16),

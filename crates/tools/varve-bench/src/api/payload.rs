@@ -3,6 +3,8 @@
 //! Elements are a function of their number, the run's prefix and the seed, and have a fixed width.
 //! So a request is a template with a few fields to fill in, which keeps the generator cheap.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::social::{KNOWS_LABEL, PERSON_LABEL};
@@ -10,18 +12,14 @@ use crate::random::mix;
 
 /// The 32 digits of ids and texts, none of which can be mistaken for another.
 const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// Length of the run's prefix.
 pub(crate) const PREFIX: usize = 3;
-/// Length of an id.
 pub(crate) const ID: usize = PREFIX + NUMBER;
 /// Digits of an id's number.
 const NUMBER: usize = 6;
 /// Bits of an id's number, which bound the number of elements of a run.
 const NUMBER_BITS: u32 = 5 * NUMBER as u32;
 
-/// Vertex label of the plain vertices.
 pub(crate) const VERTEX_LABEL: &str = "benchv";
-/// Edge label.
 pub(crate) const EDGE_LABEL: &str = "benche";
 /// Plain vertices that every run creates first. They have the last numbers, which no scenario uses.
 pub(crate) const PROBES: u64 = 2;
@@ -94,7 +92,6 @@ impl Naming {
         mix(number ^ self.seed.rotate_left(17))
     }
 
-    /// The name of vertex `number`.
     pub(crate) fn name(&self, number: u64) -> [u8; 8] {
         let mut name = [0; 8];
         write_digits(&mut name, self.content(number));
@@ -108,21 +105,15 @@ impl Naming {
 
     /// Names and values of the properties with which vertex `number` of a kind is created.
     pub(crate) fn properties(&self, kind: VertexKind, number: u64) -> Vec<(String, Value)> {
-        let text = |bytes: [u8; 8]| String::from_utf8_lossy(&bytes).into_owned();
-        let name = ("bname".to_owned(), text(self.name(number)).into());
-        match kind {
-            VertexKind::Plain => {
-                vec![name, ("bage".to_owned(), self.age(number).into())]
-            }
-            VertexKind::Person => vec![
-                name,
-                ("bage".to_owned(), self.age(number).into()),
-                (
-                    "bcity".to_owned(),
-                    String::from_utf8_lossy(self.city(number)).into(),
-                ),
-            ],
+        let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
+        let mut properties = vec![
+            ("bname".to_owned(), text(&self.name(number))),
+            ("bage".to_owned(), self.age(number).into()),
+        ];
+        if kind == VertexKind::Person {
+            properties.push(("bcity".to_owned(), text(self.city(number))));
         }
+        properties
     }
 
     /// The year of edge `number`, four digits.
@@ -179,35 +170,24 @@ enum Field {
     City,
 }
 
-impl Field {
-    /// The placeholder of the field in a template; as long as the field.
-    const fn mark(self) -> &'static str {
-        match self {
-            Self::Id => "@@@@@@@@I",
-            Self::Source => "@@@@@@@@S",
-            Self::Target => "@@@@@@@@T",
-            Self::Name => "@@@@@@@N",
-            Self::Age => "@A",
-            Self::Since => "@@@Y",
-            Self::City => "@@@@C",
-        }
-    }
-}
+/// The fields with their placeholders, which are as long as the fields.
+const MARKS: [(Field, &str); 7] = [
+    (Field::Id, "@@@@@@@@I"),
+    (Field::Source, "@@@@@@@@S"),
+    (Field::Target, "@@@@@@@@T"),
+    (Field::Name, "@@@@@@@N"),
+    (Field::Age, "@A"),
+    (Field::Since, "@@@Y"),
+    (Field::City, "@@@@C"),
+];
 
-/// The fields in a text and their offsets.
-fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
-    const ALL: [Field; 7] = [
-        Field::Id,
-        Field::Source,
-        Field::Target,
-        Field::Name,
-        Field::Age,
-        Field::Since,
-        Field::City,
-    ];
-    ALL.into_iter().flat_map(move |field| {
-        let places = memchr::memmem::find_iter(text, field.mark());
-        places.map(move |at| (at, field)).collect::<Vec<_>>()
+/// The fields in a text and where they are.
+fn fields_of(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Field)> {
+    MARKS.into_iter().flat_map(move |(field, mark)| {
+        let places = memchr::memmem::find_iter(text, mark);
+        places
+            .map(move |at| (at..at + mark.len(), field))
+            .collect::<Vec<_>>()
     })
 }
 
@@ -215,8 +195,8 @@ fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     text: Vec<u8>,
-    /// Offset and kind of the fields of one element.
-    fields: Vec<(usize, Field)>,
+    /// The fields of one element.
+    fields: Vec<(Range<usize>, Field)>,
     kind: VertexKind,
     /// Distance in bytes between elements; the next field is their number.
     stride: usize,
@@ -274,8 +254,8 @@ impl Template {
     /// Puts text around the template and shifts its fields. The fields of a single element may also
     /// be in `before`.
     pub(crate) fn wrapped(mut self, before: &[u8], after: &[u8]) -> Self {
-        for (at, _) in &mut self.fields {
-            *at += before.len();
+        for (place, _) in &mut self.fields {
+            *place = place.start + before.len()..place.end + before.len();
         }
         if self.stride == 0 {
             self.fields.extend(fields_of(before));
@@ -304,8 +284,8 @@ impl Template {
 
     fn fill_one(&self, naming: &Naming, number: u64, vertices: u64, out: &mut [u8]) {
         let mut ends = None;
-        for (at, field) in &self.fields {
-            let place = &mut out[*at..*at + field.mark().len()];
+        for (place, field) in &self.fields {
+            let place = &mut out[place.clone()];
             match field {
                 Field::Id => place.copy_from_slice(&naming.id(self.kind, number)),
                 Field::Name if self.kind == VertexKind::Person => {

@@ -11,7 +11,6 @@ use crate::result::Load;
 /// Users of a row of short queries: enough to keep every core busy.
 const QUERY_USERS: u32 = 8;
 
-/// A row to run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Planned {
     pub(crate) scenario: Scenario,

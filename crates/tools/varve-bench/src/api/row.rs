@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU32};
+use std::sync::atomic::AtomicI64;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -28,7 +28,6 @@ use crate::result::{
 /// The interval at which the server's process is sampled.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// The parameters of a row.
 pub(crate) struct RowPlan<'a> {
     pub(crate) scenario: Scenario,
     pub(crate) label: &'a str,
@@ -83,7 +82,6 @@ impl RowPlan<'_> {
         let budget = self
             .budget
             .map(|left| Arc::new(AtomicI64::new(left as i64)));
-        let active = Arc::new(AtomicU32::new(0));
         let (start, wall, started) = (Instant::now(), SystemTime::now(), environment::now());
         let works: Vec<Work> = (0..threads)
             .map(|thread| Work {
@@ -99,7 +97,6 @@ impl RowPlan<'_> {
                 read_back: self.read_back,
                 seconds: seconds.clone(),
                 samples: chunks.clone(),
-                active: Arc::clone(&active),
             })
             .collect();
         drop((seconds, chunks));
@@ -297,17 +294,13 @@ fn cpu(tally: &Tally, watch: &Watch) -> Cpu {
         let (first, last) = (looks.first()?, looks.last()?);
         Some(last.1.saturating_sub(first.1).as_secs_f64())
     };
-    let per = |seconds: f64, count: u64| seconds * 1e6 / count.max(1) as f64;
-    let server_s = spent(&watch.server_cpu);
-    let generator_s = tally.cpu.as_secs_f64();
-    Cpu {
-        server_s,
-        server_us_per_request: server_s.map(|s| per(s, tally.samples())),
-        server_us_per_item: server_s.map(|s| per(s, tally.succeeded_items)),
-        generator_s,
-        generator_us_per_request: per(generator_s, tally.samples()),
-        generator_us_per_item: per(generator_s, tally.succeeded_items),
-    }
+    let (requests, items) = (tally.samples(), tally.succeeded_items);
+    Cpu::of(
+        spent(&watch.server_cpu),
+        tally.cpu.as_secs_f64(),
+        requests,
+        items,
+    )
 }
 
 /// The results of each second, with the samples of the processes in that second.

@@ -286,22 +286,18 @@ impl<'a> Api<'a> {
     }
 
     fn verified(&mut self, scenario: Scenario, ran: Ran) -> Result<Row> {
-        let mut row = ran.row;
-        if let Some(written) = scenario.written()
-            && self.arguments.verify > 0
-            && !ran.acknowledged.is_empty()
-        {
-            let back = verify::Back {
-                written,
-                acknowledged: &ran.acknowledged,
-                items: ran.acknowledged_items,
-                limit: self.arguments.verify,
-            };
-            let verification = verify::read_back(&mut self.target, &self.data, &back)
-                .context("reading back what was written")?;
-            row.verification = Some(verification);
-        }
-        Ok(row)
+        let limit = self.arguments.verify;
+        let verification = match scenario.writes() && limit > 0 && !ran.acknowledged.is_empty() {
+            true => {
+                let read = verify::read_back(&mut self.target, &self.data, scenario, &ran, limit);
+                Some(read.context("reading back what was written")?)
+            }
+            false => None,
+        };
+        Ok(Row {
+            verification,
+            ..ran.row
+        })
     }
 
     /// Records the reasons for which a row fails the run.

@@ -104,7 +104,6 @@ pub(crate) const PUBLISHED: &[Scenario] = &[
 pub(crate) enum Need {
     Vertices(VertexKind),
     Edges,
-    /// Edges between persons.
     Knows,
 }
 
@@ -116,18 +115,6 @@ pub(crate) const NEEDS: [(Need, &str); 4] = [
     (Need::Knows, "edges between persons"),
 ];
 
-/// The elements that a scenario writes, so that they can be read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Written {
-    Vertices(VertexKind),
-    Edges,
-    /// Existing vertices, whose content depends on which write was the last.
-    Overwritten,
-    PropertyKeys,
-    VertexLabels,
-    EdgeLabels,
-}
-
 impl Need {
     /// What the data is called.
     pub(crate) fn name(self) -> &'static str {
@@ -135,7 +122,6 @@ impl Need {
         named.map_or("data", |(_, name)| name)
     }
 
-    /// The scenario that loads the data.
     pub(crate) const fn load(self) -> Scenario {
         match self {
             Self::Vertices(VertexKind::Plain) => Scenario::BatchInsertVertices,
@@ -182,30 +168,31 @@ impl Scenario {
         }
     }
 
-    pub(crate) const fn written(self) -> Option<Written> {
+    /// The kind of elements that the scenario adds, if it adds any that can be read back.
+    pub(crate) const fn inserts(self) -> Option<Need> {
         match self {
-            Self::PropertyKeys => Some(Written::PropertyKeys),
-            Self::VertexLabels => Some(Written::VertexLabels),
-            Self::EdgeLabels => Some(Written::EdgeLabels),
             Self::SingleInsertVertices | Self::BatchInsertVertices => {
-                Some(Written::Vertices(VertexKind::Plain))
+                Some(Need::Vertices(VertexKind::Plain))
             }
             Self::SingleInsertEdges | Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked => {
-                Some(Written::Edges)
+                Some(Need::Edges)
             }
-            Self::Overwrite => Some(Written::Overwritten),
-            Self::LoadPersons => Some(Written::Vertices(VertexKind::Person)),
+            Self::LoadPersons => Some(Need::Vertices(VertexKind::Person)),
             _ => None,
         }
     }
 
-    /// The kind of elements that the scenario adds, if it adds any.
-    pub(crate) const fn inserts(self) -> Option<Need> {
-        match self.written() {
-            Some(Written::Vertices(kind)) => Some(Need::Vertices(kind)),
-            Some(Written::Edges) => Some(Need::Edges),
-            _ => None,
-        }
+    /// Whether it writes elements that can be read back.
+    pub(crate) const fn writes(self) -> bool {
+        self.inserts().is_some() || self.is_schema() || matches!(self, Self::Overwrite)
+    }
+
+    /// Whether it creates elements of the schema.
+    pub(crate) const fn is_schema(self) -> bool {
+        matches!(
+            self,
+            Self::PropertyKeys | Self::VertexLabels | Self::EdgeLabels
+        )
     }
 
     /// Elements that a request writes or reads.
@@ -229,14 +216,12 @@ pub(crate) struct Sizes {
     pub(crate) edges_per_request: u32,
     /// Vertices loaded of each kind, before reads and edges.
     pub(crate) vertices: u64,
-    /// Edges loaded.
     pub(crate) edges: u64,
 }
 
 /// The address of the graph on the server, as text in requests.
 #[derive(Debug, Clone)]
 pub(crate) struct GraphAddress {
-    /// The headers of all requests.
     pub(crate) headers: String,
     /// Path of the graph: `/graphs/hugegraph`.
     pub(crate) base: String,

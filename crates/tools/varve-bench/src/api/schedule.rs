@@ -52,6 +52,20 @@ impl Users {
         Life { start, end }
     }
 
+    /// The number of users that have started by `now` and are still to plan requests.
+    pub(crate) fn alive(&self, now: Nanos) -> u32 {
+        let started = |by: Nanos| match self.ramp {
+            0 => self.users,
+            ramp => u64::from(self.users).min(by * u64::from(self.users) / ramp + 1) as u32,
+        };
+        let stopped = match now.checked_sub(self.ramp + self.hold) {
+            Some(past) if self.period > 0 => started(past),
+            _ => 0,
+        };
+        // A user that sends its last request late is not counted any more, but sends.
+        (started(now) - stopped).max(1)
+    }
+
     pub(crate) const fn period(&self) -> Nanos {
         self.period
     }
@@ -71,7 +85,6 @@ pub(crate) struct Course {
     period: Nanos,
     /// When the request is to be sent; for a late user, when it became free.
     due: Nanos,
-    /// When the request was planned.
     planned: Nanos,
 }
 

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::payload::Naming;
 use crate::random::mix;
 
-/// Vertex label of the persons.
 pub(crate) const PERSON_LABEL: &str = "benchp";
 /// Edge label "knows", between persons.
 pub(crate) const KNOWS_LABEL: &str = "benchk";
@@ -18,7 +17,6 @@ const CITIES: [&[u8; 5]; 8] = [
 ];
 
 impl Naming {
-    /// The city of person `number`.
     pub(crate) fn city(&self, number: u64) -> &'static [u8; 5] {
         let chance = mix(number ^ self.seed.rotate_left(29));
         CITIES[(chance % CITIES.len() as u64) as usize]

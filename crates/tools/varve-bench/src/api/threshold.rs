@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use crate::result::Row;
 
-/// A condition that must not hold.
 #[derive(Debug, Clone)]
 pub(crate) struct Threshold {
     metric: &'static Metric,
@@ -20,7 +19,6 @@ pub(crate) struct Threshold {
 #[derive(Debug)]
 struct Metric {
     name: &'static str,
-    /// Whether the unit is a time.
     is_time: bool,
     /// `None`: no condition holds, as on corrected times for rows without them.
     value: fn(&Row) -> Option<f64>,

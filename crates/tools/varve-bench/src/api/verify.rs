@@ -6,75 +6,50 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::measure::Acknowledged;
-use super::payload::{ID, Naming, VertexKind};
-use super::scenario::{Data, Written};
+use super::payload::VertexKind;
+use super::row::Ran;
+use super::scenario::{Data, GraphAddress, Need, Scenario};
 use super::target::Target;
 use crate::random::Random;
 use crate::result::Verification;
 
-/// Property names and values.
 type Properties = Vec<(String, Value)>;
 
-/// The elements of a row to read back.
-pub(crate) struct Back<'a> {
-    pub(crate) written: Written,
-    /// The acknowledged requests, or a sample of them that suffices for `limit`.
-    pub(crate) acknowledged: &'a [Acknowledged],
-    /// Elements of all acknowledged requests.
-    pub(crate) items: u64,
-    /// The most elements to read.
-    pub(crate) limit: u64,
-}
-
-/// An element to read, and its expected content.
-struct Wanted {
-    path: String,
-    /// Its properties; if there are none, any content is right.
-    properties: Properties,
-}
-
-/// The result of reading an element back.
-enum ReadBack {
-    Right,
-    Wrong,
-    Missing,
-}
-
-/// Reads back the acknowledged elements, or a sample of them.
+/// Reads back the acknowledged elements of a row, or a random sample of `limit`.
 ///
 /// # Errors
 /// When the server does not answer.
-pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Result<Verification> {
-    let (elements, method) = chosen(target, data, back);
+pub(crate) fn read_back(
+    target: &mut Target,
+    data: &Data,
+    scenario: Scenario,
+    ran: &Ran,
+    limit: u64,
+) -> Result<Verification> {
+    let numbers = drawn(&ran.acknowledged, limit, data.naming.seed);
+    let checked = numbers.len() as u64;
     let mut verification = Verification {
-        acknowledged: back.items,
-        method,
+        acknowledged: ran.acknowledged_items,
+        checked,
+        method: match checked {
+            _ if scenario.is_schema() => format!("{checked} names, each read once"),
+            _ if checked == ran.acknowledged_items => "all read by id".to_owned(),
+            _ => format!("{checked} of them, chosen at random, read by id"),
+        },
         ..Verification::default()
     };
-    for wanted in elements {
-        verification.checked += 1;
-        match look(target, &wanted)? {
-            ReadBack::Right => {}
-            ReadBack::Wrong => verification.wrong += 1,
-            ReadBack::Missing => verification.missing += 1,
+    for number in numbers {
+        let (path, properties) = wanted(&target.place, data, scenario, number);
+        let answer = target.probe.ask("GET", &path, None)?;
+        if answer.status != 200 {
+            verification.missing += 1;
+            continue;
         }
+        let found = answer.json()?["properties"].take();
+        let is_there = |(name, value): &(String, Value)| found[name] == *value;
+        verification.wrong += u64::from(!properties.iter().all(is_there));
     }
     Ok(verification)
-}
-
-/// The elements to read, and a description of their choice.
-fn chosen(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, String) {
-    let numbers = drawn(back.acknowledged, back.limit, data.naming.seed);
-    let count = numbers.len() as u64;
-    let method = match back.written {
-        Written::PropertyKeys | Written::VertexLabels | Written::EdgeLabels => {
-            format!("{count} names, each read once")
-        }
-        _ if count == back.items => "all read by id".to_owned(),
-        _ => format!("{count} of them, chosen at random, read by id"),
-    };
-    let wanted = |number: &u64| wanted(target, data, back.written, *number);
-    (numbers.iter().map(wanted).collect(), method)
 }
 
 /// The numbers to read, ascending and without duplicates: all acknowledged ones, or a random sample
@@ -111,58 +86,38 @@ fn places(total: u64, count: u64, seed: u64) -> BTreeSet<u64> {
     places
 }
 
-fn wanted(target: &Target, data: &Data, written: Written, number: u64) -> Wanted {
-    let (naming, base) = (&data.naming, &target.place.base);
-    let schema = |what: &str, letter: &str| {
-        let name = String::from_utf8_lossy(&naming.name(number)).into_owned();
-        (format!("{base}/schema/{what}/b{letter}{name}"), Vec::new())
+/// The path of an element, and the properties that it must have.
+fn wanted(
+    place: &GraphAddress,
+    data: &Data,
+    scenario: Scenario,
+    number: u64,
+) -> (String, Properties) {
+    let (naming, base) = (&data.naming, &place.base);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let vertex = |kind| {
+        format!(
+            "{base}/graph/vertices/%22{}%22",
+            text(&naming.id(kind, number))
+        )
     };
-    let (path, properties) = match written {
-        Written::Vertices(kind) => (
-            vertex_path(target, naming, kind, number),
-            naming.properties(kind, number),
-        ),
-        // Which write was the last is unknown, and so is the content.
-        Written::Overwritten => (
-            vertex_path(target, naming, VertexKind::Plain, number),
-            Vec::new(),
-        ),
-        Written::Edges => {
+    let schema = |what: &str| format!("{base}/schema/{what}{}", text(&naming.name(number)));
+    match (scenario, scenario.inserts()) {
+        (_, Some(Need::Vertices(kind))) => (vertex(kind), naming.properties(kind, number)),
+        (_, Some(_)) => {
             let (source, right) = naming.ends(number, data.sizes.vertices);
             let [source, right] = [source, right].map(|at| text(&naming.id(VertexKind::Plain, at)));
-            let middle = &target.place.edge_middle;
+            let middle = &place.edge_middle;
             let path = format!("{base}/graph/edges/S{source}{middle}S{right}");
             let since = ("bsince".to_owned(), naming.since(number).into());
             (path, vec![since])
         }
-        Written::PropertyKeys => schema("propertykeys", "k"),
-        Written::VertexLabels => schema("vertexlabels", "v"),
-        Written::EdgeLabels => schema("edgelabels", "e"),
-    };
-    Wanted { path, properties }
-}
-
-fn vertex_path(target: &Target, naming: &Naming, kind: VertexKind, number: u64) -> String {
-    let (base, id) = (&target.place.base, text(&naming.id(kind, number)));
-    format!("{base}/graph/vertices/%22{id}%22")
-}
-
-fn text(id: &[u8; ID]) -> String {
-    String::from_utf8_lossy(id).into_owned()
-}
-
-fn look(target: &mut Target, wanted: &Wanted) -> Result<ReadBack> {
-    let answer = target.probe.ask("GET", &wanted.path, None)?;
-    if answer.status != 200 {
-        return Ok(ReadBack::Missing);
+        (Scenario::PropertyKeys, _) => (schema("propertykeys/bk"), Vec::new()),
+        (Scenario::VertexLabels, _) => (schema("vertexlabels/bv"), Vec::new()),
+        (Scenario::EdgeLabels, _) => (schema("edgelabels/be"), Vec::new()),
+        // Which write of a vertex was the last is unknown, and so is the content.
+        _ => (vertex(VertexKind::Plain), Vec::new()),
     }
-    let element = answer.json()?;
-    let found = &element["properties"];
-    let has = |(name, value): &(String, Value)| found[name] == *value;
-    Ok(match wanted.properties.iter().all(has) {
-        true => ReadBack::Right,
-        false => ReadBack::Wrong,
-    })
 }
 
 #[cfg(test)]

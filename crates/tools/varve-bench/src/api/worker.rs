@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,6 @@ const TICK: Nanos = 100_000_000;
 const BACK_OFF: Nanos = 1_000_000;
 const BACK_OFF_MAX: Nanos = 250_000_000;
 
-/// The task of a worker.
 pub(crate) struct Work {
     /// Number of this worker, and the number of workers.
     pub(crate) thread: u32,
@@ -53,7 +52,6 @@ pub(crate) struct Work {
     pub(crate) route: Route,
     pub(crate) requests: Requests,
     pub(crate) users: Users,
-    /// The users of this worker.
     pub(crate) count: u32,
     pub(crate) timeout: Duration,
     /// Requests that all workers may still send, if limited.
@@ -62,8 +60,6 @@ pub(crate) struct Work {
     pub(crate) read_back: u64,
     pub(crate) seconds: Sender<Part>,
     pub(crate) samples: Option<Sender<Vec<jtl::Sample>>>,
-    /// Users of all workers that have started and not stopped; only counted if samples are written.
-    pub(crate) active: Arc<AtomicU32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +78,6 @@ struct User {
     life: Life,
     course: Course,
     state: UserState,
-    /// Whether the user is counted in [`Work::active`].
-    counted: bool,
     stream: Option<Stream>,
     was_connected: bool,
     /// Whether the connection has brought an answer.
@@ -102,7 +96,6 @@ struct User {
     input: Vec<u8>,
 }
 
-/// How a request ended.
 enum Outcome<'a> {
     Right,
     Empty,
@@ -115,7 +108,6 @@ struct Worker {
     users: Vec<User>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     ready: VecDeque<u32>,
-    /// Users that have not stopped.
     alive: u32,
     request: Vec<u8>,
     buffer: Vec<u8>,
@@ -228,7 +220,6 @@ impl Worker {
         next.min(self.next_tick).saturating_sub(now)
     }
 
-    /// Starts a user's next request.
     fn begin(&mut self, index: u32) {
         if let Some(budget) = &self.work.budget
             && budget.fetch_sub(1, Ordering::Relaxed) <= 0
@@ -239,7 +230,6 @@ impl Worker {
         let now = self.now();
         self.note_lateness(index, now);
         self.tally.first_sent.get_or_insert(now);
-        self.note_active(index);
         let user = &mut self.users[index as usize];
         user.sent = now;
         user.connect_took = 0;
@@ -318,23 +308,6 @@ impl Worker {
         }
     }
 
-    /// Counts the user as active, if samples are written.
-    fn note_active(&mut self, index: u32) {
-        let user = &mut self.users[index as usize];
-        if self.work.samples.is_some() && !user.counted {
-            user.counted = true;
-            self.work.active.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    fn note_inactive(&mut self, index: u32) {
-        let user = &mut self.users[index as usize];
-        if user.counted {
-            user.counted = false;
-            self.work.active.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
     fn note_sample(&mut self, index: u32, took: Nanos, status: u16, length: usize, ok: bool) {
         let Some(sender) = &self.work.samples else {
             return;
@@ -345,7 +318,7 @@ impl Worker {
             took,
             connect: user.connect_took,
             user: user.number,
-            users: self.work.active.load(Ordering::Relaxed),
+            users: self.work.users.alive(user.sent),
             status,
             ok,
             received: length as u32,
@@ -392,7 +365,6 @@ impl Worker {
             user.state = UserState::Stopped;
             user.stream = None;
             self.alive = self.alive.saturating_sub(1);
-            self.note_inactive(index);
         }
     }
 
@@ -444,7 +416,6 @@ impl User {
             life,
             course,
             state: UserState::Idle,
-            counted: false,
             stream: None,
             was_connected: false,
             answered: false,

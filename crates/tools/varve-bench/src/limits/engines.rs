@@ -43,7 +43,6 @@ impl BareEngine {
         })
     }
 
-    /// Flushes and compacts the store.
     pub(super) fn settle(&self) -> Result<()> {
         Ok(self.space.compact()?)
     }
@@ -95,7 +94,6 @@ fn measure(
     let elapsed_s = from.elapsed().as_secs_f64().max(1e-9);
     let cpu_s = process::own_cpu_time().saturating_sub(cpu).as_secs_f64();
     let throughput = requests as f64 / elapsed_s;
-    let us_per_request = cpu_s * 1e6 / requests.max(1) as f64;
     Ok(Row {
         load: Load {
             model: Model::Closed,
@@ -115,12 +113,7 @@ fn measure(
             items_per_s: throughput * f64::from(items),
             ..More::default()
         },
-        cpu: Cpu {
-            server_s: Some(cpu_s),
-            server_us_per_request: Some(us_per_request),
-            server_us_per_item: Some(us_per_request / f64::from(items)),
-            ..Cpu::default()
-        },
+        cpu: Cpu::of(Some(cpu_s), 0.0, requests, requests * u64::from(items)),
         ..Row::default()
     })
 }

@@ -71,7 +71,7 @@ impl Measure {
     }
 
     pub(super) const fn reads(&self) -> bool {
-        self.scenario.written().is_none()
+        !self.scenario.writes()
     }
 
     /// Limits the sizes of all elements to those among which a read chooses.

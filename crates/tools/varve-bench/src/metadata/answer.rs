@@ -19,7 +19,6 @@ use instances::{InstanceKind, expect_class, pass_instance};
 
 /// The longest answer in bytes: a walk through the whole graph is long.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 30;
-/// The limits of an answer.
 const LIMITS: Limits = Limits {
     bytes: ANSWER_BYTES_MAX,
     depth: 128,
@@ -113,7 +112,6 @@ impl Form {
     }
 }
 
-/// The content of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     /// The number of instances.

@@ -93,7 +93,6 @@ fn profile(text: &str) -> Result<Profile, String> {
 }
 
 impl MetadataArguments {
-    /// Whether a profile is selected.
     pub(crate) fn runs(&self, profile: Profile) -> bool {
         self.profiles.is_empty() || self.profiles.contains(&profile)
     }

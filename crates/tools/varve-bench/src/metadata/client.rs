@@ -3,7 +3,6 @@
 //! The time of a call runs from the request as a value to the checked answer. It includes writing
 //! and reading JSON, like the published figures.
 
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -23,7 +22,6 @@ const KEPT_BYTES: usize = 4_000;
 /// The simple name of the exception for methods that the repository does not support.
 const NOT_SUPPORTED: &str = "FunctionNotSupportedException";
 
-/// An answer and its time.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) answer: Answer,
@@ -32,7 +30,6 @@ pub(crate) struct Timed {
     pub(crate) bytes: u64,
 }
 
-/// A failed call.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
@@ -47,7 +44,6 @@ pub(crate) struct Failure {
     pub(crate) answer: String,
 }
 
-/// How a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// The repository reports that it does not support the method.
@@ -59,12 +55,10 @@ pub(crate) enum FailureKind {
     Gone,
 }
 
-/// The client.
 #[derive(Debug)]
 pub(crate) struct Client {
     connection: Connection,
     headers: String,
-    /// The prefix of all paths.
     base: String,
     sent: Vec<u8>,
     checked: Checked,
@@ -82,7 +76,7 @@ impl Client {
         let path = endpoint.path.clone();
         let (server, user) = (escaped(server), escaped(user));
         Ok(Self {
-            headers: endpoint.headers(),
+            headers: endpoint.headers() + "Accept: application/json\r\n",
             connection: Connection::new(endpoint, TIMEOUT, ANSWER_BYTES_MAX),
             base: format!("{path}/servers/{server}/open-metadata/repository-services/users/{user}"),
             sent: Vec::new(),
@@ -107,28 +101,16 @@ impl Client {
     ) -> Result<Timed, Failure> {
         let start = Instant::now();
         let body = body.map(encode);
-        self.write_request(method, path, body.as_deref());
+        self.sent.clear();
+        // A POST without a body has an empty one.
+        let sent = body.as_deref().or((method == "POST").then_some(&[]));
+        let line = [method, " ", &self.base, path];
+        client::write_request(&mut self.sent, &line, &self.headers, sent);
         self.exchange(form, start).map_err(|mut failure| {
             let body = body.as_deref().map(excerpt).unwrap_or_default();
             failure.request = format!("{method} {}{path} {body}", self.base);
             failure
         })
-    }
-
-    fn write_request(&mut self, method: &str, path: &str, body: Option<&[u8]>) {
-        let (headers, base) = (&self.headers, &self.base);
-        let sent = &mut self.sent;
-        sent.clear();
-        for part in [method, " ", base, path, " HTTP/1.1\r\n", headers] {
-            sent.extend_from_slice(part.as_bytes());
-        }
-        sent.extend_from_slice(b"Accept: application/json\r\nContent-Type: application/json\r\n");
-        let body = body.unwrap_or_default();
-        if method == "POST" {
-            write!(sent, "Content-Length: {}\r\n", body.len()).expect("memory can be written to");
-        }
-        sent.extend_from_slice(b"\r\n");
-        sent.extend_from_slice(body);
     }
 
     /// Opens the connection unless it is open, sends the encoded request, and judges the answer.

@@ -9,7 +9,6 @@ use super::answer::{self, Form};
 use super::profile::{Profile as P, Row};
 use super::profiles::Search;
 
-/// The rows of searches.
 #[derive(Debug)]
 pub(crate) struct SearchRows {
     pub(crate) find: Row,
@@ -17,7 +16,6 @@ pub(crate) struct SearchRows {
     pub(crate) by_value: Row,
 }
 
-/// Entities or relationships.
 #[derive(Debug)]
 pub(crate) struct Family {
     /// The path segment of one instance.

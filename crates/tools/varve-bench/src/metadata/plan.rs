@@ -35,7 +35,6 @@ pub(crate) struct PlannedType {
     pub(crate) summary: TypeDefSummary,
     /// The type in the headers of instances.
     pub(crate) instance_type: Shared<InstanceType>,
-    /// The initial status of instances.
     pub(crate) initial_status: InstanceStatus,
     /// The attributes with values: primitive, not deprecated, inherited ones included.
     pub(crate) set: Vec<Attribute>,

@@ -15,14 +15,12 @@ macro_rules! profiles {
             /// All profiles, in their order of execution.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name in tables and options.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
             }
 
-            /// The number.
             pub(crate) const fn id(self) -> u16 {
                 self as u16
             }
@@ -252,7 +250,6 @@ impl Row {
         Self { profile, method }
     }
 
-    /// The position in [`ROWS`].
     pub(crate) fn position(self) -> usize {
         let position = ROWS.iter().position(|info| info.row == self);
         position.expect("every row that a profile times is in the list, as a test checks")

@@ -69,7 +69,6 @@ const fn pass(profile: Profile, case: Case) -> Pass {
 use Profile as P;
 use Types::{Classifications as C, Entities as E, Relationships as R};
 
-/// All stages in order.
 #[rustfmt::skip]
 pub(crate) const STAGES: &[Stage] = &[
     stage(E, &[pass(P::EntityCreation, creation::entities)]),

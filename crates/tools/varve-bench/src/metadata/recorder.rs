@@ -1,9 +1,7 @@
 //! The measurements of the suite: a histogram for each row, the failed test cases, and optionally
 //! the evidence of each call.
 
-use std::time::Duration;
-
-use super::client::Failure;
+use super::client::{Failure, Timed};
 use super::evidence::Evidence;
 use super::profile::{Profile, ROWS, Row};
 use crate::histogram::Times;
@@ -12,17 +10,6 @@ use crate::result::{Buckets, Columns, FailedCase, Load, Model, More, Row as Resu
 /// Failed test cases of a profile that are recorded in full; further ones are only counted.
 const KEPT_FAILURES: usize = 20;
 
-/// A timed call that belongs to a row.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
-    pub(crate) elapsed: Duration,
-    /// Instances in the answer.
-    pub(crate) instances: u64,
-    /// Bytes of the answer.
-    pub(crate) bytes: u64,
-}
-
-/// The measurements so far.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     rows: Vec<RowTally>,
@@ -60,10 +47,10 @@ impl Recorder {
     }
 
     /// Adds a call to `row`. `case` names the profile and the type that it was made for.
-    pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), call: Call) {
+    pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), call: &Timed) {
         self.calls += 1;
         let tally = &mut self.rows[row.position()];
-        tally.instances += call.instances;
+        tally.instances += call.answer.instances;
         tally.bytes += call.bytes;
         let ns = u64::try_from(call.elapsed.as_nanos()).unwrap_or(u64::MAX);
         tally.times.get_or_insert_default().record(ns);
@@ -94,23 +81,19 @@ impl Recorder {
         });
     }
 
-    /// Timed calls so far.
     pub(crate) fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Test cases that failed so far.
     pub(crate) fn failures(&self) -> u64 {
         self.failed
     }
 
-    /// The rows so far.
     pub(crate) fn rows(&self) -> impl Iterator<Item = ResultRow> {
         let rows = ROWS.iter().zip(&self.rows);
         rows.map(|(info, tally)| tally.result(info.row))
     }
 
-    /// The failures so far.
     pub(crate) fn failed_cases(&self) -> &[FailedCase] {
         &self.failures
     }
@@ -148,19 +131,25 @@ impl RowTally {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::metadata::answer::Answer;
 
     #[test]
     fn a_row_has_whole_milliseconds_cut_off_and_microseconds() {
         let mut recorder = Recorder::new(None);
         let row = Row::new(Profile::EntityCreation, "addEntity");
         for us in [900, 1_900, 2_500] {
-            let call = Call {
+            let call = Timed {
+                answer: Answer {
+                    instances: 1,
+                    ..Answer::default()
+                },
                 elapsed: Duration::from_micros(us),
-                instances: 1,
                 bytes: 10,
             };
-            recorder.add(row, (row.profile, "Asset"), call);
+            recorder.add(row, (row.profile, "Asset"), &call);
         }
         recorder.not_supported(Row::new(Profile::EntityUndo, "undoEntityUpdate"));
         assert_eq!(recorder.calls(), 3);

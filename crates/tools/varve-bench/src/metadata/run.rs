@@ -47,15 +47,12 @@ pub(crate) fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     session.run(&mut suite, others)
 }
 
-/// A step of the plan.
 enum Step {
-    /// Begins a volume.
     Volume(Volume),
     /// The passes of a stage that are selected.
     Stage(&'static Stage, Vec<&'static Pass>),
 }
 
-/// The steps of all volumes.
 fn plan(arguments: &MetadataArguments) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for volume in &arguments.volume {

@@ -15,7 +15,7 @@ use super::client::{Client, Failure, FailureKind, Timed, escaped};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
 use super::profiles::{Pass, Stage, Types};
-use super::recorder::{Call, Recorder};
+use super::recorder::Recorder;
 use super::values::{Values, now, uuid};
 use crate::process;
 use crate::progress::Progress;
@@ -28,7 +28,6 @@ pub(crate) struct Suite {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
     pub(crate) volume: Volume,
-    /// The user of the requests.
     pub(crate) user: String,
     /// The server's process, if known.
     pid: Option<u32>,
@@ -42,7 +41,6 @@ pub(crate) struct Suite {
     pub(crate) as_of: Option<Millis>,
     /// Whether instances are created for some types only.
     pub(crate) few_types: bool,
-    /// The current profile and type.
     case: (Profile, Arc<PlannedType>),
     /// The number of instances created.
     pub(crate) created: u64,
@@ -74,7 +72,6 @@ fn run_of(run: &mut VolumeRun, profile: Profile) -> &mut ProfileRun {
     &mut run.profiles[at]
 }
 
-/// The parameters of a suite.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) volume: Volume,
@@ -236,7 +233,6 @@ impl Suite {
         u64::from(self.volume.instances)
     }
 
-    /// A new GUID.
     pub(crate) fn guid(&mut self) -> String {
         uuid(&mut self.guids)
     }
@@ -353,12 +349,7 @@ impl Suite {
     }
 
     fn add(&mut self, row: Row, timed: &Timed) {
-        let call = Call {
-            elapsed: timed.elapsed,
-            instances: timed.answer.instances,
-            bytes: timed.bytes,
-        };
         let (profile, of) = &self.case;
-        self.recorder.add(row, (*profile, &of.name), call);
+        self.recorder.add(row, (*profile, &of.name), timed);
     }
 }

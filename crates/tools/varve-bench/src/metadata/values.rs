@@ -13,7 +13,6 @@ use crate::random::Random;
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
     random: Random,
-    /// Instances of each type.
     instances: u64,
 }
 
@@ -104,7 +103,6 @@ impl Values {
     }
 }
 
-/// The current time.
 pub(crate) fn now() -> Millis {
     Millis(jiff::Timestamp::now().as_millisecond())
 }
@@ -114,7 +112,6 @@ pub(crate) fn exactly(text: &str) -> String {
     format!("\\Q{text}\\E")
 }
 
-/// A random UUID.
 pub(crate) fn uuid(random: &mut Random) -> String {
     let (high, low) = (random.next(), random.next());
     format!(

@@ -36,7 +36,6 @@ pub(crate) enum Scale {
     Names(Vec<String>, u32),
 }
 
-/// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Line,
@@ -69,7 +68,6 @@ impl Series {
     }
 }
 
-/// A chart.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
     pub(crate) title: String,
@@ -92,7 +90,6 @@ impl Scale {
         }
     }
 
-    /// The text of a tick.
     fn text(&self, place: f64) -> String {
         let value = match self {
             Self::Linear => place,
@@ -175,7 +172,6 @@ impl Ranged for Places {
 }
 
 impl Chart {
-    /// The values on one axis.
     fn values(&self, is_y: bool) -> Vec<f64> {
         let points = self.series.iter().flat_map(|series| &series.points);
         points

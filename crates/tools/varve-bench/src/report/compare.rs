@@ -11,7 +11,6 @@ use crate::result::{ResultFile, Row};
 /// Two sides and their rows.
 #[derive(Debug, Clone)]
 pub(super) struct Comparison {
-    /// Names of the sides.
     sides: [String; 2],
     /// The rows of each side, over the repeats.
     pairs: Vec<(String, [Vec<Row>; 2])>,
@@ -19,7 +18,6 @@ pub(super) struct Comparison {
     alone: Vec<String>,
 }
 
-/// Median, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     pub(super) median: f64,
@@ -29,7 +27,6 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// `None` when there are no values.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.filter(|it| it.is_finite()).collect();
         values.sort_by(f64::total_cmp);
@@ -159,7 +156,6 @@ impl Comparison {
         !self.pairs.is_empty()
     }
 
-    /// Adds the comparison to a report.
     pub(super) fn write(&self, report: &mut Report) {
         let [a, b] = &self.sides;
         let mut heads = vec!["<Row".to_owned()];

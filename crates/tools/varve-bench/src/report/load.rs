@@ -12,6 +12,9 @@ use crate::result::{Model, ResultFile, Row, Second};
 /// The most points of a line over time. If a run has more seconds, a point covers several of them.
 const POINTS_MAX: usize = 240;
 
+/// The part of an error's first answer that a table has.
+const EXAMPLE_CHARACTERS: usize = 60;
+
 /// A column's head and its value in a row.
 type Figure = (&'static str, fn(&Row) -> String);
 
@@ -57,13 +60,11 @@ const FIGURES: &[Figure] = &[
     }),
 ];
 
-/// The whole report.
 pub(super) fn write(report: &mut Report, files: &[ResultFile]) -> Result<()> {
     let published = published::rows();
     summary_table(report, files, &published);
     report.text("## All rows");
     rows(report, files);
-    errors(report, files);
     against_users(report, files, &published)?;
     report.text("## Row by row");
     for row in files.iter().flat_map(ResultFile::measured) {
@@ -73,7 +74,11 @@ pub(super) fn write(report: &mut Report, files: &[ResultFile]) -> Result<()> {
             row.server,
             row.load.text()
         ));
-        report.text(notes(row));
+        let opened = whole(row.connections.opened as f64);
+        let before = &row.data_before;
+        report.text(format!(
+            "{opened} connections. In the store before: {before}."
+        ));
         for chart in charts(row) {
             report.chart(&chart)?;
         }
@@ -118,10 +123,13 @@ fn remarks(row: &Row) -> Vec<String> {
     if let Some(reason) = &row.skipped {
         return vec![format!("skipped: {reason}")];
     }
-    let errors = row.errors.iter();
-    let mut remarks: Vec<String> = errors
-        .map(|(kind, count)| format!("{kind} {count}"))
-        .collect();
+    let errors = row.errors.iter().map(|(kind, count)| {
+        let example = row.error_examples.iter().find(|it| it.kind == *kind);
+        let text = example.map_or("", |it| it.text.as_str());
+        let text: String = text.chars().take(EXAMPLE_CHARACTERS).collect();
+        format!("{kind} {count} ({text})")
+    });
+    let mut remarks: Vec<String> = errors.collect();
     remarks.extend(
         row.ended_early
             .iter()
@@ -223,32 +231,6 @@ fn summary_table(report: &mut Report, files: &[ResultFile], published: &[Publish
     report.table("## In short", note, &table);
 }
 
-/// Errors by kind, with the first of each kind.
-fn errors(report: &mut Report, files: &[ResultFile]) {
-    let mut table = Table::new([
-        "<Label",
-        "<Server",
-        "<Load",
-        "<Kind",
-        "Requests",
-        "<The first",
-    ]);
-    for row in files.iter().flat_map(ResultFile::measured) {
-        for (kind, count) in &row.errors {
-            let example = row.error_examples.iter().find(|it| it.kind == *kind);
-            table.row([
-                row.label.clone(),
-                row.server.clone(),
-                row.load.text(),
-                kind.clone(),
-                whole(*count as f64),
-                example.map(|it| it.text.clone()).unwrap_or_default(),
-            ]);
-        }
-    }
-    report.table("## Errors", "", &table);
-}
-
 /// Charts of throughput and latency against users, for scenarios that ran with more than one number
 /// of users in one load model. Those of paced loads have the published rows as circles.
 fn against_users(report: &mut Report, files: &[ResultFile], published: &[Published]) -> Result<()> {
@@ -320,34 +302,6 @@ fn lines(rows: &[&Row], what: &str, first: usize, value: fn(&Row) -> f64) -> Vec
     found
 }
 
-/// Sentences about the row: plan, connections, verification.
-fn notes(row: &Row) -> String {
-    let (generator, connections) = (&row.generator, &row.connections);
-    let mut facts = vec![format!(
-        "{} requests in flight on average (throughput × average)",
-        three(generator.in_flight)
-    )];
-    facts.extend(generator.planned_samples_per_user.map(|planned| {
-        let samples = three(generator.samples_per_user);
-        format!("{samples} samples a user of {} planned", three(planned))
-    }));
-    facts.push(format!(
-        "{} connections opened, {} again; connecting took {} ms on average, {} ms at most",
-        whole(connections.opened as f64),
-        whole(connections.reconnects as f64),
-        ms(connections.connect_average_us),
-        ms(connections.connect_max_us as f64)
-    ));
-    facts.push(format!("In the store before: {}", row.data_before));
-    facts.extend(row.verification.as_ref().map(|it| {
-        let [acknowledged, checked] = [it.acknowledged, it.checked].map(|count| whole(count as f64));
-        let (missing, wrong, method) = (it.missing, it.wrong, &it.method);
-        format!("{acknowledged} acknowledged, {checked} read back, {missing} missing, {wrong} wrong ({method})")
-    }));
-    facts.join(". ") + "."
-}
-
-/// A figure of a second.
 type SecondFigure = fn(&Second) -> f64;
 
 /// The charts of a row: figures over time.

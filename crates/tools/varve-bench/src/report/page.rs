@@ -10,7 +10,6 @@ use crate::result::{ResultFile, Server};
 /// The style of a page. Charts have a background of their own.
 const STYLE: &str = include_str!("page.css");
 
-/// The HTML page of a report.
 pub(super) fn html(report: &Report) -> String {
     let mut body = String::new();
     for part in &report.parts {
@@ -67,7 +66,6 @@ pub(super) fn heading(report: &mut Report, files: &[ResultFile]) {
     report.text(lines.join("\n"));
 }
 
-/// A server in a line.
 fn server(of: &Server) -> String {
     let facts = [
         ("", &of.service),
@@ -109,7 +107,6 @@ pub(super) fn environment(report: &mut Report, files: &[ResultFile]) {
     }
 }
 
-/// The machine in a line.
 fn machine(of: &Environment) -> String {
     let mut parts: Vec<String> = of.machine.iter().cloned().collect();
     parts.push(format!("{} × {}", of.cpu_count, of.cpu_model));

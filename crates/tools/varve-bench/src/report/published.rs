@@ -19,7 +19,6 @@ pub(crate) struct Published {
     pub(crate) machine: &'static str,
     /// Our name for the scenario.
     pub(crate) scenario: &'static str,
-    /// Users.
     pub(crate) concurrency: u32,
     /// Elements in a request.
     pub(crate) items: u32,
@@ -29,7 +28,6 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Requests a second.
     pub(crate) fn throughput(&self) -> f64 {
         self.number(7)
     }

@@ -147,6 +147,22 @@ impl Columns {
     }
 }
 
+impl Cpu {
+    /// The CPU time of the server, if known, and of the generator, for this number of requests and
+    /// elements.
+    pub(crate) fn of(server_s: Option<f64>, generator_s: f64, requests: u64, items: u64) -> Self {
+        let per = |seconds: f64, count: u64| seconds * 1e6 / count.max(1) as f64;
+        Self {
+            server_s,
+            server_us_per_request: server_s.map(|s| per(s, requests)),
+            server_us_per_item: server_s.map(|s| per(s, items)),
+            generator_s,
+            generator_us_per_request: per(generator_s, requests),
+            generator_us_per_item: per(generator_s, items),
+        }
+    }
+}
+
 impl More {
     /// The times of further columns.
     pub(crate) fn of(times: &Buckets) -> Self {
@@ -175,7 +191,6 @@ impl Corrected {
     }
 }
 
-/// A percentile in microseconds.
 fn us(times: &Buckets, percent: f64) -> f64 {
     times.percentile(percent) as f64 / 1e3
 }

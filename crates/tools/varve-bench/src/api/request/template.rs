@@ -4,7 +4,6 @@ use super::super::payload::{Template, VertexKind};
 use super::super::queries;
 use super::super::scenario::{GraphAddress, Scenario, Sizes};
 
-/// The path of a vertex.
 const VERTEX: &str = "graph/vertices/%22@@@@@@@@I%22";
 
 /// The template of a scenario's requests.

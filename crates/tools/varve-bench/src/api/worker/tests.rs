@@ -86,7 +86,6 @@ fn run_worker(
         read_back: 0,
         seconds,
         samples: Some(sender),
-        active: Arc::default(),
     });
     WorkerResult {
         tally: tally.expect("the loop works"),

@@ -15,7 +15,6 @@ use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
 use super::super::values::now;
 
-/// Creates the entities of a type.
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(Row::new(P::EntityCreation, "addEntity"), |suite, row| {
         for number in 0..suite.instances() {
@@ -33,10 +32,9 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
     suite.step(row, |suite, row| {
         for number in 0..suite.instances() {
             let body = EntityDetail {
-                header: InstanceHeader {
-                    audit: copy_header(suite, of),
-                    guid: Some(suite.guid()),
-                    ..InstanceHeader::default()
+                header: {
+                    let audit = copy_header(suite, of);
+                    with_guid(suite, audit)
                 },
                 classifications: Vec::new().into(),
                 properties: suite.values.properties(&of.set, number),
@@ -46,6 +44,15 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
         }
         Ok(())
     })
+}
+
+/// The header of an instance with a new GUID.
+fn with_guid(suite: &mut Suite, audit: InstanceAuditHeader) -> InstanceHeader {
+    InstanceHeader {
+        audit,
+        guid: Some(suite.guid()),
+        ..InstanceHeader::default()
+    }
 }
 
 /// The header of a reference copy of this type.
@@ -69,7 +76,6 @@ fn header_of_copies(suite: &Suite) -> InstanceAuditHeader {
     }
 }
 
-/// Creates the relationships of a type.
 pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(
         Row::new(P::RelationshipCreation, "addRelationship"),
@@ -82,10 +88,9 @@ pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), F
             let (entity_one, entity_two) = (ends.next(), ends.next());
             drop(ends);
             let body = Relationship {
-                header: InstanceHeader {
-                    audit: copy_header(suite, of),
-                    guid: Some(suite.guid()),
-                    ..InstanceHeader::default()
+                header: {
+                    let audit = copy_header(suite, of);
+                    with_guid(suite, audit)
                 },
                 properties: suite.values.properties(&of.set, number),
                 entity_one,
@@ -139,11 +144,7 @@ fn proxy(suite: &mut Suite, of: &EndType) -> EntityProxy {
         ..header_of_copies(suite)
     };
     EntityProxy {
-        header: InstanceHeader {
-            audit,
-            guid: Some(suite.guid()),
-            ..InstanceHeader::default()
-        },
+        header: with_guid(suite, audit),
         classifications: Vec::new().into(),
         unique_properties: None,
     }

@@ -29,7 +29,6 @@ pub(super) fn re_home(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure
     })
 }
 
-/// Gives instances new GUIDs.
 pub(super) fn re_identify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let family = of.family;
     suite.step(family.re_identify, |suite, row| {
@@ -71,7 +70,6 @@ fn delete_each(
     })
 }
 
-/// Restores deleted instances.
 pub(super) fn restore(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let family = of.family;
     suite.step(family.restore, |suite, row| {

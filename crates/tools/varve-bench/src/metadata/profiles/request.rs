@@ -23,12 +23,10 @@ const HOME: &str = "metadataCollectionId";
 /// The parameters of a search: type, time, order and page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search<'a> {
-    /// GUID of the type.
     pub(crate) type_guid: Option<&'a str>,
     pub(crate) offset: u64,
     pub(crate) size: u64,
     pub(crate) order: Option<SequencingOrder>,
-    /// The property to order by.
     pub(crate) by: Option<&'a str>,
     pub(crate) statuses: &'a [InstanceStatus],
     pub(crate) as_of: Option<Millis>,

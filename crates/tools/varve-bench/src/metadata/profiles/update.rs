@@ -27,7 +27,6 @@ pub(super) fn properties(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
     })
 }
 
-/// Undoes the last update of instances.
 pub(super) fn undo(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let family = of.family;
     suite.step(family.undo, |suite, row| {
