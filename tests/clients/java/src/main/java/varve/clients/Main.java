@@ -56,6 +56,7 @@ public final class Main {
         this.checks.step("variables", this::variables);
         this.checks.step("tasks", this::tasks);
         this.checks.step("modes", this::modes);
+        new StrictChecks(this.checks, this.client).run();
         this.checks.step("removal of schema", this::removeSchema);
         this.checks.step("clear", this::clear);
         if (this.user != null) {
