@@ -7,7 +7,7 @@
 
 mod answer;
 mod bound;
-pub(crate) mod connection;
+mod connection;
 mod jtl;
 mod limit_search;
 mod measure;

@@ -2,20 +2,18 @@
 //! top of it that requests paths.
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read, Write as _};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::endpoint::{Endpoint, Stream};
 use crate::http::{Body, Head};
 
 /// How long to wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Bytes read at once while the length of an answer is unknown, and the least growth of the buffer.
+/// Bytes read at once while the length of an answer is unknown.
 const PART_BYTES: usize = 256 * 1024;
-/// The most bytes read at once, so that a wrong length allocates no memory before its bytes arrive.
-const STEP_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A connection, opened on first use.
 #[derive(Debug)]
@@ -25,21 +23,22 @@ pub(crate) struct Connection {
     /// Answers with a longer body are refused.
     body_max: usize,
     stream: Option<Stream>,
+    /// The buffer of a read while the length of the answer is unknown.
+    part: Vec<u8>,
     /// The bytes of an answer. The buffer is reused, so that memory is allocated only for an answer
     /// longer than all before.
     received: Vec<u8>,
-    filled: usize,
 }
 
 impl Connection {
-    pub(crate) const fn new(endpoint: Endpoint, timeout: Duration, body_max: usize) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, timeout: Duration, body_max: usize) -> Self {
         Self {
             endpoint,
             timeout,
             body_max,
             stream: None,
+            part: vec![0; PART_BYTES],
             received: Vec::new(),
-            filled: 0,
         }
     }
 
@@ -73,61 +72,39 @@ impl Connection {
         if !head.close {
             self.stream = Some(stream);
         }
-        Ok((head, &self.received[..self.filled]))
+        Ok((head, &self.received))
     }
 
     fn receive(&mut self, stream: &mut Stream) -> Result<Head> {
-        self.filled = 0;
-        let mut head: Option<Head> = None;
+        let not_http = |_| anyhow!("the answer is not HTTP/1.1");
+        self.received.clear();
         loop {
-            // Bytes of known number are read directly into their place.
-            let missing = head.map_or(PART_BYTES, |head| match head.body {
-                Body::Length(length) => {
-                    let rest = head.length.saturating_add(length) - self.filled;
-                    rest.min(STEP_BYTES_MAX)
+            let length = match stream.read(&mut self.part) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read.context("reading the answer")?,
+            };
+            self.received.extend_from_slice(&self.part[..length]);
+            if let Some(head) = Head::parse(&self.received).map_err(not_http)? {
+                if let Body::Length(body) = head.body {
+                    let max = self.body_max;
+                    ensure!(body <= max, "an answer of more than {max} bytes");
+                    // The rest is read directly into its place.
+                    let end = head.length.saturating_add(body);
+                    let rest = end.saturating_sub(self.received.len());
+                    let mut read = Read::take(&mut *stream, rest as u64);
+                    let read = read.read_to_end(&mut self.received);
+                    read.context("reading the answer")?;
                 }
-                Body::Chunked | Body::UntilClose => PART_BYTES,
-            });
-            let is_over = self.read(stream, missing).context("reading the answer")? == 0;
-            let received = &self.received[..self.filled];
-            let not_http = |_| anyhow!("the answer is not HTTP/1.1");
-            if head.is_none() {
-                head = Head::parse(received).map_err(not_http)?;
-                let length = head.map(|head| head.body);
-                if matches!(length, Some(Body::Length(length)) if length > self.body_max) {
-                    bail!("an answer of more than {} bytes", self.body_max);
+                let whole = head.whole(&self.received, length == 0);
+                if let Some(end) = whole.map_err(not_http)? {
+                    self.received.truncate(end);
+                    return Ok(head);
                 }
-            }
-            if let Some(head) = head
-                && let Some(end) = head.whole(received, is_over).map_err(not_http)?
-            {
-                self.filled = end;
-                return Ok(head);
             }
             ensure!(
-                !is_over,
+                length > 0,
                 "the connection was closed before the answer was complete"
             );
-        }
-    }
-
-    /// Reads up to `more` available bytes. Returns their number; 0 means that the connection is
-    /// closed.
-    fn read(&mut self, stream: &mut Stream, more: usize) -> io::Result<usize> {
-        let end = self.filled + more;
-        if end > self.received.len() {
-            let grown = self.received.len() + PART_BYTES;
-            self.received.resize(end.max(grown), 0);
-        }
-        loop {
-            match stream.read(&mut self.received[self.filled..end]) {
-                Ok(length) => {
-                    self.filled += length;
-                    return Ok(length);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
         }
     }
 }
@@ -181,7 +158,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    pub(crate) const fn new(endpoint: Endpoint) -> Self {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
         Self {
             connection: Connection::new(endpoint, TIMEOUT, usize::MAX),
         }
@@ -263,7 +240,8 @@ mod tests {
             let answer = connection.exchange(b"GET / HTTP/1.1\r\n\r\n");
             let error = answer.expect_err("it is not whole").to_string();
             assert!(error.contains("closed before"), "{error}");
-            assert!(connection.received.len() < 2 * STEP_BYTES_MAX);
+            // A wrong length allocates no memory before its bytes arrive.
+            assert!(connection.received.capacity() < 1 << 20);
             server.join().expect("the server ends");
         }
     }

@@ -30,7 +30,6 @@ use varve_server::{AppState, RunningServer, ServerConfig};
 use self::engines::{BareEngine, read_keys};
 use self::recording::RecordingEngine;
 use self::scenarios::{Measure, SCENARIOS, Turns, sizes};
-use crate::api::connection::Route;
 use crate::api::payload::Naming;
 use crate::api::request::Requests;
 use crate::api::row::RowPlan;
@@ -332,14 +331,13 @@ fn send(
             ..Load::default()
         },
         data,
-        place: &target.place,
-        route: Route::new(&target.endpoint, 0, users),
+        target,
+        turn: 0,
         threads: 1,
         seed,
         timeout: TIMEOUT,
         budget: Some(count),
         read_back: 0,
-        server_pid: target.server.pid,
         progress,
         samples: None,
     };

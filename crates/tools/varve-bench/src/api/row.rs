@@ -14,8 +14,9 @@ use super::connection::Route;
 use super::jtl;
 use super::measure::{Acknowledged, Part, Tally};
 use super::request::Requests;
-use super::scenario::{Data, GraphAddress, Scenario};
+use super::scenario::{Data, Scenario};
 use super::schedule::Users;
+use super::target::Target;
 use super::worker::{self, Work};
 use crate::environment;
 use crate::process;
@@ -33,8 +34,9 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) label: &'a str,
     pub(crate) load: Load,
     pub(crate) data: &'a Arc<Data>,
-    pub(crate) place: &'a GraphAddress,
-    pub(crate) route: Route,
+    pub(crate) target: &'a Target,
+    /// The number of earlier rows, which connected from other source addresses.
+    pub(crate) turn: u32,
     pub(crate) threads: u32,
     pub(crate) seed: u64,
     pub(crate) timeout: Duration,
@@ -42,7 +44,6 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) budget: Option<u64>,
     /// Elements that will be read back.
     pub(crate) read_back: u64,
-    pub(crate) server_pid: Option<u32>,
     pub(crate) progress: Progress,
     pub(crate) samples: Option<&'a mut jtl::Writer>,
 }
@@ -71,6 +72,7 @@ impl RowPlan<'_> {
     /// When the generator itself fails; failed requests are in the row.
     pub(crate) fn run(mut self) -> Result<Ran> {
         let threads = senders(self.threads, self.load.users);
+        let route = Route::new(&self.target.endpoint, self.turn, self.load.users);
         let (seconds, parts) = mpsc::channel();
         let (chunks, samples) = match self.samples.take() {
             Some(writer) => {
@@ -88,7 +90,7 @@ impl RowPlan<'_> {
                 thread,
                 threads,
                 start,
-                route: self.route.clone(),
+                route: route.clone(),
                 requests: self.requests(thread),
                 users: Users::of(&self.load),
                 count: share(self.load.users.max(1), thread, threads),
@@ -127,7 +129,7 @@ impl RowPlan<'_> {
 
     fn requests(&self, thread: u32) -> Requests {
         let seed = mix(self.seed ^ (u64::from(thread) << 32) ^ self.scenario as u64);
-        Requests::new(self.scenario, self.data, self.place, seed)
+        Requests::new(self.scenario, self.data, &self.target.place, seed)
     }
 
     /// Samples the processes until all workers have ended. Returns the merged seconds of the
@@ -141,7 +143,7 @@ impl RowPlan<'_> {
     ) -> BTreeMap<u32, (u32, Part)> {
         let mut seconds: BTreeMap<u32, (u32, Part)> = BTreeMap::new();
         let mut next = start;
-        watch.look(start, self.server_pid);
+        watch.look(start, self.target.server.pid);
         loop {
             match parts.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(part) => {
@@ -155,13 +157,13 @@ impl RowPlan<'_> {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    watch.look(start, self.server_pid);
+                    watch.look(start, self.target.server.pid);
                     next += WATCH;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        watch.look(start, self.server_pid);
+        watch.look(start, self.target.server.pid);
         self.progress.show("");
         seconds
     }

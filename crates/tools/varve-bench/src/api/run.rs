@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::connection::{self, Route};
+use super::connection;
 use super::jtl;
 use super::limit_search::{self, Step};
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
@@ -270,14 +270,13 @@ impl<'a> Api<'a> {
             scenario,
             label,
             data: &self.data,
-            place: &self.target.place,
-            route: Route::new(&self.target.endpoint, self.turn, load.users),
+            target: &self.target,
+            turn: self.turn,
             threads: self.arguments.threads(),
             seed: mix(self.arguments.common.seed ^ (u64::from(self.turn) << 40)),
             timeout: self.arguments.timeout(),
             budget,
             read_back: self.arguments.verify,
-            server_pid: self.target.server.pid,
             progress: session.progress,
             samples: self.samples.as_mut().filter(|_| keep_samples),
             load,

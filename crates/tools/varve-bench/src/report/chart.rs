@@ -32,6 +32,8 @@ pub(crate) enum Scale {
     Linear,
     /// Logarithmic; values of zero or less are left out.
     Log,
+    /// Percentiles from 0 to below 100; each further nine is as wide as the previous one.
+    Nines,
     /// Names from top to bottom, with the height of each in pixels: value n is the n-th, from 0.
     Names(Vec<String>, u32),
 }
@@ -78,14 +80,15 @@ pub(crate) struct Chart {
 
 impl Scale {
     fn admits(&self, value: f64) -> bool {
-        value.is_finite() && (*self != Self::Log || value > 0.0)
+        self.place(value).is_finite()
     }
 
     /// The position of a value on the axis.
-    fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
             Self::Log => value.log10(),
+            Self::Nines => -(1.0 - value / 100.0).log10(),
             Self::Names(..) => -value,
         }
     }
@@ -94,6 +97,7 @@ impl Scale {
         let value = match self {
             Self::Linear => place,
             Self::Log => 10_f64.powf(place),
+            Self::Nines => 100.0 * (1.0 - 10_f64.powf(-place)),
             Self::Names(names, _) => {
                 let name = names.get((-place).round() as usize);
                 return name.cloned().unwrap_or_default();
@@ -112,6 +116,7 @@ impl Scale {
         match self {
             Self::Linear => (low.min(0.0), if high > 0.0 { high * 1.05 } else { 1.0 }),
             Self::Log => (low.floor(), high.ceil().max(low.floor() + 1.0)),
+            Self::Nines => (0.0, high.max(2.0)),
             Self::Names(names, _) => (0.5 - names.len() as f64, 0.5),
         }
     }
@@ -128,6 +133,10 @@ impl Scale {
                 let decades = (low as i32..=high as i32).map(f64::from);
                 let ticks = decades.flat_map(|at| [at, at + 2_f64.log10(), at + 5_f64.log10()]);
                 ticks.filter(|at| *at <= high).collect()
+            }
+            Self::Nines => {
+                let ticks = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999].map(|it| self.place(it));
+                ticks.into_iter().filter(|at| *at <= high).collect()
             }
             Self::Names(names, _) => (0..names.len()).map(|at| -(at as f64)).collect(),
         }
@@ -275,18 +284,18 @@ mod tests {
     fn values_that_an_axis_does_not_have_are_left_out() {
         let chart = |points: Vec<(f64, f64)>| Chart {
             title: "<a> & b".to_owned(),
-            x: ("users", Scale::Linear),
+            x: ("percent", Scale::Nines),
             y: ("ms", Scale::Log),
             series: vec![Series::line("it's <one>", 9, points)],
         };
-        let svg = chart(vec![(0.0, 0.5), (99.9, 20.0), (f64::NAN, 1.0), (5.0, 0.0)]).svg();
+        let svg = chart(vec![(0.0, 0.5), (99.9, 20.0), (100.0, 1.0), (5.0, 0.0)]).svg();
         let svg = svg.expect("drawn").expect("two points");
         assert!(svg.starts_with("<svg") && !svg.contains("NaN"), "{svg}");
         assert!(
-            svg.contains("&lt;a&gt; &amp; b") && svg.contains("\n20\n"),
+            svg.contains("&lt;a&gt; &amp; b") && svg.contains("\n99.9\n"),
             "{svg}"
         );
-        let none = chart(vec![(100.0, 0.0)]).svg().expect("nothing to draw");
+        let none = chart(vec![(100.0, 1.0)]).svg().expect("nothing to draw");
         assert_eq!(none, None);
     }
 

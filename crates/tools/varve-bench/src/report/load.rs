@@ -7,7 +7,7 @@ use super::chart::{Chart, Scale, Series, Shape};
 use super::published::{self, Published};
 use super::table::{Table, judged};
 use super::text::{bytes, ms, optional, three, whole, whole_ms};
-use crate::result::{Model, ResultFile, Row, Second};
+use crate::result::{Buckets, Model, ResultFile, Row, Second};
 
 /// The most points of a line over time. If a run has more seconds, a point covers several of them.
 const POINTS_MAX: usize = 240;
@@ -304,8 +304,11 @@ fn lines(rows: &[&Row], what: &str, first: usize, value: fn(&Row) -> f64) -> Vec
 
 type SecondFigure = fn(&Second) -> f64;
 
-/// The charts of a row: figures over time.
-fn charts(row: &Row) -> [Chart; 2] {
+/// The charts of a row: percentiles, and figures over time.
+fn charts(row: &Row) -> [Chart; 3] {
+    let mut percentiles = vec![Series::line("service time", 0, curve(&row.histogram_ns))];
+    let corrected = row.corrected_histogram_ns.as_ref();
+    percentiles.extend(corrected.map(|it| Series::line("from the planned send", 1, curve(it))));
     let over_time = |title: &str, y, scale, lines: [(&str, SecondFigure); 3]| {
         let lines = lines.into_iter().enumerate();
         Chart {
@@ -318,6 +321,12 @@ fn charts(row: &Row) -> [Chart; 2] {
         }
     };
     [
+        Chart {
+            title: "Percentiles".to_owned(),
+            x: ("percent of the requests at or under it", Scale::Nines),
+            y: ("ms", Scale::Log),
+            series: percentiles,
+        },
         over_time(
             "Throughput and errors over time",
             "a second",
@@ -350,6 +359,20 @@ fn points(row: &Row, value: SecondFigure) -> Vec<(f64, f64)> {
         (f64::from(seconds[0].at_s), sum / seconds.len() as f64)
     });
     groups.collect()
+}
+
+/// (percentile, ms) at the first rank of each bucket, without points that a reader cannot tell apart.
+fn curve(buckets: &Buckets) -> Vec<(f64, f64)> {
+    let (count, mut seen) = (buckets.count() as f64, 0);
+    let points = buckets.0.iter().map(|(value, bucket)| {
+        let percent = 100.0 * seen as f64 / count;
+        seen += bucket;
+        (percent, *value as f64 / 1e6)
+    });
+    let mut points: Vec<(f64, f64)> = points.collect();
+    let place = |percent: f64| Scale::Nines.place(percent);
+    points.dedup_by(|next, kept| place(next.0) - place(kept.0) < 0.01);
+    points
 }
 
 /// The published tables of the scenarios that ran, with our figures where one ran paced with the

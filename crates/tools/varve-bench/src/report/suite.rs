@@ -75,14 +75,16 @@ fn words(of: Volume<'_>) -> String {
     let rows = of.file.rows.iter().filter(|row| row.volume == run.volume);
     let calls: u64 = rows.clone().map(|row| row.columns.samples).sum();
     let wrong = rows.filter(|row| row.has_wrong_calls()).count();
-    let durability = of
-        .file
-        .servers
-        .first()
-        .and_then(|server| server.durability.as_deref());
-    let mut words = format!(
+    let server = of.file.servers.first();
+    let durability = server.and_then(|server| server.durability.as_deref());
+    let complete = if run.complete {
+        ""
+    } else {
+        "; not the whole suite"
+    };
+    format!(
         "{} instances of each type, page {}: {} instances created, {} timed calls in {:.0} s, durability {}, {} failed \
-         test cases, {wrong} rows without the calls that they must have",
+         test cases, {wrong} rows without the calls that they must have{complete}.",
         run.instances_per_type,
         run.max_search_results,
         whole(run.instances_created as f64),
@@ -90,11 +92,7 @@ fn words(of: Volume<'_>) -> String {
         run.seconds,
         durability.unwrap_or("unknown"),
         run.failed(),
-    );
-    if !run.complete {
-        words += "; not the whole suite";
-    }
-    words + "."
+    )
 }
 
 /// Microseconds as milliseconds, with the significant digits.

@@ -134,8 +134,8 @@ fn the_page_of_load_tests_has_tables_and_charts() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // Throughput and times of six rows, and both figures by users.
-    assert_eq!(page.matches("<svg").count(), 6 * 2 + 2);
+    // Percentiles, throughput and times of six rows, and both figures by users.
+    assert_eq!(page.matches("<svg").count(), 6 * 3 + 2);
     let text = report.markdown();
     assert!(
         !text.contains("<svg") && text.contains("**0.70%**"),
