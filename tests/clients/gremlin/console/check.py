@@ -11,7 +11,7 @@ import sys
 import tempfile
 import urllib.parse
 
-CONSOLE = pathlib.Path(sys.argv[1])
+CONSOLE = pathlib.Path(sys.argv[1]).resolve()
 ADDRESS = urllib.parse.urlsplit(sys.argv[2])
 USER, PASSWORD = os.environ.get("VARVE_USER"), os.environ.get("VARVE_PASSWORD")
 CONSOLE_SECONDS_MAX = 120
