@@ -73,6 +73,22 @@ impl Report {
     }
 }
 
+/// Values by their keys, in the order in which the keys first appear.
+fn grouped<K: PartialEq, V>(
+    values: impl IntoIterator<Item = V>,
+    key: impl Fn(&V) -> K,
+) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for value in values {
+        let key = key(&value);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
 /// The report of the files, which are of one suite.
 ///
 /// # Errors

@@ -116,10 +116,18 @@ pub(crate) const NEEDS: [(Need, &str); 4] = [
 ];
 
 impl Need {
+    const fn index(self) -> usize {
+        match self {
+            Self::Vertices(VertexKind::Plain) => 0,
+            Self::Edges => 1,
+            Self::Vertices(VertexKind::Person) => 2,
+            Self::Knows => 3,
+        }
+    }
+
     /// What the data is called.
-    pub(crate) fn name(self) -> &'static str {
-        let named = NEEDS.iter().find(|(need, _)| *need == self);
-        named.map_or("data", |(_, name)| name)
+    pub(crate) const fn name(self) -> &'static str {
+        NEEDS[self.index()].1
     }
 
     pub(crate) const fn load(self) -> Scenario {
@@ -238,11 +246,8 @@ pub(crate) struct GraphAddress {
 pub(crate) struct Data {
     pub(crate) naming: Naming,
     pub(crate) sizes: Sizes,
-    /// The next number of each kind.
-    plain: AtomicU64,
-    persons: AtomicU64,
-    edges: AtomicU64,
-    knows: AtomicU64,
+    /// The next number of each kind, in the order of [`NEEDS`].
+    given: [AtomicU64; NEEDS.len()],
     pub(super) schema: AtomicU64,
 }
 
@@ -251,22 +256,14 @@ impl Data {
         Self {
             naming,
             sizes,
-            plain: AtomicU64::default(),
-            persons: AtomicU64::default(),
-            edges: AtomicU64::default(),
-            knows: AtomicU64::default(),
+            given: Default::default(),
             schema: AtomicU64::default(),
         }
     }
 
     /// How many numbers of a kind were assigned.
     pub(crate) fn given(&self, need: Need) -> &AtomicU64 {
-        match need {
-            Need::Vertices(VertexKind::Plain) => &self.plain,
-            Need::Vertices(VertexKind::Person) => &self.persons,
-            Need::Edges => &self.edges,
-            Need::Knows => &self.knows,
-        }
+        &self.given[need.index()]
     }
 
     /// Assigns `count` numbers and returns the first. `None` if fewer unused numbers are left.

@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::profile::Profile;
 use super::profiles::{Pass, STAGES, Stage};
 use super::recorder::Recorder;
-use super::suite::{Settings, Suite as Running};
+use super::suite::Suite as Running;
 use crate::environment;
 use crate::process;
 use crate::progress;
@@ -143,15 +143,8 @@ impl Metadata<'_> {
             .or_else(|| process::listener(client.address()));
         let evidence = arguments.evidence.as_ref();
         let evidence = evidence.map(|folder| Evidence::new(&folder.join(volume.to_string())));
-        let settings = Settings {
-            volume,
-            user: arguments.user.clone(),
-            seed: common.seed,
-            few_types: arguments.types.is_some(),
-            pid,
-        };
         let recorder = Recorder::new(evidence.transpose()?);
-        let suite = Running::new(client, recorder, &self.plan, settings)
+        let suite = Running::new(client, recorder, &self.plan, (arguments, volume), pid)
             .with_context(|| format!("{url}, server {}", arguments.server_name))?;
         let durability = common.durability.clone();
         let served = common.serve.as_ref().map(|_| "sync".to_owned());

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use varve_omrs::json::{Encode, Millis};
 
 use super::answer::{Answer, COLLECTION, Form, Guids};
-use super::arguments::Volume;
+use super::arguments::{MetadataArguments, Volume};
 use super::client::{Client, Failure, FailureKind, Timed, escaped};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
@@ -72,17 +72,6 @@ fn run_of(run: &mut VolumeRun, profile: Profile) -> &mut ProfileRun {
     &mut run.profiles[at]
 }
 
-#[derive(Debug)]
-pub(crate) struct Settings {
-    pub(crate) volume: Volume,
-    pub(crate) user: String,
-    pub(crate) seed: u64,
-    /// Whether instances are created for some types only.
-    pub(crate) few_types: bool,
-    /// The server's process, if known.
-    pub(crate) pid: Option<u32>,
-}
-
 impl Suite {
     /// A suite for a repository, which must answer.
     ///
@@ -92,7 +81,8 @@ impl Suite {
         mut client: Client,
         recorder: Recorder,
         plan: &Plan,
-        settings: Settings,
+        (arguments, volume): (&MetadataArguments, Volume),
+        pid: Option<u32>,
     ) -> Result<Self> {
         let answer = client.call(&COLLECTION, "GET", "/metadata-collection-id", None);
         let home = match answer {
@@ -113,19 +103,20 @@ impl Suite {
         };
         // GUIDs differ between runs with the same seed, since a repository may still have those of
         // the last run.
-        let mut guids = Random::new(settings.seed ^ (now().0 as u64).rotate_left(20));
+        let seed = arguments.common.seed;
+        let mut guids = Random::new(seed ^ (now().0 as u64).rotate_left(20));
         Ok(Self {
             client,
             recorder,
             copies: uuid(&mut guids),
             guids,
-            values: Values::new(settings.seed, settings.volume.instances),
-            volume: settings.volume,
-            user: settings.user,
-            pid: settings.pid,
+            values: Values::new(seed, volume.instances),
+            volume,
+            user: arguments.user.clone(),
+            pid,
             home,
             as_of: None,
-            few_types: settings.few_types,
+            few_types: arguments.types.is_some(),
             case: (Profile::Environment, Arc::clone(first)),
             created: 0,
             keys: Keys::default(),

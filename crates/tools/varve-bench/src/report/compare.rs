@@ -3,9 +3,9 @@
 
 use anyhow::{Result, ensure};
 
-use super::Report;
 use super::table::{Table, judged};
 use super::text::{three, whole};
+use super::{Report, grouped};
 use crate::result::{ResultFile, Row};
 
 /// Two sides and their rows.
@@ -62,37 +62,27 @@ struct Figure {
     value: fn(&Row) -> Option<f64>,
 }
 
+const fn figure(
+    name: &'static str,
+    text: fn(f64) -> String,
+    more: Option<bool>,
+    value: fn(&Row) -> Option<f64>,
+) -> Figure {
+    Figure {
+        name,
+        text,
+        more,
+        value,
+    }
+}
+
+#[rustfmt::skip]
 const FIGURES: [Figure; 5] = [
-    Figure {
-        name: "elements/s",
-        text: whole,
-        more: Some(true),
-        value: |row| Some(row.more.items_per_s),
-    },
-    Figure {
-        name: "median ms",
-        text: three,
-        more: Some(false),
-        value: |row| Some(row.columns.median_us / 1e3),
-    },
-    Figure {
-        name: "99% ms",
-        text: three,
-        more: Some(false),
-        value: |row| Some(row.more.line99_us / 1e3),
-    },
-    Figure {
-        name: "server CPU µs/element",
-        text: three,
-        more: Some(false),
-        value: |row| row.cpu.server_us_per_item,
-    },
-    Figure {
-        name: "error %",
-        text: three,
-        more: None,
-        value: |row| Some(row.columns.error_percent),
-    },
+    figure("elements/s", whole, Some(true), |row| Some(row.more.items_per_s)),
+    figure("median ms", three, Some(false), |row| Some(row.columns.median_us / 1e3)),
+    figure("99% ms", three, Some(false), |row| Some(row.more.line99_us / 1e3)),
+    figure("server CPU µs/element", three, Some(false), |row| row.cpu.server_us_per_item),
+    figure("error %", three, None, |row| Some(row.columns.error_percent)),
 ];
 
 /// Compares the two servers in the files, or, when all rows are of one server, the two files.
@@ -103,12 +93,8 @@ pub(super) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
     let all = files.iter().enumerate();
     let all = all.flat_map(|(at, file)| file.measured().map(move |row| (at, row)));
     let all: Vec<(usize, &Row)> = all.collect();
-    let mut servers: Vec<&str> = Vec::new();
-    for (_, row) in &all {
-        if !servers.contains(&row.server.as_str()) {
-            servers.push(&row.server);
-        }
-    }
+    let servers = grouped(&all, |(_, row)| row.server.as_str());
+    let servers: Vec<&str> = servers.into_iter().map(|(server, _)| server).collect();
     if servers.is_empty() || (servers.len() == 1 && files.len() == 1) {
         return Ok(None);
     }
@@ -126,19 +112,16 @@ pub(super) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
         2 => usize::from(row.server != servers[0]),
         _ => at,
     };
-    let mut pairs: Vec<(String, [Vec<Row>; 2])> = Vec::new();
-    for (at, row) in &all {
-        let key = row.key();
-        let known = pairs.iter().position(|(known, _)| *known == key);
-        let place = known.unwrap_or_else(|| {
-            pairs.push((key, [Vec::new(), Vec::new()]));
-            pairs.len() - 1
-        });
-        pairs[place].1[side(*at, row)].push((*row).clone());
-    }
-    let (pairs, lonely): (Vec<_>, Vec<_>) = pairs
-        .into_iter()
-        .partition(|(_, rows)| !rows.iter().any(Vec::is_empty));
+    let groups = grouped(all, |(_, row)| row.key()).into_iter();
+    let pairs = groups.map(|(key, rows)| {
+        let of = |wanted: usize| {
+            let rows = rows.iter().filter(|(at, row)| side(*at, row) == wanted);
+            rows.map(|(_, row)| (*row).clone()).collect::<Vec<Row>>()
+        };
+        (key, [of(0), of(1)])
+    });
+    let (pairs, lonely): (Vec<_>, Vec<_>) =
+        pairs.partition(|(_, rows)| !rows.iter().any(Vec::is_empty));
     let alone = lonely.into_iter().map(|(key, rows)| {
         let of = usize::from(rows[0].is_empty());
         format!("{key}: only {}", sides[of])

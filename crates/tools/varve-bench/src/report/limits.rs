@@ -1,9 +1,9 @@
 //! The report of `varve-bench limits`: Varve beside each limit, with the ratios within turns.
 
-use super::Report;
 use super::compare::Spread;
 use super::table::Table;
 use super::text::{optional, three, whole};
+use super::{Report, grouped};
 use crate::limits::LIMITS;
 use crate::result::{ResultFile, Row};
 
@@ -22,15 +22,9 @@ pub(super) fn write(report: &mut Report, files: &[ResultFile]) {
         "Limit ÷ ours, CPU",
     ]);
     for file in files {
-        let mut scenarios: Vec<&str> = Vec::new();
-        for row in &file.rows {
-            if !scenarios.contains(&row.scenario.as_str()) {
-                scenarios.push(&row.scenario);
-            }
-        }
-        for scenario in scenarios {
+        for (_, rows) in grouped(file.measured(), |row| &row.scenario) {
             for limit in LIMITS {
-                line(&mut table, file, scenario, limit);
+                line(&mut table, file, &rows, limit);
             }
         }
     }
@@ -50,11 +44,12 @@ fn cpu(row: &Row) -> Option<f64> {
 }
 
 /// Adds the row of a scenario and a limit, if both sides have turns.
-fn line(table: &mut Table, file: &ResultFile, scenario: &str, limit: &str) {
-    let rows = || file.measured().filter(|row| row.scenario == scenario);
-    let theirs: Vec<&Row> = rows().filter(|row| row.server == limit).collect();
-    let is_ours = |row: &&Row| file.server(&row.server).is_some();
-    let ours: Vec<&Row> = rows().filter(is_ours).collect();
+fn line(table: &mut Table, file: &ResultFile, rows: &[&Row], limit: &str) {
+    let of = |is_it: &dyn Fn(&Row) -> bool| -> Vec<&Row> {
+        rows.iter().copied().filter(|row| is_it(row)).collect()
+    };
+    let theirs = of(&|row| row.server == limit);
+    let ours = of(&|row| file.server(&row.server).is_some());
     let median = |rows: &[&Row], figure: fn(&Row) -> Option<f64>| {
         Spread::of(rows.iter().filter_map(|row| figure(row))).map(|it| it.median)
     };
@@ -69,7 +64,7 @@ fn line(table: &mut Table, file: &ResultFile, scenario: &str, limit: &str) {
         return;
     };
     table.row([
-        scenario.to_owned(),
+        first.scenario.clone(),
         first.durability.clone().unwrap_or_default(),
         theirs.len().to_string(),
         optional(median(&ours, rate), whole),

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use super::Report;
 use super::chart::{Chart, Scale, Series, Shape};
 use super::published::{self, Published};
 use super::table::{Table, judged};
 use super::text::{bytes, ms, optional, three, whole, whole_ms};
+use super::{Report, grouped};
 use crate::result::{Buckets, Model, ResultFile, Row, Second};
 
 /// The most points of a line over time. If a run has more seconds, a point covers several of them.
@@ -193,18 +193,14 @@ fn summary_table(report: &mut Report, files: &[ResultFile], published: &[Publish
         "Ours ÷ published",
         "<Published row",
     ]);
-    let mut best: Vec<&Row> = Vec::new();
-    for row in files.iter().flat_map(ResultFile::measured) {
-        let same =
-            |other: &&mut &Row| (&other.scenario, &other.server) == (&row.scenario, &row.server);
-        let worth = |row: &Row| (row.columns.error_percent == 0.0, row.more.items_per_s);
-        match best.iter_mut().find(same) {
-            Some(known) if worth(row) > worth(known) => *known = row,
-            Some(_) => {}
-            None => best.push(row),
-        }
-    }
-    for row in best {
+    let worth = |row: &Row| (row.columns.error_percent == 0.0, row.more.items_per_s);
+    let better = |best, row| if worth(row) > worth(best) { row } else { best };
+    let rows = files.iter().flat_map(ResultFile::measured);
+    let groups = grouped(rows, |row| (&row.scenario, &row.server));
+    for row in groups
+        .into_iter()
+        .filter_map(|(_, rows)| rows.into_iter().reduce(better))
+    {
         let mut cells = vec![
             row.scenario.clone(),
             row.server.clone(),
@@ -234,17 +230,8 @@ fn summary_table(report: &mut Report, files: &[ResultFile], published: &[Publish
 /// Charts of throughput and latency against users, for scenarios that ran with more than one number
 /// of users in one load model. Those of paced loads have the published rows as circles.
 fn against_users(report: &mut Report, files: &[ResultFile], published: &[Published]) -> Result<()> {
-    let rows: Vec<&Row> = files.iter().flat_map(ResultFile::measured).collect();
-    let mut groups: Vec<(&str, Model)> = Vec::new();
-    for row in &rows {
-        let group = (row.label.as_str(), row.load.model);
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
-    for (label, model) in groups {
-        let of_group = |row: &&&Row| row.label == label && row.load.model == model;
-        let rows: Vec<&Row> = rows.iter().filter(of_group).copied().collect();
+    let rows = files.iter().flat_map(ResultFile::measured);
+    for ((label, model), rows) in grouped(rows, |row| (&row.label, row.load.model)) {
         if rows.iter().all(|row| row.load.users == rows[0].load.users) {
             continue;
         }
@@ -284,22 +271,19 @@ fn against_users(report: &mut Report, files: &[ResultFile], published: &[Publish
 
 /// One line for each server, in the order of users.
 fn lines(rows: &[&Row], what: &str, first: usize, value: fn(&Row) -> f64) -> Vec<Series> {
-    let mut found: Vec<Series> = Vec::new();
-    for row in rows {
-        let name = format!("{} {what}", row.server);
-        let point = (f64::from(row.load.users), value(row));
-        match found.iter_mut().find(|series| series.name == name) {
-            Some(series) => series.points.push(point),
-            None => found.push(Series {
-                shape: Shape::Dotted,
-                ..Series::line(name, first + found.len(), vec![point])
-            }),
+    let servers = grouped(rows, |row| &row.server).into_iter().enumerate();
+    let lines = servers.map(|(at, (server, rows))| {
+        let points = rows
+            .iter()
+            .map(|row| (f64::from(row.load.users), value(row)));
+        let mut points: Vec<(f64, f64)> = points.collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Series {
+            shape: Shape::Dotted,
+            ..Series::line(format!("{server} {what}"), first + at, points)
         }
-    }
-    for series in &mut found {
-        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    found
+    });
+    lines.collect()
 }
 
 type SecondFigure = fn(&Second) -> f64;
