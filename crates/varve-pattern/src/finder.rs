@@ -78,6 +78,12 @@ mod tests {
             ("(?i)\u{c4}", "\u{e4}", false),
             ("(?iu)\u{c4}", "\u{e4}", true),
             ("(?s)a.b", "a\nb", true),
+            ("\\p{Lu}", "k", false),
+            ("(?i)\\p{Lu}", "\u{e9}", true),
+            ("(?iu)\\P{Lu}", "k", false),
+            ("(?i)[^\\p{IsUppercase}]", "k", false),
+            ("(?i)\\p{gc=Lt}", "K", true),
+            ("(?i)\\p{Nd}", "k", false),
             ("[a-z&&[^b]]", "b", false),
             ("", "", true),
         ] {

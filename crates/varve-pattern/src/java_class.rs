@@ -187,10 +187,27 @@ fn property(parser: &mut Parser, negated: bool, flags: Flags) -> Result<ClassTex
         }
         Some(("Lower" | "Upper", _)) if flags.fold() != Fold::None => "A-Za-z".to_owned(),
         Some((_, ranges)) => (*ranges).to_owned(),
-        None => format!("\\p{{{}}}", unicode_property(&name)?),
+        None => {
+            let own = unicode_property(&name)?;
+            let folded = match flags.fold() {
+                Fold::None => None,
+                Fold::Ascii | Fold::Unicode => cases(&own),
+            };
+            folded.map_or_else(|| format!("\\p{{{own}}}"), str::to_owned)
+        }
     };
     let negation = if negated { "^" } else { "" };
     Ok(ClassText::ranges(&format!("{negation}{ranges}")))
+}
+
+/// What a class of letters of one case becomes where case is ignored; `None` for other classes.
+fn cases(property: &str) -> Option<&'static str> {
+    let (_, value) = property.split_once('=').unwrap_or(("", property));
+    match value.to_ascii_lowercase().as_str() {
+        "lu" | "ll" | "lt" => Some("\\p{Lu}\\p{Ll}\\p{Lt}"),
+        "uppercase" | "lowercase" => Some("\\p{Uppercase}\\p{Lowercase}\\p{Lt}"),
+        _ => None,
+    }
 }
 
 fn property_name(parser: &mut Parser) -> Result<String, Fault> {

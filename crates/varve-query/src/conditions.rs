@@ -36,9 +36,21 @@ pub(crate) fn converted<'p>(
     if !schema.is_strict() {
         return Ok(Cow::Borrowed(plan));
     }
+    let mut has_conditions = false;
+    plan.walk(&mut |op| has_conditions |= is_condition(op));
+    if !has_conditions {
+        return Ok(Cow::Borrowed(plan));
+    }
     let mut plan = plan.clone();
     convert(&mut plan, Input::Other, schema)?;
     Ok(Cow::Owned(plan))
+}
+
+const fn is_condition(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::HasProperty { .. } | Op::HasPropertyChild { .. } | Op::HasToken { .. }
+    )
 }
 
 fn convert(plan: &mut Plan, mut input: Input, schema: &dyn SchemaView) -> Result<(), QueryError> {
@@ -255,44 +267,7 @@ fn after(op: &Op, input: Input) -> Input {
             Input::Unknown
         }
         Op::Cap(_) | Op::Bound { .. } | Op::Function(_) | Op::Fused(_) => Input::Unknown,
-        op if passes_on(op) => input,
+        op if op.passes_on() => input,
         _ => Input::Other,
-    }
-}
-
-/// Whether a step gives some or all of the values that it gets.
-fn passes_on(op: &Op) -> bool {
-    match op {
-        Op::Dedup { scope, .. }
-        | Op::Range { scope, .. }
-        | Op::Tail { scope, .. }
-        | Op::Sample { scope, .. }
-        | Op::Order { scope, .. } => *scope == Scope::Global,
-        Op::Group { into, .. }
-        | Op::GroupCount { into, .. }
-        | Op::Tree { into, .. }
-        | Op::Profile { into } => into.is_some(),
-        Op::Is(_)
-        | Op::HasProperty { .. }
-        | Op::HasPropertyChild { .. }
-        | Op::HasToken { .. }
-        | Op::HasKey(_)
-        | Op::HasNot(_)
-        | Op::Where { .. }
-        | Op::Junction { .. }
-        | Op::WhereLabels { .. }
-        | Op::Coin(_)
-        | Op::SimplePath { .. }
-        | Op::Discard
-        | Op::Identity
-        | Op::As(_)
-        | Op::Subgraph { .. }
-        | Op::Aggregate { .. }
-        | Op::Barrier
-        | Op::NormSack
-        | Op::SideEffect(_)
-        | Op::SackWith { .. }
-        | Op::Bind { .. } => true,
-        _ => false,
     }
 }

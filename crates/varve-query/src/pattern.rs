@@ -87,7 +87,7 @@ impl Pattern {
             cost += match op {
                 Op::Source { .. } | Op::Repeat(_) => 100,
                 Op::Expand { .. } => 10,
-                op if is_filter(op) => -3,
+                op if op.is_filter() => -3,
                 _ => 0,
             };
         });
@@ -99,16 +99,9 @@ impl Pattern {
     }
 }
 
-const fn is_filter(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::HasProperty { .. } | Op::HasToken { .. } | Op::HasKey(_) | Op::HasNot(_)
-    )
-}
-
 /// Whether a step treats each value alone, wherever the step is in the plan.
 const fn is_plain(op: &Op) -> bool {
-    is_filter(op)
+    op.is_filter()
         || matches!(
             op,
             Op::Expand { .. } | Op::EndVertex(_) | Op::Values(_) | Op::Is(_) | Op::Id | Op::Label
@@ -143,7 +136,7 @@ pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, Q
                 start: own,
                 body,
                 end: None,
-            } if *own == start && body.ops.iter().all(is_filter) => {
+            } if *own == start && body.ops.iter().all(Op::is_filter) => {
                 ops.extend(body.ops.iter().cloned());
                 false
             }

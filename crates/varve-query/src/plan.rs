@@ -4,6 +4,7 @@ mod bounded;
 pub mod call;
 mod children;
 mod fused;
+mod passing;
 pub mod write;
 
 use compact_str::CompactString;

@@ -74,17 +74,10 @@ fn ends_filter(vertices: &Plan) -> Plan {
 /// The steps that filter by a plan: the plan itself if it consists of filters, so that an index can
 /// serve it; else one step that runs it as a child.
 fn filtering(plan: &Plan) -> Vec<Op> {
-    match plan.ops.iter().all(is_filter) {
+    match plan.ops.iter().all(Op::is_filter) {
         true => plan.ops.clone(),
         false => vec![filter(plan.clone())],
     }
-}
-
-const fn is_filter(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::HasProperty { .. } | Op::HasToken { .. } | Op::HasKey(_) | Op::HasNot(_)
-    )
 }
 
 struct Filters<'s> {
@@ -116,9 +109,14 @@ impl Filters<'_> {
             }
             let checked = self.checked(op);
             ops.push(checked.step);
-            // The filters of the plan go first: an index may serve them.
+            // The filters of the plan go first: an index may serve them. Those that depend on which
+            // properties are visible are no such filters.
             let swaps = !checked.filters.is_empty() && checked.read.is_none();
-            while let Some(next) = rest.next_if(|next| swaps && is_filter(next)) {
+            let is_seen = |op: &Op| {
+                self.vertex_properties.is_some() && matches!(op, Op::HasKey(_) | Op::HasNot(_))
+            };
+            let goes_first = |next: &Op| swaps && next.is_filter() && !is_seen(next);
+            while let Some(next) = rest.next_if(goes_first) {
                 ops.push(next);
             }
             ops.extend(checked.filters);
@@ -210,6 +208,16 @@ fn read_visible(op: &mut Op, visible: &Plan) {
             own.append(&mut child.ops);
             *op = filter(Plan::new(own));
         }
+        Op::HasKey(key) | Op::HasNot(key) => {
+            let own = vec![
+                Op::Properties(vec![std::mem::take(key)]),
+                vertex_property(visible),
+            ];
+            *op = Op::Where {
+                child: Plan::new(own),
+                not: matches!(op, Op::HasNot(_)),
+            };
+        }
         _ => {}
     }
 }
@@ -271,6 +279,54 @@ pub fn walks_any_label(plan: &Plan) -> bool {
     found
 }
 
+/// Whether a step reads this property of elements by its name.
+#[must_use]
+pub fn asks_for(plan: &Plan, key: &Name) -> bool {
+    let mut found = false;
+    plan.walk(&mut |op| {
+        found |= match op {
+            Op::Properties(keys) | Op::Values(keys) => keys.contains(key),
+            Op::HasKey(own) | Op::HasNot(own) => own == key,
+            _ => false,
+        };
+    });
+    found
+}
+
+/// Sets a property of properties on every vertex property that the plan writes.
+pub fn add_to_properties(plan: &mut Plan, key: &Name, value: &Value) {
+    let partitioned = |properties: &mut [Property]| {
+        for property in properties {
+            property.partition = Some((key.clone(), value.clone()));
+        }
+    };
+    let mut ops = Vec::with_capacity(plan.ops.len());
+    for mut op in std::mem::take(&mut plan.ops) {
+        for child in op.children_mut() {
+            add_to_properties(child, key, value);
+        }
+        let mut later = Vec::new();
+        if let Op::Write(write) = &mut op {
+            match write.as_mut() {
+                // Properties of properties are written behind the addition.
+                Write::AddVertex { properties, .. } => {
+                    let all = std::mem::take(properties).into_iter();
+                    let is_token = |own: &Property| matches!(own.name, PropertyName::Token(_));
+                    (*properties, later) = all.partition(is_token);
+                    partitioned(&mut later);
+                }
+                Write::Set(properties) => partitioned(properties),
+                _ => {}
+            }
+        }
+        ops.push(op);
+        if !later.is_empty() {
+            ops.push(Op::Write(Box::new(Write::Set(later))));
+        }
+    }
+    plan.ops = ops;
+}
+
 /// Sets a property on every element that the plan adds, and adds it to the search of merges.
 pub fn add_to_all(plan: &mut Plan, key: &Name, value: &Value) {
     let property = || Property {
@@ -278,6 +334,7 @@ pub fn add_to_all(plan: &mut Plan, key: &Name, value: &Value) {
         name: PropertyName::Key(key.clone()),
         value: Given::Value(value.clone()),
         meta: Vec::new(),
+        partition: None,
     };
     for op in &mut plan.ops {
         if let Op::Write(write) = op {

@@ -26,14 +26,17 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a mime type. Its parameters are ignored.
+    /// The format of a mime type; `None` for other versions of these formats, and for GraphSON
+    /// without types. Other parameters are ignored.
     #[must_use]
     pub fn from_mime(mime: &str) -> Option<Format> {
-        match mime.split(';').next().unwrap_or(mime).trim() {
-            "application/vnd.gremlin-v3.0+json"
-            | "application/vnd.gremlin-v2.0+json"
-            | "application/vnd.gremlin-v1.0+json"
-            | "application/json" => Some(Format::GraphSon),
+        let mut parts = mime.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        if parts.any(|parameter| parameter.eq_ignore_ascii_case("types=false")) {
+            return None;
+        }
+        match name {
+            "application/vnd.gremlin-v3.0+json" | "application/json" => Some(Format::GraphSon),
             "application/vnd.graphbinary-v1.0" | GRAPHBINARY_TEXTS => Some(Format::GraphBinary),
             _ => None,
         }

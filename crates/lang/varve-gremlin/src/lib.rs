@@ -26,6 +26,8 @@ pub mod tree;
 
 pub use error::{ErrorCode, ParseError, Result};
 pub use literals::NUMBER_DIGITS_MAX;
-pub use parser::{NESTING_MAX, SCRIPT_BYTES_MAX, STEPS_MAX, parse_script, parse_traversal};
+pub use parser::{
+    NESTING_MAX, SCRIPT_BYTES_MAX, STEPS_MAX, parse_script, parse_script_with, parse_traversal,
+};
 pub use script::SCRIPT_METHODS;
 pub use signatures::{predicate_forms, source_forms, step_forms};

@@ -19,6 +19,7 @@ use crate::tree::{Argument, Script, Span, Statement, StatementKind, Traversal};
 
 pub(crate) use expression::begins_traversal;
 pub(crate) use predicate::{all_of, any_of, negated, test};
+use words::bare_token;
 pub(crate) use words::class_member;
 
 /// The longest text that is parsed, in bytes.
@@ -34,7 +35,22 @@ pub const STEPS_MAX: usize = 10_000;
 ///
 /// If the text is not a supported script, or exceeds a limit.
 pub fn parse_script(text: &str) -> Result<Script> {
+    parse_script_with(text, [])
+}
+
+/// As [`parse_script`], for a script with these variables. A variable hides the token of its name,
+/// such as `from` or `day`.
+///
+/// # Errors
+///
+/// As [`parse_script`].
+pub fn parse_script_with<'s>(
+    text: &'s str,
+    variables: impl IntoIterator<Item = &'s str>,
+) -> Result<Script> {
     let mut parser = Parser::new(text)?;
+    let tokens = variables.into_iter().filter(|name| bare_token(name).is_some());
+    parser.declared.extend(tokens);
     Ok(Script {
         statements: parser.script()?,
     })

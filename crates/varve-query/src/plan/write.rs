@@ -47,6 +47,8 @@ pub struct Property {
     pub value: Given,
     /// Its meta-properties.
     pub meta: Vec<(Name, Given)>,
+    /// A meta-property that it gets if it belongs to a vertex.
+    pub partition: Option<(Name, Value)>,
 }
 
 /// An end of an edge that is added.

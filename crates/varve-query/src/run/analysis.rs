@@ -12,7 +12,7 @@ use super::source::Wanted;
 use crate::Value;
 use crate::plan::write::Write;
 use crate::plan::{
-    By, ElementKind, End, Expanded, FormatPart, Fused, MapOf, Name, Op, Plan, Reduce, Scope,
+    By, ElementKind, End, Expanded, FormatPart, Fused, MapOf, Name, Op, Plan, Reduce,
 };
 
 /// The part of a traverser's path that the plan's rows must record.
@@ -73,59 +73,10 @@ fn walked_edges(plan: &Plan, mut walked: bool, reaches: &mut bool) -> bool {
             Op::Optional(_) => walked && ends.iter().all(|end| *end),
             Op::IfThenElse { .. } => ends.iter().skip(1).all(|end| *end),
             Op::Write(write) => walked && matches!(write.as_ref(), Write::Set(_)),
-            op => walked && passes_edges(op),
+            op => walked && op.passes_on(),
         };
     }
     walked
-}
-
-/// Whether a step gives its own input values, with the path that they had.
-const fn passes_edges(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Is(_)
-            | Op::HasProperty { .. }
-            | Op::HasPropertyChild { .. }
-            | Op::HasToken { .. }
-            | Op::HasKey(_)
-            | Op::HasNot(_)
-            | Op::Where { .. }
-            | Op::Junction { .. }
-            | Op::WhereLabels { .. }
-            | Op::Dedup { .. }
-            | Op::Range {
-                scope: Scope::Global,
-                ..
-            }
-            | Op::Tail {
-                scope: Scope::Global,
-                ..
-            }
-            | Op::Sample {
-                scope: Scope::Global,
-                ..
-            }
-            | Op::Order {
-                scope: Scope::Global,
-                ..
-            }
-            | Op::Coin(_)
-            | Op::SimplePath { .. }
-            | Op::Identity
-            | Op::As(_)
-            | Op::Aggregate { .. }
-            | Op::Barrier
-            | Op::NormSack
-            | Op::SideEffect(_)
-            | Op::Subgraph { .. }
-            | Op::SackWith { .. }
-            | Op::Group { into: Some(_), .. }
-            | Op::GroupCount { into: Some(_), .. }
-            | Op::Tree { into: Some(_), .. }
-            | Op::Bind { .. }
-            | Op::Profile { into: Some(_) }
-            | Op::Discard
-    )
 }
 
 /// The keys of all properties that a step reads or the results contain, ascending.

@@ -110,7 +110,7 @@ impl Pick {
             (Self::Value(wanted), Some(value)) => value.equals(wanted),
             (Self::Predicate(predicate), Some(value)) => predicate.holds(value)?,
             (Self::Child(child), Some(value)) => {
-                let row = Row::alone(value.clone(), cx);
+                let row = Row::start(value.clone(), cx);
                 child.exist(cx, &[row])?[0]
             }
             (Self::Unproductive, Some(_)) | (_, None) => false,

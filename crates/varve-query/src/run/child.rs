@@ -309,7 +309,7 @@ impl Reader {
         cx: &mut Context<'_>,
         value: &Value,
     ) -> Result<Option<Value>, QueryError> {
-        let row = Row::alone(value.clone(), cx);
+        let row = Row::start(value.clone(), cx);
         let read = self.read(cx, &[row])?;
         Ok(read.into_iter().next().flatten())
     }

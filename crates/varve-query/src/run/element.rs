@@ -143,7 +143,7 @@ pub(crate) fn visible_properties(
     visible: &mut Child,
 ) -> Result<Vec<(CompactString, Value, Value)>, QueryError> {
     let all = property_values(cx, value, keys).into_iter();
-    let rows: Vec<Row> = all.map(|property| Row::alone(property, cx)).collect();
+    let rows: Vec<Row> = all.map(|property| Row::start(property, cx)).collect();
     let exist = visible.exist(cx, &rows)?;
     let shown = rows.into_iter().zip(exist).filter(|(_, exists)| *exists);
     let each = shown.filter_map(|(row, _)| match &row.value {
@@ -187,7 +187,6 @@ pub(crate) fn token(
         (Token::Value, Value::Property(property)) => Some(property.value.clone()),
         (Token::Key, Value::Entry(entry)) => Some(entry.0.clone()),
         (Token::Value, Value::Entry(entry)) => Some(entry.1.clone()),
-        (_, Value::Map(map)) => map.get(&Value::Token(token)).cloned(),
         _ => return Err(refused()),
     })
 }

@@ -67,6 +67,8 @@ pub(crate) fn format(
         FormatPart::Next => Part::Read(next.next().unwrap_or(0) % count),
     });
     let parts: Vec<Part> = each.collect();
+    // A `by` that no variable needs does not run.
+    readers.truncate(next.start);
     Ok(batch(input, move |cx, rows| {
         cx.fetch_rows(&rows)?;
         let read = readers

@@ -27,21 +27,27 @@ pub(crate) fn sorted(
     sorting: &mut Sorting,
     rows: Vec<Row>,
 ) -> Result<Vec<Row>, QueryError> {
+    let mut rows = rows;
     let mut keys: Vec<Vec<Option<Value>>> = Vec::with_capacity(sorting.len());
     let mut held = 0;
     let mut shuffled = false;
     for (reader, ordering) in sorting.iter_mut() {
         shuffled |= *ordering == Ordering::Shuffled;
-        let read = reader.read(cx, &rows)?;
+        let mut read = reader.read(cx, &rows)?;
         for key in read.iter().flatten() {
             held += cx.hold_key(key)?;
+        }
+        // A row that is dropped is not read by the later ones: they may not apply to it.
+        if read.iter().any(Option::is_none) {
+            let has: Vec<bool> = read.iter().map(Option::is_some).collect();
+            keep_where(&mut rows, &has);
+            keys.iter_mut().for_each(|own| keep_where(own, &has));
+            keep_where(&mut read, &has);
         }
         keys.push(read);
     }
     let ways: Vec<Ordering> = sorting.iter().map(|(_, ordering)| *ordering).collect();
-    let mut places: Vec<usize> = (0..rows.len())
-        .filter(|at| keys.iter().all(|key| key[*at].is_some()))
-        .collect();
+    let mut places: Vec<usize> = (0..rows.len()).collect();
     if shuffled {
         for at in (1..places.len()).rev() {
             let other = cx.random.below(at + 1);
@@ -69,6 +75,12 @@ pub(crate) fn sorted(
         .collect())
 }
 
+/// Removes the items whose flag is not set.
+fn keep_where<T>(items: &mut Vec<T>, flags: &[bool]) {
+    let mut flags = flags.iter();
+    items.retain(|_| flags.next() == Some(&true));
+}
+
 /// Sorts the members of one value. A value that is not a collection is returned unchanged.
 pub(crate) fn sorted_within(
     cx: &mut Context<'_>,
@@ -79,7 +91,7 @@ pub(crate) fn sorted_within(
         return Ok(value.clone());
     };
     let rows = items.into_iter();
-    let rows = rows.map(|item| Row::alone(item, cx)).collect();
+    let rows = rows.map(|item| Row::start(item, cx)).collect();
     let items = sorted(cx, sorting, rows)?.into_iter().map(|row| row.value);
     Ok(match value {
         Value::Map(_) | Value::Tree(_) => of_entries(items),
@@ -94,7 +106,7 @@ pub(crate) enum Gathered {
     /// The first result of a child over the whole group. The flag: whether that result does not
     /// depend on the order of the group.
     First(Child, bool),
-    /// The last result of a child over the whole group.
+    /// The first result of a child for the last row of the group that has one.
     Last(Child),
 }
 
@@ -177,7 +189,6 @@ pub(crate) fn group(
 ) -> Result<ValueMap, QueryError> {
     let groups = by_key(cx, key, rows)?;
     let mut map = ValueMap::default();
-    let is_first = matches!(gathered, Gathered::First(..));
     let any_order = cx.merges && matches!(gathered, Gathered::First(_, true));
     match gathered {
         Gathered::List(reader) => {
@@ -193,7 +204,19 @@ pub(crate) fn group(
                 map.insert(key, Value::list(values));
             }
         }
-        Gathered::First(child, _) | Gathered::Last(child) => {
+        Gathered::Last(child) => {
+            for (key, rows) in groups {
+                let mut last = None;
+                for part in rows.chunks(BATCH_MAX) {
+                    let firsts = child.firsts(cx, part)?.into_iter().flatten();
+                    last = firsts.last().or(last);
+                }
+                if let Some(row) = last {
+                    map.insert(key, row.value);
+                }
+            }
+        }
+        Gathered::First(child, _) => {
             let keys: Vec<Value> = groups.keys().cloned().collect();
             let groups = groups.into_values().map(|rows| match any_order {
                 true => merged(rows),
@@ -203,9 +226,7 @@ pub(crate) fn group(
             let mut values: Vec<Option<Value>> = vec![None; keys.len()];
             for row in results {
                 let value = &mut values[row.segment as usize];
-                if value.is_none() || !is_first {
-                    *value = Some(row.value);
-                }
+                value.get_or_insert(row.value);
             }
             for (key, value) in keys.into_iter().zip(values) {
                 if let Some(value) = value {
@@ -241,6 +262,9 @@ impl Sizes {
 }
 
 /// The sizes of groups of rows, as a map.
+///
+/// # Errors
+/// When the key has no result for a row.
 pub(crate) fn group_count(
     cx: &mut Context<'_>,
     key: &mut Reader,
@@ -248,10 +272,14 @@ pub(crate) fn group_count(
 ) -> Result<ValueMap, QueryError> {
     let mut counts = Sizes::default();
     for (row, key) in rows.iter().zip(key.read(cx, rows)?) {
-        if let Some(key) = key {
-            cx.tick_made(&key)?;
-            counts.add(key, row.bulk);
-        }
+        let key = key.ok_or_else(|| {
+            QueryError::invalid(format!(
+                "The provided traverser does not map to a value: {}",
+                row.value.shown()
+            ))
+        })?;
+        cx.tick_made(&key)?;
+        counts.add(key, row.bulk);
     }
     counts.into_map()
 }

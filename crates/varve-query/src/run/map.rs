@@ -304,14 +304,17 @@ fn select(
         let Some(value) = labelled(cx, row, pop, label) else {
             return Ok(None);
         };
-        let Some(value) = readers[at % count].read_value(cx, &value)? else {
-            return Ok(None);
-        };
-        if labels.len() == 1 {
-            return Ok(Some(value));
+        let key = Value::Text(label.clone());
+        match readers[at % count].read_value(cx, &value)? {
+            Some(value) if labels.len() == 1 => return Ok(Some(value)),
+            Some(value) => {
+                cx.hold_long(&value)?;
+                map.insert(key, value);
+            }
+            // A label that stands here again keeps the value that it had.
+            None if map.contains_key(&key) => {}
+            None => return Ok(None),
         }
-        cx.hold_long(&value)?;
-        map.insert(Value::Text(label.clone()), value);
     }
     Value::Map(Arc::new(map)).bounded().map(Some)
 }

@@ -90,14 +90,6 @@ impl Row {
         }
     }
 
-    /// A row of a value that has no row of its own: its path is the value, and it has no sack.
-    pub(crate) fn alone(value: Value, cx: &Context<'_>) -> Self {
-        Self {
-            sack: None,
-            ..Self::start(value, cx)
-        }
-    }
-
     /// A row with a path that begins at its value, and the initial sack.
     pub(crate) fn start(value: Value, cx: &Context<'_>) -> Self {
         let mut row = Self::new(value);

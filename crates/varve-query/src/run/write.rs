@@ -89,12 +89,15 @@ impl Change {
                 source,
                 target,
                 properties,
-            } => Self::AddEdge {
-                label: Part::new(label, builder)?,
-                source: end(source)?,
-                target: end(target)?,
-                properties: PropertyPart::all(properties, builder)?,
-            },
+            } => {
+                edge::check_properties(properties, builder.schema)?;
+                Self::AddEdge {
+                    label: Part::new(label, builder)?,
+                    source: end(source)?,
+                    target: end(target)?,
+                    properties: PropertyPart::all(properties, builder)?,
+                }
+            }
             Write::Set(properties) => Self::Set(PropertyPart::all(properties, builder)?),
             Write::Drop => Self::Drop,
             Write::MergeVertex(merge) => Self::MergeVertex(merge_parts(merge, false, builder)?),

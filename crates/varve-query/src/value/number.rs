@@ -78,14 +78,14 @@ impl Number {
         }
     }
 
-    /// The value in decimal digits, those of the shortest text for a float; `None` for NaN and
+    /// The value in decimal digits, for a float those of its text in Java, `7.0`; `None` for NaN and
     /// infinities.
     fn decimal(&self) -> Option<BigDecimal> {
         match self {
             Self::Whole(number, _) => Some(BigDecimal::from(*number)),
             Self::BigInt(number) => Some(BigDecimal::from(number.as_ref().clone())),
-            Self::Float(number) => number.to_string().parse().ok(),
-            Self::Double(number) => number.to_string().parse().ok(),
+            Self::Float(number) => Value::Float(*number).to_text().ok()?.parse().ok(),
+            Self::Double(number) => Value::Double(*number).to_text().ok()?.parse().ok(),
             Self::Decimal(number) => Some(BigDecimal::clone(number)),
         }
     }
@@ -139,6 +139,10 @@ impl Arithmetic {
             |value: &Value| Number::of(value).ok_or_else(|| QueryError::cast(value, "Number"));
         let (x, y) = (number(a)?, number(b)?);
         if matches!(self, Self::Min | Self::Max) {
+            // NaN is neither the least nor the greatest of several numbers.
+            if x.to_f64().is_nan() || y.to_f64().is_nan() {
+                return Ok(if x.to_f64().is_nan() { b } else { a }.clone());
+            }
             let first = match self {
                 Self::Min => x.order(&y) != Ordering::Greater,
                 _ => x.order(&y) != Ordering::Less,

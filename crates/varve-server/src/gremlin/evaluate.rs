@@ -9,7 +9,7 @@ use varve_graph::registry::ServedGraph;
 use varve_gremlin::bytecode::{self, Bytecode};
 use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
-use varve_gremlin::{ErrorCode, ParseError, parse_script};
+use varve_gremlin::{ErrorCode, ParseError, parse_script_with};
 use varve_query::QueryError;
 use varve_view::{Meter, ViewError};
 
@@ -70,7 +70,10 @@ pub(super) fn evaluate(
         Program::Bytecode(_) => false,
     };
     let script = match program {
-        Program::Script(text) => parse_script(&text),
+        Program::Script(text) => {
+            let variables = environment.iter().map(|(name, _)| name.as_str());
+            parse_script_with(&text, variables)
+        }
         Program::Bytecode(bytecode) => bytecode::from_bytecode(bytecode),
     };
     let script = script.map_err(Failure::Unreadable)?;

@@ -16,7 +16,7 @@ use varve_gremlin::bind::Bound;
 use varve_gremlin::execute::{
     Environment, Host, Named, Outcome, Results, SchemaRequest, Source, TransactionEnd, execute_in,
 };
-use varve_gremlin::parse_script;
+use varve_gremlin::parse_script_with;
 use varve_model::TemporalScope;
 use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
@@ -119,7 +119,8 @@ impl GremlinJobs {
         let input: Input = serde_json::from_str(input).map_err(|error| {
             GraphError::invalid(format!("The input of task '{}': {error}", task.id))
         })?;
-        let script = parse_script(&input.gremlin)
+        let variables = input.bindings.keys().map(String::as_str);
+        let script = parse_script_with(&input.gremlin, variables)
             .map_err(|error| exception(error.code.groovy_exception(), &error.message))?;
         let limits = MeterLimits {
             bytes_max: self.bytes_max,

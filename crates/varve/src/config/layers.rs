@@ -95,6 +95,7 @@ const NOT_OPTIONS: &[&str] = &[
     "SERVERS_TRIES",
     "SESSION_SECONDS",
     "TEST_",
+    "TINKERGRAPH_",
     "TRAVERSAL_",
     "UI_",
     "UPDATE_",

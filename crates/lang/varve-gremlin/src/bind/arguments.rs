@@ -127,6 +127,18 @@ impl Binder<'_> {
         Ok(flat)
     }
 
+    /// Ids of elements, or elements.
+    pub(super) fn ids(&self, arguments: &[Argument]) -> Result<Vec<Value>, QueryError> {
+        let ids = self.flat_values(arguments)?;
+        match ids.iter().find(|id| matches!(id, Value::Token(_))) {
+            Some(token) => Err(QueryError::invalid(format!(
+                "An id is expected here, but got the token {}",
+                token.shown()
+            ))),
+            None => Ok(ids),
+        }
+    }
+
     /// Names, such as labels and keys. Null is ignored.
     pub(super) fn names(&self, arguments: &[Argument]) -> Result<Vec<Name>, QueryError> {
         let mut names = Vec::new();

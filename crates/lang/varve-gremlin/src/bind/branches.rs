@@ -16,9 +16,10 @@ impl Binder<'_> {
             .collect();
         if options.is_empty() {
             return match arguments {
-                // Without options, `choose` passes every value and `branch` none.
+                // Without options, `choose` passes every value and `branch` none. The branch runs
+                // all the same: it may change the graph.
                 [_] => Ok(Op::Branch {
-                    branch: By::Identity,
+                    branch: self.branch_by(step)?,
                     options: Vec::new(),
                     first: step.name == StepName::Choose,
                 }),
@@ -64,14 +65,18 @@ impl Binder<'_> {
                 _ => Err(QueryError::invalid("option() needs a child")),
             }
         };
-        let branch = match first(step)? {
-            Argument::T(token) => By::Token(token_of(*token)),
-            other => By::Child(self.child(other)?),
-        };
         Ok(Op::Branch {
-            branch,
+            branch: self.branch_by(step)?,
             options: options.iter().map(option).collect::<Result<_, _>>()?,
             first: step.name == StepName::Choose,
+        })
+    }
+
+    /// What decides which options a value takes.
+    fn branch_by(&self, step: &Step) -> Result<By, QueryError> {
+        Ok(match first(step)? {
+            Argument::T(token) => By::Token(token_of(*token)),
+            other => By::Child(self.child(other)?),
         })
     }
 

@@ -188,6 +188,7 @@ fn is_of(value: &Value, wanted: &str) -> bool {
         "VPROPERTY" => name == "VertexProperty",
         "BINARY" => name == "ByteBuffer",
         "NULL" => value.is_null(),
+        "MAP" => matches!(value, Value::Map(_) | Value::Tree(_)),
         other => name.eq_ignore_ascii_case(other),
     }
 }

@@ -168,7 +168,7 @@ impl Binder<'_> {
                 },
                 ids: match arguments {
                     [] => None,
-                    ids => Some(self.flat_values(ids)?),
+                    ids => Some(self.ids(ids)?),
                 },
                 labels: None,
                 conditions: Vec::new(),

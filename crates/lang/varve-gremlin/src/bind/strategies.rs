@@ -1,7 +1,9 @@
 //! Strategies of the traversal source: checks, and rewrites of plans.
 
 use varve_query::plan::{Name, Plan};
-use varve_query::strategy::{Subgraph, add_to_all, productive, walks_any_label};
+use varve_query::strategy::{
+    Subgraph, add_to_all, add_to_properties, asks_for, productive, walks_any_label,
+};
 use varve_query::{Predicate, QueryError, Value};
 
 use super::{Binder, Bound, counted, too_many_steps};
@@ -120,8 +122,11 @@ pub(super) struct Strategies {
 #[derive(Debug)]
 enum StrategyRule {
     Subgraph(Box<Subgraph>),
-    /// The partition of new elements: a property and its value.
-    WriteTo(Name, Value),
+    /// The partition of new elements: a property and its value. The flag: whether new vertex
+    /// properties have it, too.
+    WriteTo(Name, Value, bool),
+    /// The property that is the partition of vertex properties: no step may ask for it.
+    HiddenKey(Name),
     Productive(Vec<Name>),
     ReadOnly,
     EdgeLabels {
@@ -208,7 +213,17 @@ impl Strategies {
                     subgraph.apply(plan);
                     counted(plan)?;
                 }
-                StrategyRule::WriteTo(key, value) => add_to_all(plan, key, value),
+                StrategyRule::WriteTo(key, value, with_meta) => {
+                    add_to_all(plan, key, value);
+                    if *with_meta {
+                        add_to_properties(plan, key, value);
+                    }
+                }
+                StrategyRule::HiddenKey(key) if asks_for(plan, key) => {
+                    return Err(QueryError::invalid(
+                        "Cannot explicitly request the partitionKey in the traversal",
+                    ));
+                }
                 StrategyRule::Productive(keys) => productive(plan, keys),
                 StrategyRule::EdgeLabels { refuses: true } if walks_any_label(plan) => {
                     return Err(QueryError::invalid(
@@ -331,13 +346,18 @@ impl Binder<'_> {
         };
         strategies.remove(name);
         if name == "PartitionStrategy"
-            && let (Some(key), Some(partition)) = (
-                setting(strategy, "partitionKey"),
-                setting(strategy, "writePartition"),
-            )
+            && let Some(key) = setting(strategy, "partitionKey")
         {
-            let write = StrategyRule::WriteTo(self.name(key)?, self.value(partition)?);
-            strategies.all.push((name.clone(), write));
+            let key = self.name(key)?;
+            let with_meta = self.flag(strategy, "includeMetaProperties", false)?;
+            if with_meta {
+                let hidden = StrategyRule::HiddenKey(key.clone());
+                strategies.all.push((name.clone(), hidden));
+            }
+            if let Some(partition) = setting(strategy, "writePartition") {
+                let write = StrategyRule::WriteTo(key, self.value(partition)?, with_meta);
+                strategies.all.push((name.clone(), write));
+            }
         }
         strategies.all.push((name.clone(), kind));
         Ok(())

@@ -128,6 +128,7 @@ impl Binder<'_> {
             },
             value: self.given(value)?,
             meta: meta.collect::<Result<_, QueryError>>()?,
+            partition: None,
         }])
     }
 
@@ -147,6 +148,7 @@ impl Binder<'_> {
                 name: property_name(key.clone())?,
                 value: Given::Value(value.clone()),
                 meta: Vec::new(),
+                partition: None,
             })
         });
         each.collect()

@@ -516,3 +516,56 @@ fn match_starts_at_a_label_that_is_bound_already() {
         );
     }
 }
+
+#[test]
+fn a_by_that_gives_nothing_ends_what_stands_behind_it() {
+    check(&[
+        ("g.V(3).order().by('age').by(__.asNumber()).count()", "Long(0)"),
+        (
+            "g.V(1).as('a').select('a','a').by('name').by('lang')",
+            "Map({Text(\"a\"): Text(\"marko\")})",
+        ),
+        ("g.V(1).as('a').select('a','a').by('lang').by('name')", ""),
+        ("g.V(1).format('x').by(__.asNumber())", "Text(\"x\")"),
+        (
+            "g.V(1,3).group().by(__.constant('x')).by(__.values('age')).unfold().select(values)",
+            "Int(29)",
+        ),
+        (
+            "g.V(1,4).group().by(T.label).by(__.values('name','age')).unfold().select(values)",
+            "Text(\"josh\")",
+        ),
+    ]);
+    for (text, says) in [
+        ("g.V(1).groupCount('x').by('lang')", "does not map to a value"),
+        ("g.V(1).valueMap().path().by(T.id)", "has no id"),
+        ("g.V(1).elementMap().order().by(T.label)", "has no label"),
+    ] {
+        let answer = printed(text);
+        assert!(answer.starts_with("error: ") && answer.contains(says), "{answer}");
+    }
+}
+
+#[test]
+fn filters_of_a_key_see_the_properties_that_a_subgraph_shows() {
+    let names = "g.withStrategies(SubgraphStrategy(vertexProperties: __.hasKey('name'))).V()";
+    for (filter, wanted) in [
+        ("has('age')", "Long(0)"),
+        ("has('name')", "Long(6)"),
+        ("hasNot('age')", "Long(6)"),
+        ("not(__.has('lang'))", "Long(6)"),
+    ] {
+        assert_eq!(printed(&format!("{names}.{filter}.count()")), wanted, "{filter}");
+    }
+}
+
+#[test]
+fn numbers_keep_what_the_reference_keeps() {
+    check(&[
+        ("g.inject(1, NaN).min()", "Int(1)"),
+        ("g.inject(NaN, 1).max()", "Int(1)"),
+        ("g.inject(7.0d).asNumber(GType.BIGDECIMAL).asString()", "Text(\"7.0\")"),
+        ("g.inject(0.1d, 1.0m).sum().asString()", "Text(\"1.1\")"),
+        ("g.inject('017').asNumber()", "Int(15)"),
+    ]);
+}

@@ -71,7 +71,10 @@ fn a_filter_stays_behind_every_step_under_every_strategy() {
             ("V().bothE('knows','created')", "E()", &of_edges),
         ] {
             let seen = ids(&format!("g.withStrategies({strategy}).{start}.id()"));
-            for filter in filters {
+            // Whether a vertex has a key is what the strategy shows.
+            let hides = strategy.contains("vertexProperties") || strategy.contains("Meta");
+            let of_keys = |filter: &str| filter == "has('name')" || filter == "hasNot('age')";
+            for filter in filters.iter().filter(|filter| !(hides && of_keys(filter))) {
                 let passing = ids(&format!("g.{all}.{filter}.id()"));
                 let wanted: Vec<&String> = seen.iter().filter(|id| passing.contains(id)).collect();
                 for step in between.iter().filter(|step| **step != ".dedup()") {

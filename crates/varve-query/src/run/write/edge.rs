@@ -1,7 +1,9 @@
 //! Adding and merging edges.
 
+use std::collections::HashSet;
+
 use varve_model::VertexId;
-use varve_view::{EdgeAddition, GraphWriter};
+use varve_view::{EdgeAddition, GraphWriter, SchemaView};
 
 use super::super::build::Builder;
 use super::super::context::Context;
@@ -13,7 +15,7 @@ use super::property::{PropertyPart, Said, Written, with_writes};
 use super::vertex::label_name;
 use super::{Part, search};
 use crate::plan::Name;
-use crate::plan::write::EdgeEnd;
+use crate::plan::write::{EdgeEnd, Property, PropertyName};
 use crate::value::Token;
 use crate::{QueryError, Value};
 
@@ -71,6 +73,26 @@ pub(super) fn add(
     let target = vertex_of(cx, &label, "to", target.as_ref())?;
     let edge = (&label, said.id.as_ref(), (&source, &target));
     create(cx, writer, edge, &said.writes())
+}
+
+/// Refuses a property that is given twice, before the query changes anything. An edge of an open
+/// graph has one value of a key; what a graph with a schema does is decided by the key.
+pub(super) fn check_properties(
+    properties: &[Property],
+    schema: &dyn SchemaView,
+) -> Result<(), QueryError> {
+    let mut names = HashSet::new();
+    let again = properties.iter().find(|property| match &property.name {
+        PropertyName::Key(name) => !names.insert(name),
+        PropertyName::Token(_) | PropertyName::Child(_) => false,
+    });
+    match again {
+        Some(property) if schema.is_open() => Err(QueryError::invalid(format!(
+            "Multi-properties are not supported by this step: '{}' is given twice",
+            property.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The id of an existing vertex.

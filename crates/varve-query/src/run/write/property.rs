@@ -29,6 +29,7 @@ pub(super) struct PropertyPart {
     name: NamePart,
     value: Part,
     meta: Vec<(Name, Part)>,
+    partition: Option<(Name, Stored)>,
 }
 
 /// A computed property.
@@ -39,6 +40,8 @@ pub(super) struct Written {
     /// `None`: the property is removed.
     pub(super) value: Option<Stored>,
     pub(super) meta: Vec<(Name, Stored)>,
+    /// A meta-property that it gets if it belongs to a vertex.
+    partition: Option<(Name, Stored)>,
 }
 
 /// Id, label and properties that property steps give a new element.
@@ -70,6 +73,12 @@ impl PropertyPart {
                 },
                 value: Part::new(&property.value, builder)?,
                 meta: meta.collect::<Result<_, QueryError>>()?,
+                partition: match &property.partition {
+                    Some((name, value)) if builder.schema.is_open() => {
+                        Some((name.clone(), value.to_stored()?))
+                    }
+                    _ => None,
+                },
             })
         };
         properties.iter().map(one).collect()
@@ -99,6 +108,7 @@ impl PropertyPart {
             Value::Token(Token::Label) => said.label = Some(value),
             Value::Text(name) => {
                 let mut written = Written::of(&name, value, self.cardinality)?;
+                written.partition.clone_from(&self.partition);
                 for (name, part) in &mut self.meta {
                     let value = part.of(cx, row)?;
                     let value = value.ok_or_else(|| QueryError::unproductive(&row.value))?;
@@ -143,6 +153,7 @@ impl Clone for Written {
             cardinality: self.cardinality,
             value: self.value.clone(),
             meta: self.meta.clone(),
+            partition: self.partition.clone(),
         }
     }
 }
@@ -169,6 +180,7 @@ impl Written {
                 value => Some(value.to_stored()?),
             },
             meta: Vec::new(),
+            partition: None,
         })
     }
 
@@ -227,8 +239,11 @@ pub(super) fn set(
             "T.{token} is immutable on existing elements"
         )));
     }
-    for written in &said.properties {
-        put(cx, writer, &row.value, written)?;
+    for mut written in said.properties {
+        if matches!(row.value, Value::Vertex(_)) {
+            written.meta.extend(written.partition.take());
+        }
+        put(cx, writer, &row.value, &written)?;
     }
     Ok(())
 }

@@ -30,7 +30,8 @@ pub enum NumberType {
 const DOUBLE_DIGITS_MAX: usize = 17;
 
 /// Parses a number, with or without white space around it. A whole number is read as the narrowest
-/// of INT, LONG and BIGINT, also in hexadecimal form: `0x1F`. Any other number is read as a DOUBLE,
+/// of INT, LONG and BIGINT, also in hexadecimal form, `0x1F`, and in octal form, `017`, as in the
+/// reference. Any other number is read as a DOUBLE,
 /// or as a BIGDECIMAL if a DOUBLE has too few digits or too small a range. The suffixes `L`, `f`
 /// and `d` give LONG, FLOAT and DOUBLE.
 #[must_use]
@@ -43,19 +44,30 @@ pub fn parsed(text: &str) -> Option<Value> {
     if !unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
-    let hexadecimal = unsigned
-        .strip_prefix("0x")
-        .or_else(|| unsigned.strip_prefix("0X"));
-    if let Some(digits) = hexadecimal {
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        let number = BigInt::from_str_radix(digits, 16).ok()?;
+    let is_alphanumeric = unsigned.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let digits = unsigned.strip_prefix('0').filter(|rest| !rest.is_empty());
+    if let Some(digits) = digits.filter(|_| is_alphanumeric) {
+        let (digits, radix) = match digits.strip_prefix(['x', 'X']) {
+            Some(digits) => (digits, 16),
+            None if digits.starts_with(|first: char| first.is_ascii_digit()) => (digits, 8),
+            // `0L`, `0d`, `0e5`
+            None => return suffixed(text),
+        };
+        let number = BigInt::from_str_radix(digits, radix).ok()?;
         let is_negative = text.starts_with('-');
         return Some(narrowest(if is_negative { -number } else { number }));
     }
+    suffixed(text)
+}
+
+/// Parses a decimal number, perhaps with a suffix.
+fn suffixed(text: &str) -> Option<Value> {
     if let Some(digits) = text.strip_suffix(['l', 'L']) {
-        return digits.parse().ok().map(Value::Long);
+        // The reference takes a minus before such a number, but no plus.
+        let is_whole = !digits.starts_with('+');
+        let number: BigInt = digits.parse().ok().filter(|_| is_whole)?;
+        let long = number.to_i64().map(Value::Long);
+        return long.or_else(|| Some(Value::BigInt(Arc::new(number))));
     }
     if let Ok(whole) = text.parse() {
         return Some(narrowest(whole));
@@ -176,6 +188,10 @@ mod tests {
     fn texts_read_as_the_narrowest_number() {
         assert_eq!(parsed("5"), Some(Value::Int(5)));
         assert_eq!(parsed("-0x10"), Some(Value::Int(-16)));
+        assert_eq!(parsed("+017"), Some(Value::Int(15)));
+        assert_eq!(parsed("00"), Some(Value::Int(0)));
+        assert_eq!(parsed("0L"), Some(Value::Long(0)));
+        assert_eq!(parsed("00.5"), Some(Value::Double(0.5)));
         assert_eq!(parsed("5000000000"), Some(Value::Long(5_000_000_000)));
         assert_eq!(parsed("2.5e1"), Some(Value::Double(25.0)));
         assert!(matches!(
@@ -192,7 +208,7 @@ mod tests {
         }
         for text in [
             "1n", "1e39f", "1e999999", "", "test", "1,000", "0x", "0xg", "NaN", "inf", "1_0", "e5",
-            "--1",
+            "--1", "08", "+02147483648", "010L", "+1L",
         ] {
             assert_eq!(parsed(text), None, "{text}");
         }

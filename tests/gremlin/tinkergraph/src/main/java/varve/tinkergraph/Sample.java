@@ -22,8 +22,8 @@ record Sample(List<Chain.Step> vertices, List<Chain.Step> edges) {
             + ".property('d', datetime('2020-01-01T00:00:00Z')).property('e', 1).property('e', 'x')"
             + ".property(list, 'f', 1).property(list, 'f', 2)"
             + ".property(list, 'g', 'x', 's', 1, 't', 'x').property(list, 'g', 'y').property('w', 1).property('h', 'x').as('v')"
-            + ".addE('k').to('v').property('e', 1).property('e', 'x').property('w', 1.0).property('h', 'x')"
-            + ".property('n', 1).select('v').addE('m').to('v').addV('place').addV('thing').iterate()\n"
+            + ".addE('k').to('v').property('e', 1).property('w', 1.0).property('h', 'x')"
+            + ".property('n', 1).as('k').property('e', 'x').select('v').addE('m').to('v').addV('place').addV('thing').iterate()\n"
             + "g.V().drop().iterate()";
 
     static Sample draw(Random random) {
