@@ -86,7 +86,7 @@ final class Rules {
             new Rule("numbers beyond a Long", "| `asNumber(GType.BIGINT)` of a number beyond a Long | is exact |",
                     of -> of.text().contains("asNumber(GType.BIGINT)")),
             new Rule("equal values of inject", "| equal values of `inject()` | stay where they are |",
-                    of -> of.uses("inject") && of.uses("limit", "range", "skip", "tail", "index")),
+                    of -> of.uses("inject") && of.uses("limit", "range", "skip", "tail", "index", "fold")),
             new Rule("side effects that grow", "| a side effect that a step reads before it is complete | is shown as it was then |",
                     of -> of.uses("inject", "choose", "group", "groupCount", "local", "flatMap", "union") && of.uses("aggregate", "group", "groupCount") && of.uses("select", "cap")),
             new Rule("ids of properties", "The id of a vertex property consists of the vertex's id, the key",
@@ -95,7 +95,7 @@ final class Rules {
                     of -> !of.reference().isError() && !of.server().isError() && of.matches("unfold|index|\\(local, |order|min|max|asString|format|conjoin")
                             && of.uses("group", "groupCount", "valueMap", "propertyMap", "elementMap", "project", "tree")),
             new Rule("elements added behind a barrier", "| an element added for equal traversers behind a barrier | is added for each |",
-                    of -> of.uses("addV", "addE", "mergeV", "mergeE") && (of.uses("order", "barrier", "repeat", "aggregate", "group", "groupCount") || of.matches("(add|merge)[VE].*add[VE]"))),
+                    of -> of.uses("addV", "addE", "mergeV", "mergeE") && (of.uses("order", "barrier", "repeat", "aggregate", "group", "groupCount") || of.matches("(add|merge)[VE].*add[VE]|[VE]\\(.*\\b(\\d+)\\b.*\\b\\2\\b.*add[VE]"))),
             new Rule("paths through match", "| a path through `match()` | depends on the order that is chosen for the patterns |",
                     of -> of.uses("match") && of.uses("path", "tree", "simplePath", "cyclicPath")),
             new Rule("optional of nothing", "| `optional()` or `local()` of a step that makes a value of nothing, such as `count()` |",
@@ -127,6 +127,10 @@ final class Rules {
             new Rule("limits in children", "| a child with `limit()` or `dedup()` | counts for each traverser |",
                     of -> !of.reference().isError() && !of.server().isError() && of.matches("__.*(limit|range|skip|tail|dedup|sample)\\(")),
             new Rule("line breaks", "`\\R` with a number may count the two characters of `\\r\\n` apart.", of -> of.text().contains("\\R")),
+            new Rule("bounds of several values", "| `inside` and `between` for a key with several values | one value meets both bounds |",
+                    of -> of.matches("P\\.(inside|between)\\(|P\\.[gl]te?\\(.*\\.and\\(")),
+            new Rule("unused criteria", "| a criterion of a strategy that no step needs | is checked |",
+                    of -> of.text().contains("Strategy(") && of.serverFails("can not be repeat()-step")),
             new Rule("subgraphs", "| `subgraph()` | keeps all values of a key |", of -> of.uses("subgraph")),
             ORDER, COLLECTS, AGGREGATES, SIDE_EFFECTS);
 
