@@ -8,8 +8,7 @@
 //! `VARVE_COST_REQUESTS` takes the place of the seconds, for a count of instructions.
 
 use std::error::Error;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +19,9 @@ use varve_kv::{
     SpaceLayer, TableId, TableSpec,
 };
 use varve_model::time::SystemClock;
-use varve_server::{AppState, ServerConfig};
+use varve_server::ServerConfig;
+use varve_testkit::http::{Connection, request};
+use varve_testserver::TestServer;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -180,27 +181,21 @@ fn edge(at: u64) -> String {
     )
 }
 
-fn request(path: &str, body: &str) -> Vec<u8> {
-    format!(
-        "POST /graphs/hugegraph/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
+fn post(path: &str, body: &str) -> Vec<u8> {
+    request("POST", &format!("/graphs/hugegraph/{path}"), "", body)
 }
 
 fn batches(path: &str, items: u64, body: fn(u64) -> String) -> Vec<Vec<u8>> {
     let batch = |first: u64| {
         let bodies: Vec<String> = (first * items..(first + 1) * items).map(body).collect();
-        request(path, &format!("[{}]", bodies.join(",")))
+        post(path, &format!("[{}]", bodies.join(",")))
     };
     (0..REQUESTS).map(batch).collect()
 }
 
 fn scenarios() -> Vec<Scenario> {
     let singles = |path: &str, body: fn(u64) -> String| {
-        (0..REQUESTS * 50)
-            .map(|at| request(path, &body(at)))
-            .collect()
+        (0..REQUESTS * 50).map(|at| post(path, &body(at))).collect()
     };
     let row = |name, connections, items, requests| Scenario {
         name,
@@ -259,32 +254,6 @@ fn schema() -> [(&'static str, &'static str); 9] {
     ]
 }
 
-/// Reads one answer; returns its status.
-fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Outcome<u16> {
-    buffer.clear();
-    let mut piece = [0; 16 * 1024];
-    loop {
-        let count = stream.read(&mut piece)?;
-        if count == 0 {
-            return Err("the server closed the connection".into());
-        }
-        buffer.extend_from_slice(&piece[..count]);
-        let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
-            continue;
-        };
-        let head = std::str::from_utf8(&buffer[..end])?;
-        let length = head
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| rest.lines().next())
-            .and_then(|digits| digits.parse::<usize>().ok())
-            .ok_or("a length")?;
-        if buffer.len() >= end + 4 + length {
-            return Ok(head[9..12].parse()?);
-        }
-    }
-}
-
 /// CPU time of this process's threads whose names begin with `varve-`.
 fn server_cpu() -> Outcome<Duration> {
     let mut total = 0;
@@ -308,16 +277,12 @@ enum Span {
 
 /// Keeps all connections busy for the span given; returns how many requests were answered.
 fn drive(address: SocketAddr, scenario: &Scenario, span: Span) -> Outcome<u64> {
-    let mut streams = Vec::new();
-    for _ in 0..scenario.connections {
-        let stream = TcpStream::connect(address)?;
-        stream.set_nodelay(true)?;
-        streams.push(stream);
-    }
+    let connect = |_| Connection::to(address);
+    let mut connections: Vec<Connection> = (0..scenario.connections).map(connect).collect();
     let mut requests = scenario.requests.iter().cycle();
-    let (mut buffer, mut answered) = (Vec::new(), 0);
-    for stream in &mut streams {
-        stream.write_all(requests.next().ok_or("a request")?)?;
+    let mut answered = 0;
+    for connection in &mut connections {
+        connection.send(requests.next().ok_or("a request")?);
     }
     let started = Instant::now();
     loop {
@@ -325,14 +290,14 @@ fn drive(address: SocketAddr, scenario: &Scenario, span: Span) -> Outcome<u64> {
             Span::Time(time) => started.elapsed() >= time,
             Span::Requests(requests) => answered >= requests,
         };
-        for stream in &mut streams {
-            let status = answer(stream, &mut buffer)?;
-            if status != 201 {
-                return Err(format!("{status}: {}", String::from_utf8_lossy(&buffer)).into());
+        for connection in &mut connections {
+            let answer = connection.receive();
+            if answer.status != 201 {
+                return Err(format!("{}: {}", answer.status, answer.text()).into());
             }
             answered += 1;
             if !ends {
-                stream.write_all(requests.next().ok_or("a request")?)?;
+                connection.send(requests.next().ok_or("a request")?);
             }
         }
         if ends {
@@ -360,18 +325,16 @@ fn main() -> Outcome<()> {
     options.durability = DurabilityMode::None;
     let registry = Arc::new(Registry::open(engine, options)?);
     registry.get_or_create("hugegraph")?;
+    // As many threads as by default.
     let config = ServerConfig {
-        port: 0,
+        threads: ServerConfig::default().thread_count(),
         ..ServerConfig::default()
     };
-    let state = AppState::with_graphs(config, registry)?;
-    let server = varve_server::start(&state)?;
-    let mut stream = TcpStream::connect(server.address())?;
+    let server = TestServer::on(config, registry, None);
     for (path, body) in schema() {
-        stream.write_all(&request(path, body))?;
-        let mut buffer = Vec::new();
-        if answer(&mut stream, &mut buffer)? >= 300 {
-            return Err(String::from_utf8_lossy(&buffer).into());
+        let made = server.exchange(&post(path, body));
+        if !made.is_success() {
+            return Err(made.text().into());
         }
     }
     forgets.store(true, Ordering::Relaxed);
@@ -397,7 +360,5 @@ fn main() -> Outcome<()> {
             micros / scenario.items as f64,
         );
     }
-    server.stop();
-    server.wait();
     Ok(())
 }

@@ -3,11 +3,10 @@
 //! A test of its own process, since it measures the process's memory.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 
-use varve_server::{AppState, ServerConfig};
+use varve_testkit::http::Connection;
+use varve_testserver::TestServer;
 
 /// Both ends are in this process, so a connection takes two descriptors. The variable overrides the
 /// number.
@@ -21,40 +20,28 @@ fn resident_bytes() -> usize {
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-fn get_versions(stream: &mut TcpStream) {
-    stream
-        .write_all(b"GET /versions HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        .unwrap();
-    let mut buffer = [0; 1024];
-    let count = stream.read(&mut buffer).unwrap();
-    assert!(buffer[..count].starts_with(b"HTTP/1.1 200"));
-}
-
 #[test]
 fn thousands_of_idle_connections_are_cheap() {
     let (variable, default) = CONNECTIONS;
     let wanted = std::env::var(variable).map_or(default, |text| text.parse().unwrap());
-    let config = ServerConfig {
-        port: 0,
-        threads: 2,
-        ..ServerConfig::default()
-    };
-    let state = AppState::new(config).unwrap();
-    let server = varve_server::start(&state).unwrap();
-    let connect = || TcpStream::connect(server.address()).unwrap();
-    get_versions(&mut connect());
+    let server = TestServer::with_defaults();
+    let connect = || server.connect();
+    assert_eq!(connect().get("/versions").status, 200);
     let before = resident_bytes();
-    let mut idle: Vec<TcpStream> = (0..wanted).map(|_| connect()).collect();
-    idle.iter_mut().for_each(get_versions);
+    let mut idle: Vec<Connection> = (0..wanted).map(|_| connect()).collect();
+    for connection in &mut idle {
+        assert_eq!(connection.get("/versions").status, 200);
+    }
     let each = resident_bytes().saturating_sub(before) / wanted;
     println!("{wanted} idle connections: {each} bytes each");
     assert!(each < BYTES_MAX, "{each} bytes a connection");
-    get_versions(&mut connect());
+    assert_eq!(connect().get("/versions").status, 200);
     // The others are the first and the last, which may be closed by now.
-    assert!(state.open_connections() >= wanted);
-    let accepted = state.metrics().connections_accepted.load(Ordering::Relaxed);
+    assert!(server.state.open_connections() >= wanted);
+    let accepted = server
+        .state
+        .metrics()
+        .connections_accepted
+        .load(Ordering::Relaxed);
     assert_eq!(accepted as usize, wanted + 2);
-    drop(idle);
-    server.stop();
-    server.wait();
 }

@@ -11,14 +11,21 @@ use serde_json::Value as Json;
 /// How long a read or a write may wait: a server that hangs fails the test instead of blocking it.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A request with a JSON body. `headers`: more lines, each with its `\r\n`.
+/// A request. `headers`: more lines, each with its `\r\n`; without a `content-type` among them the
+/// body is JSON.
 #[must_use]
-pub fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
+pub fn request(method: &str, path: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let json = match headers.contains("content-type:") {
+        true => "",
+        false => "content-type: application/json\r\n",
+    };
     let length = body.len();
-    format!(
-        "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         content-length: {length}\r\n{headers}\r\n{body}"
-    )
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\n{json}content-length: {length}\r\n\
+         {headers}\r\n"
+    );
+    [head.as_bytes(), body].concat()
 }
 
 /// An answer as it came, without the framing of its body.
@@ -136,7 +143,7 @@ impl<S: Read + Write> Connection<S> {
 
     /// Sends a GET and reads its answer.
     pub fn get(&mut self, path: &str) -> Answer {
-        self.send(request("GET", path, "", "").as_bytes());
+        self.send(&request("GET", path, "", ""));
         self.receive()
     }
 
@@ -333,7 +340,7 @@ impl Client {
             Some(connection) => connection,
             None => Connection::try_to(&self.address)?,
         };
-        let answer = connection.exchange(request(method, path, &self.headers, body).as_bytes())?;
+        let answer = connection.exchange(&request(method, path, &self.headers, body))?;
         if answer.header("connection") != Some("close") {
             self.idle.lock().push(connection);
         }

@@ -85,6 +85,15 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-testkit",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
     ),
+    (
+        "varve-testserver",
+        &[
+            "varve-graph",
+            "varve-graphson",
+            "varve-server",
+            "varve-testkit",
+        ],
+    ),
     ("varve-conformance", &["varve-json"]),
     (
         "varve-bench",
@@ -103,6 +112,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// What tests of any crate but `varve-model` may use beside the crate's own dependencies.
 const TEST_ONLY: &[&str] = &[
     "varve-testkit",
+    "varve-testserver",
     "varve-kv",
     "varve-kv-front",
     "varve-kv-parted",
@@ -117,8 +127,8 @@ const CORNERS: &[(&str, &[&str])] = &[
         &["varve-kv-cassandra", "varve-server", "varve-bench", "varve"],
     ),
     ("hyper", &["varve-server"]),
-    ("tokio-tungstenite", &["varve-server"]),
-    ("http", &["varve-server", "varve-bench"]),
+    ("tokio-tungstenite", &["varve-server", "varve-testserver"]),
+    ("http", &["varve-server", "varve-bench", "varve-testserver"]),
     (
         "serde_json",
         &[
@@ -127,6 +137,7 @@ const CORNERS: &[(&str, &[&str])] = &[
             "varve",
             "varve-bench",
             "varve-testkit",
+            "varve-testserver",
         ],
     ),
     ("ureq", &["varve"]),

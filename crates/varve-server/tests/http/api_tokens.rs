@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use varve_graphson::Format;
+use varve_testkit::http::Answer;
+use varve_testserver::TestServer;
+use varve_testserver::driver::{Driver, map, text};
 
 use crate::authentication::{PASSWORD, basic, send, send_as, server, token};
-use crate::driver::{Driver, map, text};
-use crate::harness::{Answer, TestServer};
 
 /// Makes a token; its text and its id.
 fn make(server: &TestServer, user: &str, body: &Value) -> (String, String) {
@@ -66,7 +67,7 @@ fn a_token_comes_in_by_each_way_until_it_is_revoked() {
             "{wrong}"
         );
     }
-    let mut driver = Driver::of(server.address(), Format::GraphBinary, "/gremlin", "");
+    let mut driver = Driver::connect(&server, Format::GraphBinary);
     let aliases = map(&[("g", text("__g_g"))]);
     let count = [("gremlin", text("g.V().count()")), ("aliases", aliases)];
     driver.send("", "eval", &count);

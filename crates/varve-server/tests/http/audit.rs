@@ -8,10 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use varve_graphson::Format;
 use varve_server::AuthConfig;
+use varve_testkit::http::request;
+use varve_testserver::TestServer;
+use varve_testserver::driver::{Driver, map, text};
 
 use crate::authentication::{PASSWORD, basic, send, send_as, server, server_with, with_open_graph};
-use crate::driver::{Driver, map, text};
-use crate::harness::TestServer;
 
 fn audited(path: &Path) -> TestServer {
     with_open_graph(server_with(AuthConfig {
@@ -39,10 +40,9 @@ fn logins_are_logged_with_their_names_and_the_clients_request_ids() {
         401
     );
     let wrong = basic("bob", "a wrong secret");
-    let request = format!(
-        "GET /graphs HTTP/1.1\r\nhost: h\r\nauthorization: {wrong}\r\nx-request-id: r-17\r\n\r\n"
-    );
-    assert_eq!(server.exchange(&request).status, 401);
+    let headers = format!("authorization: {wrong}\r\nx-request-id: r-17\r\n");
+    let refused = server.exchange(&request("GET", "/graphs", &headers, ""));
+    assert_eq!(refused.status, 401);
     let lines = lines(&path);
     let of = |name: &str| lines.iter().find(|line| line["login"] == name).unwrap();
     assert_eq!(
@@ -60,7 +60,7 @@ fn messages_of_websockets_and_changes_of_the_schema_by_scripts_are_logged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.ndjson");
     let server = audited(&path);
-    let mut driver = Driver::of(server.address(), Format::GraphSon, "/gremlin", "");
+    let mut driver = Driver::connect(&server, Format::GraphSon);
     let aliases = map(&[("g", text("__g_g"))]);
     let arguments = [("gremlin", text("g.addV('x')")), ("aliases", aliases)];
     driver.send("", "eval", &arguments);
@@ -184,12 +184,12 @@ fn a_user_has_no_more_requests_than_its_limits_allow() {
         user_requests_in_flight: 1,
         ..AuthConfig::default()
     });
-    let gate = &crate::harness::GATE;
+    let gate = &varve_testserver::routes::GATE;
     let _owner = gate.take();
     let login = crate::authentication::token(&server, "admin");
     let mut held = server.connect();
-    let request = format!("GET /test/held HTTP/1.1\r\nhost: h\r\nauthorization: {login}\r\n\r\n");
-    held.send(request.as_bytes());
+    let header = format!("authorization: {login}\r\n");
+    held.send(&request("GET", "/test/held", &header, ""));
     gate.wait_for(1);
     let second = send_as(&server, Some(&login), "GET", "/graphs", &json!({}));
     assert_eq!(second.status, 429, "{}", second.text());

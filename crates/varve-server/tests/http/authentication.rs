@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use varve_auth::{Author, RecordKind, User};
 use varve_server::rights::Needs;
 use varve_server::{AuthConfig, Route, ServerConfig};
-
-use crate::harness::{Answer, TestServer};
+use varve_testkit::Client;
+use varve_testkit::http::{self, Answer};
+use varve_testserver::TestServer;
 
 pub(crate) const PASSWORD: &str = "correct horse";
 
@@ -25,16 +26,15 @@ pub(crate) fn server() -> TestServer {
     server_with(AuthConfig::default())
 }
 
-/// A user's token.
-pub(crate) struct Client {
-    token: String,
+/// A request of a client; a GET has no body.
+pub(crate) fn send_by(client: &Client, verb: &str, path: &str, body: &Value) -> Answer {
+    client.exchange(verb, path, &body_of(verb, body)).unwrap()
 }
 
-impl Client {
-    pub(crate) fn send(&self, server: &TestServer, verb: &str, path: &str, body: &Value) -> Answer {
-        let mut connection = server.connect();
-        connection.send(request(Some(&self.token), verb, path, body).as_bytes());
-        connection.receive()
+fn body_of(verb: &str, body: &Value) -> String {
+    match verb {
+        "GET" => String::new(),
+        _ => body.to_string(),
     }
 }
 
@@ -42,8 +42,10 @@ impl Client {
 pub(crate) fn users(server: &TestServer, names: &[&str]) -> Vec<Client> {
     add_users(server, names);
     let each = ["admin"].iter().chain(names);
-    each.map(|name| Client {
-        token: token(server, name),
+    let client = Client::of(&server.address().to_string());
+    each.map(|name| {
+        let token = token(server, name);
+        client.clone().with_header("authorization", &token)
     })
     .collect()
 }
@@ -167,18 +169,9 @@ pub(crate) fn send_as(
     server.exchange(&request(authorization, verb, path, body))
 }
 
-fn request(authorization: Option<&str>, verb: &str, path: &str, body: &Value) -> String {
-    let header =
-        authorization.map_or_else(String::new, |value| format!("authorization: {value}\r\n"));
-    let body = body.to_string();
-    let content = match verb {
-        "GET" => String::from("\r\n"),
-        _ => format!(
-            "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        ),
-    };
-    format!("{verb} {path} HTTP/1.1\r\nhost: h\r\n{header}{content}")
+fn request(authorization: Option<&str>, verb: &str, path: &str, body: &Value) -> Vec<u8> {
+    let header = authorization.map(|value| format!("authorization: {value}\r\n"));
+    http::request(verb, path, &header.unwrap_or_default(), body_of(verb, body))
 }
 
 pub(crate) fn token(server: &TestServer, user: &str) -> String {

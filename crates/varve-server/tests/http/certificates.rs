@@ -11,10 +11,11 @@ use rustls::version::{TLS12, TLS13};
 use tokio_tungstenite::tungstenite::{Message, client};
 use varve_auth::RecordKind;
 use varve_server::{AuthConfig, ClientName, ServerConfig};
+use varve_testkit::http::request;
+use varve_testserver::TestServer;
 
 use crate::authentication::{PASSWORD, add_users, basic};
-use crate::harness::TestServer;
-use crate::tls::{Authority, Secure, connect, get_with, until};
+use crate::tls::{Authority, Secure, connect, until};
 
 /// A certificate with its key, and its number.
 pub(crate) struct Issued {
@@ -79,8 +80,8 @@ fn with(own: &Authority, server: &TestServer, issued: &Issued) -> Secure {
 
 /// The status of a request; `None` if the server closes the connection.
 fn status(stream: &mut Secure, path: &str, headers: &str) -> Option<u16> {
-    let answer = get_with(stream, path, headers).ok()?;
-    answer.split(' ').nth(1)?.parse().ok()
+    let answer = stream.exchange(&request("GET", path, headers, "")).ok()?;
+    Some(answer.status)
 }
 
 fn own_record(stream: &mut Secure) -> Option<u16> {
@@ -231,7 +232,7 @@ fn a_websocket_needs_no_login_and_ends_with_its_user() {
     let server = server(&own, |_| {});
     let stream = with(&own, &server, &issue(&own, "admin", &[]));
     let url = format!("wss://{}/gremlin", server.address());
-    let (mut socket, _) = client(url, stream).unwrap();
+    let (mut socket, _) = client(url, stream.stream).unwrap();
     let mut ask = |number: u32| {
         let request = format!(
             r#"{{"requestId": "5f2f0f6e-0e4c-4d0f-8a1b-0a4c6d1f2e{number:02}", "op": "eval", "processor": "",

@@ -10,10 +10,14 @@ use varve_model::schema::Retention;
 use varve_model::time::{Clock as _, SystemClock};
 use varve_model::value::date_text;
 use varve_server::ServerConfig;
+use varve_testkit::http::{Connection, request};
+use varve_testserver::routes::GATE;
 
 use crate::fixture::Fixture;
-use crate::harness::GATE;
 use crate::memory::await_that;
+
+const CHANGES: &str = "/graphs/hugegraph/changes";
+const EVENTS: &str = "accept: text/event-stream\r\n";
 
 fn keeping() -> Fixture {
     keeping_with(ServerConfig::default())
@@ -181,7 +185,12 @@ fn events_go_on_and_begin_again_where_they_were() {
     fixture.people();
     let (all, end) = read(&fixture, "since=earliest");
     let mut client = fixture.server.connect();
-    client.send(b"GET /graphs/hugegraph/changes?since=earliest HTTP/1.1\r\nhost: h\r\naccept: text/event-stream\r\n\r\n");
+    client.send(&request(
+        "GET",
+        &format!("{CHANGES}?since=earliest"),
+        EVENTS,
+        "",
+    ));
     let mut text = String::new();
     while !text.contains("event: caught_up") {
         text.push_str(&client.receive_some());
@@ -199,7 +208,8 @@ fn events_go_on_and_begin_again_where_they_were() {
         "{more}"
     );
     let mut again = fixture.server.connect();
-    again.send(format!("GET /graphs/hugegraph/changes HTTP/1.1\r\nhost: h\r\naccept: text/event-stream\r\nlast-event-id: {end}\r\n\r\n").as_bytes());
+    let headers = format!("{EVENTS}last-event-id: {end}\r\n");
+    again.send(&request("GET", CHANGES, &headers, ""));
     let mut rest = String::new();
     while !rest.contains("event: caught_up") {
         rest.push_str(&again.receive_some());
@@ -279,13 +289,14 @@ fn a_reader_waits_for_what_it_asks_for() {
     });
 }
 
-fn follow(fixture: &Fixture, since: &str) -> crate::harness::Client {
+fn follow(fixture: &Fixture, since: &str) -> Connection {
     let mut client = fixture.server.connect();
-    let head = format!(
-        "GET /graphs/hugegraph/changes?since={since} HTTP/1.1\r\nhost: h\r\n\
-         accept: text/event-stream\r\n\r\n"
-    );
-    client.send(head.as_bytes());
+    client.send(&request(
+        "GET",
+        &format!("{CHANGES}?since={since}"),
+        EVENTS,
+        "",
+    ));
     client
 }
 
@@ -297,9 +308,8 @@ fn followers_are_bounded() {
     let mut first = follow(&fixture, "earliest");
     assert!(first.receive_some().starts_with("HTTP/1.1 200"));
     for (accept, query) in [("text/event-stream", ""), ("*/*", "?wait=5s")] {
-        let refused = fixture.server.exchange(&format!(
-            "GET /graphs/hugegraph/changes{query} HTTP/1.1\r\nhost: h\r\naccept: {accept}\r\n\r\n"
-        ));
+        let (path, accept) = (format!("{CHANGES}{query}"), format!("accept: {accept}\r\n"));
+        let refused = fixture.server.exchange(&request("GET", &path, &accept, ""));
         assert_eq!(refused.status, 503, "{}", refused.text());
         assert!(refused.text().contains("changes.followers_max"));
         assert_eq!(refused.header("retry-after"), Some("1"));
@@ -321,10 +331,8 @@ fn followers_that_wake_together_take_no_room_of_other_reads() {
     let (_, start) = read(&fixture, "since=now");
     let each = (0..50).map(|_| {
         let mut client = fixture.server.connect();
-        let head = format!(
-            "GET /graphs/hugegraph/changes?since={start}&wait=14s HTTP/1.1\r\nhost: h\r\n\r\n"
-        );
-        client.send(head.as_bytes());
+        let path = format!("{CHANGES}?since={start}&wait=14s");
+        client.send(&request("GET", &path, "", ""));
         client
     });
     let mut clients: Vec<_> = each.collect();
@@ -355,7 +363,7 @@ fn a_read_that_is_not_a_followers_waits_for_its_turn_as_others_wait_for_admissio
     let fixture = keeping_with(config);
     let ask = |path: &str| {
         let mut client = fixture.server.connect();
-        client.send(format!("GET {path} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes());
+        client.send(&request("GET", path, "", ""));
         client
     };
     let mut held = ask("/test/held");

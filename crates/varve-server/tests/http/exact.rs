@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 use varve_graphson::{Format, Request, Value, read_response, write_request};
+use varve_testkit::http;
 use varve_testkit::random::Random;
 
 use crate::fixture::Fixture;
 use crate::gremlin_writes::data;
-use crate::harness::Client;
 
 /// Doubles of random bits, and some whose text has 16 and 17 digits.
 fn doubles(count: usize) -> Vec<f64> {
@@ -139,17 +139,9 @@ fn doubles_keep_every_bit_in_the_formats_of_drivers() {
         };
         let mut body = Vec::new();
         write_request(format, &request, &mut body);
-        let mut client = Client::connect(fixture.server.address());
-        let length = body.len();
-        client.send(
-            format!(
-                "POST /gremlin HTTP/1.1\r\nhost: h\r\ncontent-type: {mime}\r\n\
-                 content-length: {length}\r\n\r\n"
-            )
-            .as_bytes(),
-        );
-        client.send(&body);
-        let answer = client.receive();
+        let headers = format!("content-type: {mime}\r\n");
+        let sent = http::request("POST", "/gremlin", &headers, &body);
+        let answer = fixture.server.connect().exchange(&sent).unwrap();
         let response = read_response(format, &answer.body).unwrap();
         let Value::List(found) = response.data else {
             panic!("{:?}", response.data);

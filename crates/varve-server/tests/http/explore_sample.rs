@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::explore::refs;
 use crate::fixture::Fixture;
-use crate::harness::TestServer;
 use varve_server::ServerConfig;
+use varve_testserver::TestServer;
 
 fn empty() -> TestServer {
     let server = TestServer::start(ServerConfig::default());
@@ -14,14 +14,9 @@ fn empty() -> TestServer {
 }
 
 fn send(server: &TestServer, verb: &str, path: &str, body: &Value) -> (u16, Value) {
-    let body = body.to_string();
-    let answer = server.exchange(&format!(
-        "{verb} /graphs/hugegraph/explore/{path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    ));
-    let json = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
-    (answer.status, json)
+    let path = format!("/graphs/hugegraph/explore/{path}");
+    let answer = server.send(verb, &path, &body.to_string());
+    (answer.status, answer.json())
 }
 
 fn step<'t>(tour: &'t Value, key: &str) -> &'t Value {

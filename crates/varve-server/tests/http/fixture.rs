@@ -9,8 +9,8 @@ use varve_model::Datum;
 use varve_model::schema::{EdgeLabelType, Frequency, IdStrategy, IndexType};
 use varve_model::value::{Cardinality, DataType};
 use varve_server::ServerConfig;
-
-use crate::harness::{Answer, TestServer};
+use varve_testkit::http::Answer;
+use varve_testserver::TestServer;
 
 const GRAPH: &str = "/graphs/hugegraph";
 
@@ -179,11 +179,7 @@ impl Fixture {
             None if path.starts_with('/') => path.to_owned(),
             None => format!("{GRAPH}/graph/{path}"),
         };
-        self.server.exchange(&format!(
-            "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n\r\n{body}",
-            body.len()
-        ))
+        self.server.send(verb, &path, body)
     }
 
     /// Sends a request whose answer must be `status` and exactly this text.

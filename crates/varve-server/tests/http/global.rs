@@ -1,8 +1,8 @@
 //! The resources about the server itself, as clients read them.
 
 use serde_json::Value;
-
-use crate::harness::{Answer, TestServer};
+use varve_testkit::http::{Answer, request};
+use varve_testserver::TestServer;
 
 const JSON: &str = "application/json;charset=UTF-8";
 const TEXT: &str = "text/plain;charset=UTF-8";
@@ -19,7 +19,7 @@ fn root_lists_the_groups_of_resources() {
     let server = TestServer::with_defaults();
     let root = json(&server.get("/"), "application/json");
     assert_eq!(root["service"], "varve");
-    assert_eq!(root["swagger_ui"], "http://h/openapi.json");
+    assert_eq!(root["swagger_ui"], "http://localhost/openapi.json");
     assert!(root["apis"].as_array().unwrap().contains(&"metrics".into()));
 }
 
@@ -81,13 +81,7 @@ fn health_openapi_and_graph_spaces() {
 #[test]
 fn the_trace_of_errors_is_switched_at_run_time() {
     let server = TestServer::with_defaults();
-    let put = |body: &str| {
-        server.exchange(&format!(
-            "PUT /exception/trace HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n\r\n{body}",
-            body.len()
-        ))
-    };
+    let put = |body: &str| server.send("PUT", "/exception/trace", body);
     server.get("/exception/trace").is(200, r#"{"trace":false}"#);
     assert!(!server.get("/nope").text().contains("\"trace\""));
     put("true").is(200, r#"{"trace":true}"#);
@@ -154,16 +148,14 @@ fn metrics_in_all_forms() {
 #[test]
 fn metrics_accept_plain_text() {
     let server = TestServer::with_defaults();
-    let request = "GET /metrics HTTP/1.1\r\nhost: h\r\naccept: text/plain\r\n\r\n";
-    assert_eq!(server.exchange(request).status, 200);
+    let request = request("GET", "/metrics", "accept: text/plain\r\n", "");
+    assert_eq!(server.exchange(&request).status, 200);
 }
 
 #[test]
 fn the_explorer_is_served_with_its_policy_and_once() {
     let server = TestServer::with_defaults();
-    let ask = |path: &str, headers: &str| {
-        server.exchange(&format!("GET {path} HTTP/1.1\r\nhost: h\r\n{headers}\r\n"))
-    };
+    let ask = |path: &str, headers: &str| server.exchange(&request("GET", path, headers, ""));
     let to_ui = ask("/", "accept: text/html,*/*;q=0.8\r\n");
     assert_eq!(
         (to_ui.status, to_ui.header("location")),

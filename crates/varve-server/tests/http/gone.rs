@@ -1,6 +1,7 @@
 //! Long reads whose clients are gone, and short reads beside long ones.
 
 use varve_server::ServerConfig;
+use varve_testkit::http::request;
 
 use crate::fixture::Fixture;
 use crate::memory::{await_that, with_closed_window};
@@ -52,7 +53,7 @@ fn await_ended(fixture: &Fixture, abandoned: u64) {
 fn a_traversal_ends_when_its_client_closes_the_connection() {
     let fixture = world();
     let mut client = fixture.server.connect();
-    client.send(format!("GET {ENDLESS} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes());
+    client.send(&request("GET", ENDLESS, "", ""));
     await_begun(&fixture);
     drop(client);
     await_ended(&fixture, 1);
@@ -74,7 +75,7 @@ fn a_traversal_ends_when_its_stream_is_reset() {
 fn a_client_that_only_closes_its_sending_side_is_answered() {
     let fixture = world();
     let mut client = fixture.server.connect();
-    client.send(format!("GET {SHORT} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes());
+    client.send(&request("GET", SHORT, "", ""));
     client.stream.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(client.receive().status, 200);
     await_ended(&fixture, 0);
@@ -84,7 +85,7 @@ fn a_client_that_only_closes_its_sending_side_is_answered() {
 fn a_short_read_does_not_wait_for_the_end_of_a_long_traversal() {
     let fixture = world();
     let mut long = fixture.server.connect();
-    long.send(format!("GET {ENDLESS} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes());
+    long.send(&request("GET", ENDLESS, "", ""));
     await_begun(&fixture);
     assert_eq!(fixture.server.get(SHORT).status, 200);
     let pool = fixture.server.state.pool();

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use varve_graph::tasks::{NewTask, TaskId, TaskType};
 use varve_server::ServerConfig;
-
-use crate::harness::{Answer, TestServer};
+use varve_testkit::http::{Answer, request};
+use varve_testserver::TestServer;
 
 const NOT_FOUND: &str = "class org.apache.hugegraph.exception.NotFoundException";
 
@@ -14,14 +14,6 @@ fn server() -> TestServer {
     let server = TestServer::start(ServerConfig::default());
     server.state.graphs().create("hugegraph").unwrap();
     server
-}
-
-fn send(server: &TestServer, verb: &str, path: &str, body: &str) -> Answer {
-    server.exchange(&format!(
-        "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    ))
 }
 
 fn error(exception: &str, message: &str) -> String {
@@ -51,30 +43,30 @@ fn graphs_are_listed_got_created_and_dropped() {
             .is(200, r#"{"name":"hugegraph","backend":"memory"}"#);
     }
     let settings = r#"{"backend":"rocksdb","serializer":"binary","store":"g2","nickname":"two"}"#;
-    send(&server, "POST", "/graphs/g2", settings).is(
+    server.send("POST", "/graphs/g2", settings).is(
         201,
         r#"{"name":"g2","nickname":"two","backend":"memory","description":""}"#,
     );
     let existed = "class org.apache.hugegraph.exception.ExistedException";
     let message = "The graph name 'g2' has existed";
     is_error(
-        &send(&server, "POST", "/graphs/g2", "{}"),
+        &server.send("POST", "/graphs/g2", "{}"),
         400,
         existed,
         message,
     );
-    let text = "POST /graphs/other?clone_graph_name=g2 HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n\
-                content-length: 9\r\n\r\nstore=g3\n";
+    let path = "/graphs/other?clone_graph_name=g2";
+    let text = request("POST", path, "content-type: text/plain\r\n", "store=g3\n");
     server
-        .exchange(text)
+        .exchange(&text)
         .is(200, r#"{"name":"g3","backend":"memory"}"#);
-    assert_eq!(send(&server, "POST", "/graphs/9x", "{}").status, 400);
+    assert_eq!(server.send("POST", "/graphs/9x", "{}").status, 400);
     server
         .get("/graphs")
         .is(200, r#"{"graphs":["g2","g3","hugegraph"]}"#);
 
     let argument = "class java.lang.IllegalArgumentException";
-    let refused = send(&server, "DELETE", "/graphs/g2?confirm_message=x", "");
+    let refused = server.send("DELETE", "/graphs/g2?confirm_message=x", "");
     is_error(
         &refused,
         400,
@@ -82,9 +74,9 @@ fn graphs_are_listed_got_created_and_dropped() {
         "Please take the message: I'm sure to drop the graph",
     );
     let drop = "/graphs/g2?confirm_message=I%27m+sure+to+drop+the+graph";
-    assert_eq!(send(&server, "DELETE", drop, "").status, 204);
+    assert_eq!(server.send("DELETE", drop, "").status, 204);
     is_error(
-        &send(&server, "DELETE", drop, ""),
+        &server.send("DELETE", drop, ""),
         400,
         argument,
         "The graph 'g2' doesn't exist",
@@ -100,10 +92,10 @@ fn a_graph_cannot_have_the_name_of_a_file_of_the_engine() {
     let server = server();
     let argument = "class java.lang.IllegalArgumentException";
     let message = "Invalid graph name 'LOCK', it is the name of a file of the storage engine";
-    let properties = "POST /graphs/x HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n\
-                      content-length: 11\r\n\r\nstore=LOCK\n";
-    is_error(&server.exchange(properties), 400, argument, message);
-    let json = send(&server, "POST", "/graphs/LOCK", "{}");
+    let plain = "content-type: text/plain\r\n";
+    let properties = request("POST", "/graphs/x", plain, "store=LOCK\n");
+    is_error(&server.exchange(&properties), 400, argument, message);
+    let json = server.send("POST", "/graphs/LOCK", "{}");
     is_error(&json, 400, argument, message);
     server.get("/graphs").is(200, r#"{"graphs":["hugegraph"]}"#);
 }
@@ -112,23 +104,19 @@ fn a_graph_cannot_have_the_name_of_a_file_of_the_engine() {
 fn clearing_empties_a_graph() {
     let server = server();
     assert_eq!(
-        send(
-            &server,
-            "PUT",
-            "/graphs/hugegraph/variables/a",
-            r#"{"data":1}"#
-        )
-        .status,
+        server
+            .send("PUT", "/graphs/hugegraph/variables/a", r#"{"data":1}"#)
+            .status,
         200
     );
-    let refused = send(&server, "DELETE", "/graphs/hugegraph/clear", "");
+    let refused = server.send("DELETE", "/graphs/hugegraph/clear", "");
     assert!(
         refused
             .text()
             .contains("Please take the message: I'm sure to delete all data")
     );
     let clear = "/graphs/hugegraph/clear?confirm_message=I%27m%20sure%20to%20delete%20all%20data";
-    assert_eq!(send(&server, "DELETE", clear, "").status, 204);
+    assert_eq!(server.send("DELETE", clear, "").status, 204);
     server.get("/graphs/hugegraph/variables").is(200, "{}");
 }
 
@@ -139,9 +127,11 @@ fn modes() {
     server.get(path).is(200, r#"{"mode":"NONE"}"#);
     for mode in ["RESTORING", "MERGING", "LOADING", "NONE"] {
         let body = format!("\"{mode}\"");
-        send(&server, "PUT", path, &body).is(200, &format!(r#"{{"mode":"{mode}"}}"#));
+        server
+            .send("PUT", path, &body)
+            .is(200, &format!(r#"{{"mode":"{mode}"}}"#));
     }
-    let wrong = send(&server, "PUT", path, "\"NOPE\"");
+    let wrong = server.send("PUT", path, "\"NOPE\"");
     is_error(
         &wrong,
         400,
@@ -153,7 +143,9 @@ fn modes() {
     server
         .get(path)
         .is(200, r#"{"graph_read_mode":"OLTP_ONLY"}"#);
-    send(&server, "PUT", path, "\"ALL\"").is(200, r#"{"graph_read_mode":"ALL"}"#);
+    server
+        .send("PUT", path, "\"ALL\"")
+        .is(200, r#"{"graph_read_mode":"ALL"}"#);
     server.get(path).is(200, r#"{"graph_read_mode":"ALL"}"#);
 }
 
@@ -166,23 +158,27 @@ fn upkeep() {
         "{}",
         conf.text()
     );
-    send(&server, "PUT", "/graphs/hugegraph/compact", "{}").is(
+    server.send("PUT", "/graphs/hugegraph/compact", "{}").is(
         200,
         r#"{"nodes":1,"cluster_id":"local","servers":{"local":"OK"}}"#,
     );
-    send(
-        &server,
-        "PUT",
-        "/graphspaces/DEFAULT/graphs/manage",
-        r#"{"action":"reload"}"#,
-    )
-    .is(200, r#"{"graphs":"reloaded"}"#);
+    server
+        .send(
+            "PUT",
+            "/graphspaces/DEFAULT/graphs/manage",
+            r#"{"action":"reload"}"#,
+        )
+        .is(200, r#"{"graphs":"reloaded"}"#);
     assert_eq!(
-        send(&server, "PUT", "/graphs/manage", r#"{"action":"x"}"#).status,
+        server
+            .send("PUT", "/graphs/manage", r#"{"action":"x"}"#)
+            .status,
         415
     );
     assert_eq!(
-        send(&server, "PUT", "/graphs/hugegraph/snapshot_create", "").status,
+        server
+            .send("PUT", "/graphs/hugegraph/snapshot_create", "")
+            .status,
         400
     );
     let backend: serde_json::Value =
@@ -212,12 +208,7 @@ fn variables() {
         ("b", "true"),
         ("d", "1.5"),
     ] {
-        let answer = send(
-            &server,
-            "PUT",
-            &path(key),
-            &format!(r#"{{"data":{value}}}"#),
-        );
+        let answer = server.send("PUT", &path(key), &format!(r#"{{"data":{value}}}"#));
         answer.is(200, &format!(r#"{{"{key}":{value}}}"#));
         server
             .get(&path(key))
@@ -227,25 +218,27 @@ fn variables() {
         .get("/graphs/hugegraph/variables")
         .is(200, r#"{"b":true,"d":1.5,"l":[1,2],"n":5,"name":"tom"}"#);
     // A view that the explorer keeps is read by its name, and not listed.
-    let view = send(&server, "PUT", &path("~view:1"), r#"{"data":"v"}"#);
+    let view = server.send("PUT", &path("~view:1"), r#"{"data":"v"}"#);
     view.is(200, r#"{"~view:1":"v"}"#);
     server.get(&path("~view:1")).is(200, r#"{"~view:1":"v"}"#);
     server
         .get("/graphs/hugegraph/variables")
         .is(200, r#"{"b":true,"d":1.5,"l":[1,2],"n":5,"name":"tom"}"#);
-    let empty = send(&server, "PUT", &path("x"), "{}");
+    let empty = server.send("PUT", &path("x"), "{}");
     let argument = "class java.lang.IllegalArgumentException";
     is_error(&empty, 400, argument, "The variable value can't be empty");
     assert_eq!(
-        send(&server, "PUT", &path("m"), r#"{"data":{"a":1}}"#).status,
+        server.send("PUT", &path("m"), r#"{"data":{"a":1}}"#).status,
         400
     );
     assert_eq!(
-        send(&server, "PUT", &path("m"), r#"{"data":1,"more":1}"#).status,
+        server
+            .send("PUT", &path("m"), r#"{"data":1,"more":1}"#)
+            .status,
         400
     );
     for key in ["name", "none"] {
-        assert_eq!(send(&server, "DELETE", &path(key), "").status, 204);
+        assert_eq!(server.send("DELETE", &path(key), "").status, 204);
     }
     let exception = "class jakarta.ws.rs.NotFoundException";
     is_error(
@@ -268,7 +261,7 @@ fn a_listing_of_variables_is_no_larger_than_an_answer_may_be() {
         assert_eq!(list().status, 200);
         let path = format!("/graphs/hugegraph/variables/{key}");
         let body = format!(r#"{{"data":"{}"}}"#, "x".repeat(400));
-        assert_eq!(send(&server, "PUT", &path, &body).status, 200);
+        assert_eq!(server.send("PUT", &path, &body).status, 200);
     }
     let exception = "class org.apache.hugegraph.exception.LimitExceedException";
     let message = "The answer is larger than the limit of 1000 bytes: ask for pages";
@@ -309,19 +302,14 @@ fn tasks() {
         assert_eq!(answer.status, 200, "{}", answer.text());
         serde_json::from_slice(&answer.body).unwrap()
     };
-    let cancelled = send(
-        &server,
-        "PUT",
-        "/graphs/hugegraph/tasks/3?action=cancel",
-        "",
-    );
+    let cancelled = server.send("PUT", "/graphs/hugegraph/tasks/3?action=cancel", "");
     assert_eq!(cancelled.status, 202);
     assert!(
         cancelled.text().contains(r#""task_status":"cancelled""#),
         "{}",
         cancelled.text()
     );
-    let incomplete = send(&server, "DELETE", "/graphs/hugegraph/tasks/1", "");
+    let incomplete = server.send("DELETE", "/graphs/hugegraph/tasks/1", "");
     let message =
         "Can't delete incomplete task '1' in status QUEUED, Please try to cancel the task first";
     is_error(
@@ -388,15 +376,12 @@ fn tasks() {
     is_error(&unknown, 404, NOT_FOUND, "Can't find task with id '99999'");
 
     assert_eq!(
-        send(&server, "PUT", "/graphs/hugegraph/tasks/1?action=foo", "").status,
+        server
+            .send("PUT", "/graphs/hugegraph/tasks/1?action=foo", "")
+            .status,
         415
     );
-    let again = send(
-        &server,
-        "PUT",
-        "/graphs/hugegraph/tasks/3?action=cancel",
-        "",
-    );
+    let again = server.send("PUT", "/graphs/hugegraph/tasks/3?action=cancel", "");
     let message = "Can't cancel task '3' which is completed or cancelling";
     is_error(
         &again,
@@ -405,7 +390,9 @@ fn tasks() {
         message,
     );
     assert_eq!(
-        send(&server, "DELETE", "/graphs/hugegraph/tasks/1", "").status,
+        server
+            .send("DELETE", "/graphs/hugegraph/tasks/1", "")
+            .status,
         204
     );
     assert_eq!(ids("/graphs/hugegraph/tasks"), [2, 3]);
@@ -416,25 +403,27 @@ fn tasks() {
 fn a_graph_is_open_as_long_as_it_is_there() {
     let server = server();
     let open = r#"{"name":"o","backend":"memory","schema":"open"}"#;
-    send(&server, "POST", "/graphs/o", r#"{"schema":"open"}"#).is(
+    server.send("POST", "/graphs/o", r#"{"schema":"open"}"#).is(
         201,
         r#"{"name":"o","nickname":"o","backend":"memory","description":"","schema":"open"}"#,
     );
     server.get("/graphs/o").is(200, open);
     let clear = "/graphs/o/clear?confirm_message=I%27m%20sure%20to%20delete%20all%20data";
-    assert_eq!(send(&server, "DELETE", clear, "").status, 204);
+    assert_eq!(server.send("DELETE", clear, "").status, 204);
     server.get("/graphs/o").is(200, open);
-    send(&server, "POST", "/graphs/copy?clone_graph_name=o", "{}").is(
+    server.send("POST", "/graphs/copy?clone_graph_name=o", "{}").is(
         201,
         r#"{"name":"copy","nickname":"copy","backend":"memory","description":"","schema":"open"}"#,
     );
-    send(&server, "POST", "/graphs/d", r#"{"schema":"declared"}"#).is(
-        201,
-        r#"{"name":"d","nickname":"d","backend":"memory","description":""}"#,
-    );
+    server
+        .send("POST", "/graphs/d", r#"{"schema":"declared"}"#)
+        .is(
+            201,
+            r#"{"name":"d","nickname":"d","backend":"memory","description":""}"#,
+        );
     let argument = "class java.lang.IllegalArgumentException";
     is_error(
-        &send(&server, "POST", "/graphs/x", r#"{"schema":"closed"}"#),
+        &server.send("POST", "/graphs/x", r#"{"schema":"closed"}"#),
         400,
         argument,
         "The schema of a graph is 'declared' or 'open', but not 'closed'",

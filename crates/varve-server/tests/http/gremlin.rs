@@ -119,6 +119,15 @@ fn a_script_has_variables_and_statements() {
         ),
         json!(["josh"])
     );
+    // Words of Gremlin, where no variable has their name.
+    for name in ["from", "to", "day", "set", "outV"] {
+        let script = format!("g.V({name}).values('name')");
+        let bindings = json!({name: "1:josh"});
+        let asked = post(&fixture, &json!({"gremlin": script, "bindings": bindings}));
+        assert_eq!(asked, json!(["josh"]), "{name}");
+        let refused = fixture.send("POST", "/gremlin", &json!({"gremlin": script}).to_string());
+        assert_eq!(refused.status, 400, "{name}: {}", refused.text());
+    }
     let answer = fixture.done(
         "GET",
         "/gremlin?gremlin=g.V(x).values('age')&bindings.x=1%3Ajosh&language=gremlin-groovy",

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
 use varve_graphson::{Format, Value};
 use varve_server::ServerConfig;
+use varve_testserver::driver::{Driver, FORMATS, map, results, text};
 
-use crate::driver::{Driver, FORMATS, map, results, text};
 use crate::fixture::Fixture;
 use crate::memory::await_that;
 
@@ -32,7 +32,7 @@ fn head(bytes: u64) -> Vec<u8> {
 }
 
 fn count(fixture: &Fixture) -> Vec<Value> {
-    Driver::connect(fixture, Format::GraphSon).results("g.V().count()")
+    Driver::connect(&fixture.server, Format::GraphSon).results("g.V().count()")
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn values_of_a_message_are_charged_before_they_are_read() {
         ..ServerConfig::default()
     });
     fixture.people();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let bound = |value: Value| [("gremlin", text("1")), ("bindings", map(&[("x", value)]))];
     // A long text is one value.
     let long = driver.ask("", "eval", &bound(text(&"x".repeat(1_000_000))));
@@ -129,7 +129,7 @@ fn an_answer_waits_for_a_client_that_takes_nothing_and_the_client_is_cut() {
         ..ServerConfig::default()
     });
     fixture.people();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let long = text(&"x".repeat(20_000));
     let arguments = [
         (
@@ -158,7 +158,7 @@ fn messages_without_end_hold_no_more_than_their_connection_may() {
     let fixture = Fixture::new();
     fixture.people();
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let long = "g.V(1) // ".to_owned() + &"x".repeat(4_000);
         let ids: Vec<u128> = (0..300)
             .map(|_| driver.send("", "eval", &[("gremlin", text(&long))]))
@@ -181,7 +181,7 @@ fn random_bytes_are_refused_or_end_their_connection_and_nothing_else() {
         seed
     };
     let tries = std::env::var("VARVE_FUZZ_FRAMES").map_or(300, |count| count.parse().unwrap());
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     for number in 0..tries {
         let mime = [Format::GraphSon, Format::GraphBinary][number % 2].mime();
         let mut frame = vec![mime.len() as u8];
@@ -229,7 +229,7 @@ fn a_result_larger_than_an_answer_may_be_is_refused_before_it_is_written() {
     let fits = format!("t = 'x' * 100; {}[d]", lists.concat());
     let folded = "g.V('1:marko').repeat(union(identity(), identity())).times(15).fold()";
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         for script in [&large, folded] {
             driver.refuses(script, 500, "server.max_answer_bytes");
         }
@@ -285,9 +285,9 @@ fn a_message_that_is_read_holds_what_its_values_take_and_no_more() {
         let value = map(&[("x", text(&"x".repeat(900_000)))]);
         [("gremlin", text(script)), ("bindings", value)]
     };
-    let mut first = Driver::connect(&fixture, Format::GraphBinary);
+    let mut first = Driver::connect(&fixture.server, Format::GraphBinary);
     let id = first.send("", "eval", &bound("sleep(3000); 1"));
-    let mut other = Driver::connect(&fixture, Format::GraphBinary);
+    let mut other = Driver::connect(&fixture.server, Format::GraphBinary);
     // While the first one sleeps, this is read.
     let second = other.ask("", "eval", &bound("2"));
     assert_eq!(results(second), [Value::Int(2)]);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use varve_graphson::{Edge, Value as WireValue};
+use varve_testserver::driver::{Driver, FORMATS, results};
 
-use crate::driver::{Driver, FORMATS, results};
 use crate::fixture::Fixture;
 
 const UUID: &str = "UUID('41d2e28a-20a4-4ab0-b379-d810dede3786')";
@@ -95,7 +95,7 @@ fn drivers_get_the_id_and_may_send_it() {
     data(&fixture, &add("7", 1, 2));
     data(&fixture, &add("'seven'", 1, 3));
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         for (id, shown) in [
             ("7", WireValue::Long(7)),
             ("'seven'", WireValue::String("seven".into())),

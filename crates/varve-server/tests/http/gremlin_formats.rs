@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use serde_json::{Value as Json, json};
 use varve_graphson::{Bytecode, Format, Instruction, Request, Value, read_response, write_request};
 use varve_server::{GremlinConfig, ServerConfig};
+use varve_testkit::http::{Answer, Connection, request};
 
 use crate::fixture::Fixture;
-use crate::harness::{Answer, Client};
 
 const GRAPHSON: &str = "application/vnd.gremlin-v3.0+json";
 const GRAPHBINARY: &str = "application/vnd.graphbinary-v1.0";
@@ -26,12 +26,8 @@ fn people() -> Fixture {
 }
 
 fn send(address: SocketAddr, headers: &str, body: &[u8]) -> Answer {
-    let mut client = Client::connect(address);
-    let length = body.len();
-    let head = format!("POST /gremlin HTTP/1.1\r\nhost: h\r\ncontent-length: {length}\r\n");
-    client.send(format!("{head}{headers}\r\n").as_bytes());
-    client.send(body);
-    client.receive()
+    let request = request("POST", "/gremlin", headers, body);
+    Connection::to(address).exchange(&request).unwrap()
 }
 
 fn script(text: &str) -> Vec<u8> {
@@ -160,7 +156,7 @@ fn bodies_may_be_plain_json_graphson_or_messages() {
         assert_eq!(results(&answer, mime), std::slice::from_ref(&traverser));
     }
     let get = "GET /gremlin?gremlin=g.V(x).count()&bindings.x=1:marko HTTP/1.1\r\nhost: h\r\n";
-    let mut client = Client::connect(address);
+    let mut client = Connection::to(address);
     client.send(format!("{get}{accept}\r\n").as_bytes());
     assert_eq!(results(&client.receive(), GRAPHSON), [Value::Long(1)]);
 }
@@ -225,7 +221,7 @@ fn the_listener_of_its_own_answers_as_tinkerpops_server_and_serves_nothing_else(
         assert_eq!(results(&answer, "application/json"), [Value::Int(29)]);
     }
     let get = |path: &str| {
-        let mut client = Client::connect(address);
+        let mut client = Connection::to(address);
         client.get(path)
     };
     assert_eq!(get("/health").status, 200);

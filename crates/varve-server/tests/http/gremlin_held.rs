@@ -2,8 +2,8 @@
 
 use varve_graphson::{Format, Response, Value};
 use varve_server::{GremlinConfig, ServerConfig};
+use varve_testserver::driver::{Driver, map, results, text};
 
-use crate::driver::{Driver, map, results, text};
 use crate::fixture::Fixture;
 use crate::memory::await_that;
 
@@ -51,8 +51,8 @@ fn transactions_and_variables_of_all_sessions_hold_no_more_than_their_budget() {
         ..GremlinConfig::default()
     });
     let state = &fixture.server.state;
-    let mut one = Driver::connect(&fixture, Format::GraphBinary);
-    let mut other = Driver::connect(&fixture, Format::GraphSon);
+    let mut one = Driver::connect(&fixture.server, Format::GraphBinary);
+    let mut other = Driver::connect(&fixture.server, Format::GraphSon);
     results(one.eval_in("a", &long_text(60_000)));
     assert!(state.gremlin_held_bytes() > 60_000);
     // Neither another transaction nor variables have room, and nothing of them stays.
@@ -80,7 +80,7 @@ fn a_transaction_that_is_open_for_too_long_ends_without_a_further_request() {
         ..GremlinConfig::default()
     });
     let state = &fixture.server.state;
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let long_text = long_text(1_000);
     // The second one keeps no view: the schema has changed.
     let and_schema = format!("{long_text}; open.schema().propertyKey('k').asText().create(); 1");
@@ -102,7 +102,7 @@ fn a_transaction_changes_no_more_than_its_limits() {
         transaction_bytes_max: 10_000,
         ..GremlinConfig::default()
     });
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     let many = |count: usize| {
         format!("for (int i = 0; i < {count}; i++) {{ open.traversal().addV().iterate() }}; 1")
     };
@@ -118,7 +118,7 @@ fn a_transaction_changes_no_more_than_its_limits() {
 fn requests_end_when_their_client_is_gone_also_while_no_more_of_them_are_read() {
     let fixture = narrow();
     let pool = fixture.server.state.pool();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     for _ in 0..REQUESTS {
         driver.send("", "eval", &[("gremlin", text(ENDLESS))]);
     }
@@ -131,8 +131,8 @@ fn requests_end_when_their_client_is_gone_also_while_no_more_of_them_are_read() 
 fn scripts_that_sleep_leave_their_thread_to_others_and_too_many_are_refused() {
     let fixture = narrow();
     let pool = fixture.server.state.pool();
-    let mut sleepers = Driver::connect(&fixture, Format::GraphSon);
-    let mut other = Driver::connect(&fixture, Format::GraphSon);
+    let mut sleepers = Driver::connect(&fixture.server, Format::GraphSon);
+    let mut other = Driver::connect(&fixture.server, Format::GraphSon);
     for count in 1..=3 {
         sleepers.send("", "eval", &[("gremlin", text("sleep(3600000)"))]);
         await_that("it sleeps", || pool.in_work() == count);
@@ -153,7 +153,7 @@ fn neighbours_that_are_reached_again_are_held_once() {
         ..ServerConfig::default()
     });
     fixture.done("POST", "/graphs/open", r#"{"schema":"open"}"#);
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     // As many as are held at a time, and each is reached twice.
     let made = driver.eval(
         "g = open.traversal(); g.addV('s').property(T.id,'a').iterate(); \

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use varve_graphson::Format;
 use varve_server::{GremlinConfig, ServerConfig};
+use varve_testserver::driver::Driver;
 
-use crate::driver::Driver;
 use crate::fixture::Fixture;
 
 /// A transaction may change ten elements.
@@ -118,7 +118,7 @@ fn what_is_no_number_of_elements_and_sessions_are_refused() {
             "commit_every is a number of changed elements",
         );
     }
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     let script = "open.traversal().with('commit_every',5).addV('x')";
     let answer = driver.eval_in("a", script);
     assert!(answer[0].message.contains("not for sessions"), "{answer:?}");

@@ -1,8 +1,8 @@
 //! The WebSocket of TinkerPop's drivers: the mime types of messages, and errors in their format.
 
 use varve_graphson::{Format, Value};
+use varve_testserver::driver::{Driver, map, results, text};
 
-use crate::driver::{Driver, map, results, text};
 use crate::fixture::Fixture;
 
 fn people() -> Fixture {
@@ -14,7 +14,7 @@ fn people() -> Fixture {
 #[test]
 fn the_console_gets_texts() {
     let fixture = people();
-    let mut console = Driver::connect(&fixture, Format::GraphBinary);
+    let mut console = Driver::connect(&fixture.server, Format::GraphBinary);
     console.mime = "application/vnd.graphbinary-v1.0-stringd";
     let names = "g.V('1:marko').out('knows').order().by('name')";
     assert_eq!(
@@ -38,8 +38,14 @@ fn an_error_about_the_mime_type_comes_in_the_format_that_its_client_reads() {
     for (format, mime) in [
         (Format::GraphBinary, "application/vnd.graphbinary-v4.0"),
         (Format::GraphSon, "application/vnd.gremlin-v9.0+json"),
+        (Format::GraphSon, "application/vnd.gremlin-v2.0+json"),
+        (Format::GraphSon, "application/vnd.gremlin-v1.0+json"),
+        (
+            Format::GraphSon,
+            "application/vnd.gremlin-v3.0+json;types=false",
+        ),
     ] {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         driver.mime = mime;
         let parts = driver.eval("1");
         assert_eq!(parts[0].code, 498, "{parts:?}");
@@ -51,7 +57,7 @@ fn an_error_about_the_mime_type_comes_in_the_format_that_its_client_reads() {
 fn names_of_variables_that_are_words_are_refused() {
     let fixture = people();
     for format in [Format::GraphSon, Format::GraphBinary] {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         for name in ["id", "label", "key", "value", "values"] {
             let arguments = [
                 ("gremlin", text("1")),
@@ -73,7 +79,7 @@ fn names_of_variables_that_are_words_are_refused() {
 #[test]
 fn errors_have_a_code_among_their_attributes() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     let mut code = |script: &str| {
         let parts = driver.eval(script);
         let found = parts[0].attributes.iter().find(|(name, _)| name == "code");

@@ -251,3 +251,58 @@ fn a_property_needs_a_value_that_its_child_gives() {
     );
     assert_eq!(on(&fixture, "g.V().has('x').count()"), json!([0]));
 }
+
+#[test]
+fn a_branch_without_options_makes_its_changes() {
+    let fixture = graph();
+    let set = "g.V().has('uid','v1').choose(__.property('seen', 1)).count()";
+    assert_eq!(on(&fixture, set), json!([1]));
+    let set = "g.V().has('uid','v2').branch(__.property('seen', 2)).count()";
+    assert_eq!(on(&fixture, set), json!([0]));
+    let seen = "g.V().values('seen').order()";
+    assert_eq!(on(&fixture, seen), json!([1, 2]));
+}
+
+#[test]
+fn a_new_edge_takes_one_value_of_a_key() {
+    let fixture = graph();
+    for start in [
+        "V().has('uid','v1').as('v')",
+        "V().has('uid','none').as('v')",
+    ] {
+        let script = format!("g.{start}.addE('k').to('v').property('w',1).property('w',2)");
+        refused(&fixture, &script, "'w' is given twice");
+    }
+    assert_eq!(on(&fixture, "g.E().has('w').count()"), json!([0]));
+}
+
+#[test]
+fn a_partition_of_properties_is_written_and_not_asked_for() {
+    let fixture = graph();
+    let part = |read: &str| {
+        format!(
+            "g.withStrategies(PartitionStrategy(partitionKey: 'part', writePartition: 'x', \
+             readPartitions: ['{read}'], includeMetaProperties: true))"
+        )
+    };
+    let add = format!(
+        "{}.addV('place').property('uid','v5').property('height',7).iterate()",
+        part("x")
+    );
+    on(&fixture, &add);
+    let set = format!("{}.V().property('width',8).iterate()", part("x"));
+    on(&fixture, &set);
+    let own = "g.V().has('uid','v5').properties().values('part').dedup()";
+    assert_eq!(on(&fixture, own), json!(["x"]));
+    let read = |of: &str| format!("{}.V().values('height','width').order()", part(of));
+    assert_eq!(on(&fixture, &read("x")), json!([7, 8]));
+    assert_eq!(on(&fixture, &read("y")), json!([]));
+    for asks in ["has('part')", "values('part')", "local(__.hasNot('part'))"] {
+        let script = format!("{}.V().{asks}", part("x"));
+        refused(
+            &fixture,
+            &script,
+            "Cannot explicitly request the partitionKey",
+        );
+    }
+}

@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 use varve_graphson::{Format, Value, read_response};
+use varve_testkit::http::request;
 
 use crate::fixture::Fixture;
-use crate::harness::Client;
 
 fn people() -> Fixture {
     let fixture = Fixture::new();
@@ -27,14 +27,9 @@ fn typed(fixture: &Fixture, script: &str) -> [Vec<Value>; 2] {
         "application/vnd.graphbinary-v1.0",
     ]
     .map(|mime| {
-        let mut client = Client::connect(fixture.server.address());
-        let length = body.len();
-        let head = format!(
-            "POST /gremlin HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-             accept: {mime}\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        client.send(head.as_bytes());
-        let answer = client.receive();
+        let accept = format!("accept: {mime}\r\n");
+        let request = request("POST", "/gremlin", &accept, &body);
+        let answer = fixture.server.connect().exchange(&request).unwrap();
         assert_eq!(answer.status, 200, "{script}");
         let format = Format::from_mime(mime).expect("a format");
         let response = read_response(format, &answer.body).expect("a response");

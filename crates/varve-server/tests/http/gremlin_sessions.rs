@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use varve_graphson::{Bytecode, Format, Instruction, Response, Value};
 use varve_server::{GremlinConfig, ServerConfig};
+use varve_testserver::driver::{Driver, FORMATS, map, results, step, steps, text};
 
-use crate::driver::{Driver, FORMATS, map, results, step, steps, text};
 use crate::fixture::Fixture;
 
 fn with(gremlin: GremlinConfig) -> Fixture {
@@ -37,7 +37,7 @@ fn wait_for_sessions(fixture: &Fixture, count: usize) {
 fn variables_and_bindings_live_on_in_their_session_alone() {
     let fixture = with(GremlinConfig::default());
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         assert_eq!(results(driver.eval_in("a", "x = 1")), [Value::Int(1)]);
         assert_eq!(results(driver.eval_in("a", "x + 1")), [Value::Int(2)]);
         let arguments = [
@@ -56,7 +56,7 @@ fn variables_and_bindings_live_on_in_their_session_alone() {
             assert_eq!(driver.eval_in(session, script)[0].code, 597);
         }
         driver.refuses("x", 597, "No such property: x");
-        let mut other = Driver::connect(&fixture, format);
+        let mut other = Driver::connect(&fixture.server, format);
         assert_eq!(other.eval_in("a", "x")[0].code, 597);
     }
 }
@@ -64,7 +64,7 @@ fn variables_and_bindings_live_on_in_their_session_alone() {
 #[test]
 fn requests_of_a_session_run_one_after_the_other() {
     let fixture = with(GremlinConfig::default());
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     results(driver.eval_in("a", "x = 0"));
     let more = [("gremlin", text("x = x + 1")), ("session", text("a"))];
     let ids: Vec<u128> = (0..100)
@@ -80,8 +80,8 @@ fn requests_of_a_session_run_one_after_the_other() {
 #[test]
 fn the_requests_of_a_session_are_one_transaction() {
     let fixture = with(GremlinConfig::default());
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
-    let mut other = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
+    let mut other = Driver::connect(&fixture.server, Format::GraphBinary);
     let age = |driver: &mut Driver| driver.eval("g.V('1:marko').values('age')");
     let write = "g.V('1:marko').property('age', x + 1).iterate()";
     results(driver.eval_in("a", "x = g.V('1:marko').values('age').next()"));
@@ -111,7 +111,7 @@ fn the_requests_of_a_session_are_one_transaction() {
 fn transactions_of_drivers_begin_commit_and_roll_back_without_results() {
     let fixture = with(GremlinConfig::default());
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let count = steps(&[step("V", &[]), step("count", &[])]);
         for gremlin in [
             command("begin"),
@@ -142,9 +142,9 @@ fn sessions_end_when_they_are_closed_idle_or_lose_their_connection() {
         session_idle_ms: 300,
         ..GremlinConfig::default()
     });
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     results(driver.eval_in("a", "x = 1"));
-    let mut other = Driver::connect(&fixture, Format::GraphSon);
+    let mut other = Driver::connect(&fixture.server, Format::GraphSon);
     results(other.eval_in("a", "x = 1"));
     let refused = driver.eval_in("b", "1");
     assert_eq!(refused[0].code, 596);
@@ -176,7 +176,7 @@ fn sessions_end_when_they_are_closed_idle_or_lose_their_connection() {
 fn a_session_needs_a_name_and_authentication_is_not_asked_for() {
     let fixture = with(GremlinConfig::default());
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let nameless = driver.ask("session", "eval", &[("gremlin", text("1"))]);
         assert_eq!(nameless[0].code, 499);
         assert!(nameless[0].message.contains("[session]"), "{nameless:?}");
@@ -190,7 +190,7 @@ fn a_session_needs_a_name_and_authentication_is_not_asked_for() {
 fn requests_of_a_session_run_in_the_order_in_which_they_came() {
     let fixture = with(GremlinConfig::default());
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         for round in 0..5 {
             let session = format!("s{round}");
             let many = Value::List(vec![Value::Int(1); 30_000]);
@@ -221,7 +221,7 @@ fn requests_of_a_session_run_in_the_order_in_which_they_came() {
 #[test]
 fn a_request_that_waits_for_its_session_spends_its_own_time() {
     let fixture = with(GremlinConfig::default());
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let session = ("session", text("s"));
     let long = [("gremlin", text("sleep(3000); 1")), session.clone()];
     let first = driver.send("session", "eval", &long);
@@ -244,7 +244,7 @@ fn a_request_that_waits_for_its_session_spends_its_own_time() {
 #[test]
 fn the_variables_of_a_session_hold_no_more_than_their_limit() {
     let fixture = with(GremlinConfig::default());
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let mut bind = |name: &str| {
         let value = text(&"x".repeat(6 << 20));
         let arguments = [

@@ -8,8 +8,8 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use varve_graphson::{DateTime, Format, Response, Value, read_response};
 use varve_server::ServerConfig;
+use varve_testserver::driver::{Driver, FORMATS, map, results, step, steps, text};
 
-use crate::driver::{Driver, FORMATS, map, results, step, steps, text};
 use crate::fixture::Fixture;
 
 fn people() -> Fixture {
@@ -22,7 +22,7 @@ fn people() -> Fixture {
 fn scripts_and_bytecode_are_answered_in_both_formats() {
     let fixture = people();
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let names = "g.V('1:marko').out('knows').values('name').order()";
         assert_eq!(driver.results(names), [text("josh"), text("vadas")]);
         let arguments = [
@@ -57,7 +57,7 @@ fn scripts_and_bytecode_are_answered_in_both_formats() {
 fn elements_come_with_their_properties_unless_tokens_are_asked_for() {
     let fixture = people();
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let found = driver.results("g.V('1:marko').outE('knows').inV().has('name','vadas').path()");
         let [Value::Path(path)] = found.as_slice() else {
             panic!("{found:?}");
@@ -114,7 +114,7 @@ fn elements_come_with_their_properties_unless_tokens_are_asked_for() {
 fn results_come_in_parts_of_the_size_that_the_client_asks_for() {
     let fixture = people();
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let script = "x = 0..149; g.inject(x).unfold()";
         let parts = driver.eval(script);
         let codes: Vec<i32> = parts.iter().map(|part| part.code).collect();
@@ -133,7 +133,7 @@ fn results_come_in_parts_of_the_size_that_the_client_asks_for() {
 #[test]
 fn large_answers_end_their_parts_early() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     // 150 texts of 100,000 bytes: more than one part may have, though the batch is larger.
     let long = text(&"x".repeat(100_000));
     let arguments = [
@@ -154,7 +154,7 @@ fn large_answers_end_their_parts_early() {
 fn what_is_refused_has_the_codes_of_the_protocol() {
     let fixture = people();
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         driver.refuses("g.V().filter{it}", 597, "Failed to interpret Gremlin query");
         driver.refuses("g.V(", 597, "Query parsing failed at line 1");
         driver.refuses("h.V()", 597, "No such property: h");
@@ -202,7 +202,7 @@ fn a_request_ends_when_the_time_that_it_names_is_over() {
     let fixture = people();
     let endless = "g.V().repeat(both()).count()";
     for format in FORMATS {
-        let mut driver = Driver::connect(&fixture, format);
+        let mut driver = Driver::connect(&fixture.server, format);
         let arguments = [
             ("gremlin", text(endless)),
             ("evaluationTimeout", Value::Int(30)),
@@ -222,7 +222,7 @@ fn a_request_ends_when_the_time_that_it_names_is_over() {
 #[test]
 fn requests_of_one_connection_are_worked_on_side_by_side() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let endless = [
         ("gremlin", text("g.V().repeat(both()).count()")),
         ("evaluationTimeout", Value::Int(10_000)),
@@ -243,7 +243,7 @@ fn requests_of_one_connection_are_worked_on_side_by_side() {
 #[test]
 fn a_query_ends_when_its_connection_does() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     let endless = [("gremlin", text("g.V().repeat(both()).count()"))];
     driver.send("", "eval", &endless);
     let gate = fixture.server.state.admission().reads();
@@ -262,7 +262,7 @@ fn a_query_ends_when_its_connection_does() {
 #[test]
 fn a_text_frame_is_graphson_without_a_type() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     let request = r#"{"requestId":"41d2e28a-20a4-4ab0-b379-d810dede3786","op":"eval",
         "args":{"gremlin":"g.V(x).values('name')","bindings":{"x":"1:marko"}}}"#;
     driver.socket.send(Message::text(request)).unwrap();
@@ -275,7 +275,7 @@ fn a_text_frame_is_graphson_without_a_type() {
 #[test]
 fn a_message_that_is_none_is_refused_and_the_connection_goes_on() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     for frame in [
         b"".as_slice(),
         b"\x05plain",
@@ -314,7 +314,7 @@ fn a_message_over_the_limit_closes_the_connection_with_the_reason() {
         ..ServerConfig::default()
     });
     fixture.people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     let long = format!("g.V().has('name','{}')", "x".repeat(9_000));
     assert_eq!(driver.results(&long).len(), 0);
     let longer = format!("g.V().has('name','{}')", "x".repeat(10_000));
@@ -328,7 +328,7 @@ fn a_message_over_the_limit_closes_the_connection_with_the_reason() {
 #[test]
 fn a_stop_answers_what_is_in_work_and_closes() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     assert_eq!(driver.results("g.V().count()"), [Value::Long(4)]);
     fixture.server.request_stop();
     match driver.socket.read() {
@@ -379,7 +379,7 @@ fn drivers_before_3_8_get_dates_as_milliseconds() {
             ),
         ] {
             let agent = format!("NotAvailable Gremlin-Python.{version} 3.11.2 Linux.6.1 x86_64");
-            let mut driver = Driver::named(&fixture, format, "/gremlin", &agent);
+            let mut driver = Driver::named(&fixture.server, format, "/gremlin", &agent);
             let list = Value::List(vec![wanted]);
             assert_eq!(driver.results(script), [list], "{version} {format:?}");
         }
@@ -389,14 +389,18 @@ fn drivers_before_3_8_get_dates_as_milliseconds() {
 #[test]
 fn the_parameters_of_the_address_hold_for_every_request_of_the_connection() {
     let fixture = people();
-    let mut driver = Driver::at(&fixture, Format::GraphSon, "/gremlin?as_of=2000-01-01");
+    let mut driver = Driver::at(
+        &fixture.server,
+        Format::GraphSon,
+        "/gremlin?as_of=2000-01-01",
+    );
     assert_eq!(driver.results("g.V().count()"), [Value::Long(0)]);
 }
 
 #[test]
 fn a_frame_without_a_mask_ends_the_connection() {
     let fixture = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphSon);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphSon);
     driver.socket.get_mut().write_all(&[0x82, 1, 0]).unwrap();
     match driver.socket.read() {
         Ok(Message::Close(Some(frame))) => assert_eq!(frame.code, CloseCode::Protocol),

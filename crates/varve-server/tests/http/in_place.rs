@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use varve_server::ServerConfig;
+use varve_testkit::http::{Connection, request};
+use varve_testserver::routes::GATE;
 
 use crate::fixture::Fixture;
-use crate::harness::{Client, GATE};
 use crate::memory::await_that;
 
 /// A person who knows 299 others, on a server with one thread for long reads.
@@ -27,13 +28,9 @@ fn hub() -> Fixture {
     fixture
 }
 
-fn asked(script: &str) -> String {
+fn asked(script: &str) -> Vec<u8> {
     let body = json!({"gremlin": script}).to_string();
-    format!(
-        "POST /gremlin HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    request("POST", "/gremlin", "", body)
 }
 
 fn data(text: &str) -> Value {
@@ -44,9 +41,10 @@ fn data(text: &str) -> Value {
 fn send_aside(fixture: &Fixture, script: &str) -> std::thread::JoinHandle<Value> {
     let (address, request) = (fixture.server.address(), asked(script));
     std::thread::spawn(move || {
-        let mut client = Client::connect(address);
-        client.send(request.as_bytes());
-        data(client.receive().text())
+        let answer = Connection::to(address)
+            .exchange(&request)
+            .expect("an answer");
+        data(answer.text())
     })
 }
 
@@ -55,11 +53,7 @@ fn a_short_traversal_needs_no_thread_of_the_pool_and_a_long_one_does() {
     let owner = GATE.take();
     let fixture = hub();
     let address = fixture.server.address();
-    let held = std::thread::spawn(move || {
-        let mut client = Client::connect(address);
-        client.send(b"GET /test/held HTTP/1.1\r\nhost: h\r\n\r\n");
-        client.receive()
-    });
+    let held = std::thread::spawn(move || Connection::to(address).get("/test/held"));
     GATE.wait_for(1);
     let pool = fixture.server.state.pool();
     let mut client = fixture.server.connect();
@@ -68,7 +62,7 @@ fn a_short_traversal_needs_no_thread_of_the_pool_and_a_long_one_does() {
         ("g.V('1:p7').in('knows').values('name')", json!(["p0"])),
         ("g.V('1:p7','1:p8').in('knows').dedup().count()", json!([1])),
     ] {
-        client.send(asked(script).as_bytes());
+        client.send(&asked(script));
         assert_eq!(data(client.receive().text()), wanted, "{script}");
         assert_eq!(pool.in_work(), 1, "{script}");
     }
@@ -97,7 +91,7 @@ fn traversals_around_the_limit_of_rows_give_the_same_in_place_and_on_the_pool() 
     let mut client = fixture.server.connect();
     for most in [1, 126, 127, 128, 129, 254, 255, 256, 257, 299] {
         let script = format!("g.V('1:p0').out('knows').limit({most}).values('age')");
-        client.send(asked(&script).as_bytes());
+        client.send(&asked(&script));
         let ages = data(client.receive().text());
         let mut ages: Vec<i64> = ages
             .as_array()

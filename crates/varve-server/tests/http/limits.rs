@@ -5,8 +5,10 @@ mod sizes;
 use std::time::{Duration, Instant};
 
 use varve_server::{AppState, Listeners, ServerConfig};
+use varve_testkit::http::{Answer, Connection};
+use varve_testserver::routes::GATE;
+use varve_testserver::{TestServer, on_a_free_port};
 
-use crate::harness::{Answer, Client, GATE, TestServer};
 use crate::protocol::gzip;
 
 /// Time limits short enough for a test.
@@ -56,23 +58,18 @@ fn an_idle_connection_is_closed_also_when_it_never_spoke() {
 
 #[test]
 fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
-    let config = ServerConfig {
-        port: 0,
-        threads: 2,
-        public_names: vec!["h".to_owned()],
-        ..ServerConfig::default()
-    };
+    let config = on_a_free_port(ServerConfig::default());
     let listeners = Listeners::bind(&config).unwrap();
     let waiting = AppState::waiting(&config).unwrap();
     let waiting = varve_server::start_on(listeners.share().unwrap(), &waiting).unwrap();
     let address = listeners.address();
-    let mut early = Client::connect(address);
+    let mut early = Connection::to(address);
     for path in [
         "/graphs",
         "/graphs/hugegraph/graph/vertices",
         "/graphs/none",
     ] {
-        let answer = Client::connect(address).get(path);
+        let answer = Connection::to(address).get(path);
         assert_eq!(answer.status, 503, "{path}");
         assert!(answer.text().contains("The graphs are not open yet"));
         assert!(answer.text().contains("ServiceUnavailableException"));
@@ -80,24 +77,23 @@ fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
         assert_eq!(answer.header("connection"), Some("close"));
     }
     for (path, status) in [("/versions", 200), ("/metrics", 200), ("/health", 503)] {
-        assert_eq!(Client::connect(address).get(path).status, status, "{path}");
+        assert_eq!(Connection::to(address).get(path).status, status, "{path}");
     }
     assert_eq!(early.get("/versions").status, 200);
     // Whoever has asked before the stop is answered.
-    let mut before: Vec<Client> = (0..20).map(|_| Client::connect(address)).collect();
+    let mut before: Vec<Connection> = (0..20).map(|_| Connection::to(address)).collect();
     for client in &mut before {
         client.send(b"GET /graphs HTTP/1.1\r\nhost: h\r\n\r\n");
     }
     waiting.stop_accepting().unwrap();
     // Whoever comes between the two waits in the kernel.
-    let mut between: Vec<Client> = (0..20).map(|_| Client::connect(address)).collect();
+    let mut between: Vec<Connection> = (0..20).map(|_| Connection::to(address)).collect();
     for client in &mut between {
         client.send(b"GET /graphs HTTP/1.1\r\nhost: h\r\n\r\n");
     }
     let graphs = varve_server::in_memory().unwrap();
     graphs.create("hugegraph").unwrap();
-    let state = AppState::with_graphs(config, graphs).unwrap();
-    let server = varve_server::start_on(listeners, &state).unwrap();
+    let server = TestServer::on_listeners(listeners, config, graphs, None);
     waiting.wait();
     for client in &mut before {
         // By the one or, where it still lay in the kernel, by the other.
@@ -107,9 +103,7 @@ fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
         let listed = client.receive();
         listed.is(200, r#"{"graphs":["hugegraph"]}"#);
     }
-    drop((early, between));
-    server.stop();
-    server.wait();
+    drop((early, between, server));
 }
 
 #[test]
@@ -204,7 +198,7 @@ fn a_handler_that_never_ends_is_timed_out() {
 fn put_held(server: &TestServer) -> std::thread::JoinHandle<Answer> {
     let address = server.address();
     std::thread::spawn(move || {
-        let mut client = Client::connect(address);
+        let mut client = Connection::to(address);
         client.send(b"PUT /test/held HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n");
         client.receive()
     })
@@ -225,7 +219,9 @@ fn over_the_budget_writes_wait_and_then_are_503_while_reads_go_on() {
     let refused = put_held(&server).join().unwrap();
     assert_eq!(
         (refused.status, refused.header("retry-after")),
-        (503, Some("7"))
+        (503, Some("7")),
+        "{}",
+        refused.text()
     );
     assert!(
         refused
@@ -245,7 +241,7 @@ fn over_the_budget_writes_wait_and_then_are_503_while_reads_go_on() {
 fn send_aside(server: &TestServer, request: String) -> std::thread::JoinHandle<Answer> {
     let address = server.address();
     std::thread::spawn(move || {
-        let mut client = Client::connect(address);
+        let mut client = Connection::to(address);
         client.send(request.as_bytes());
         client.receive()
     })
@@ -457,7 +453,7 @@ fn a_thousand_slow_clients_hold_nobody_up() {
         b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n[1,",
         b"PUT /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[1",
     ];
-    let slow: Vec<Client> = (0..1000)
+    let slow: Vec<Connection> = (0..1000)
         .map(|index: usize| {
             let mut client = server.connect();
             client.send(parts[index % parts.len()]);

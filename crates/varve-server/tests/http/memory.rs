@@ -5,8 +5,9 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use varve_server::ServerConfig;
+use varve_testkit::http::{Answer, Connection, request};
+use varve_testserver::TestServer;
 
-use crate::harness::{Answer, Client, TestServer};
 use crate::protocol::gzip;
 
 const MIB: usize = 1 << 20;
@@ -14,15 +15,12 @@ const MIB: usize = 1 << 20;
 const LONG: &str = "/test/list?count=5000000";
 
 fn post_gzip(server: &TestServer, body: &[u8]) -> Answer {
-    let packed = gzip(body);
-    let head = format!(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
-        packed.len()
-    );
-    let mut client = server.connect();
-    client.send(&[head.as_bytes(), &packed].concat());
-    client.receive()
+    post_packed(server, &gzip(body))
+}
+
+fn post_packed(server: &TestServer, packed: &[u8]) -> Answer {
+    let request = request("POST", "/test/echo", "content-encoding: gzip\r\n", packed);
+    server.connect().exchange(&request).unwrap()
 }
 
 /// Waits until something is so, which other threads bring about.
@@ -50,14 +48,8 @@ fn a_body_is_refused_for_what_it_takes_once_it_is_read() {
         assert_eq!(post_gzip(&server, &list(10_000)).status, 200);
         assert_eq!(post_gzip(&server, &text).status, 200);
     }
-    let plain = list(100_000);
-    let head = format!(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        plain.len()
-    );
-    let mut client = server.connect();
-    client.send(&[head.as_bytes(), &plain].concat());
-    assert_eq!(client.receive().status, 413);
+    let plain = request("POST", "/test/echo", "", list(100_000));
+    assert_eq!(server.connect().exchange(&plain).unwrap().status, 413);
     await_that("all shares are given back", || {
         server.state.admission().writes().bytes_held() == 0
     });
@@ -103,7 +95,7 @@ fn bodies_that_fill_the_budget_together_come_to_their_ends() {
     });
     let body = vec![b' '; MIB - 1];
     let (first, rest) = body.split_at(MIB / COUNT);
-    let mut clients: Vec<Client> = (0..COUNT).map(|_| server.connect()).collect();
+    let mut clients: Vec<Connection> = (0..COUNT).map(|_| server.connect()).collect();
     for client in &mut clients {
         client.send(&[head_of_echo(body.len()).as_bytes(), first].concat());
     }
@@ -126,14 +118,7 @@ fn a_gzip_body_that_declares_too_little_is_read_all_the_same() {
     let (first, second) = (vec![b' '; 300_000], b"[1]");
     // Two members: the size at the end is that of the second.
     let packed = [gzip(&first), gzip(second)].concat();
-    let head = format!(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
-        packed.len()
-    );
-    let mut client = server.connect();
-    client.send(&[head.as_bytes(), &packed].concat());
-    let answer = client.receive();
+    let answer = post_packed(&server, &packed);
     assert_eq!((answer.status, answer.body.len()), (200, 300_003));
 }
 
@@ -145,7 +130,7 @@ fn answers_that_are_not_taken_leave_no_room_for_others() {
         ..ServerConfig::default()
     });
     let mut slow = server.connect();
-    slow.send(format!("GET {LONG} HTTP/1.1\r\nhost: h\r\n\r\n").as_bytes());
+    slow.send(&request("GET", LONG, "", ""));
     let mut first = [0; 16];
     slow.stream.read_exact(&mut first).unwrap();
     let refused = server.get(LONG);
@@ -157,7 +142,7 @@ fn answers_that_are_not_taken_leave_no_room_for_others() {
 }
 
 /// A connection of HTTP/2 that has asked for a path and lets no byte of an answer come.
-pub(crate) fn with_closed_window(server: &TestServer, path: &str) -> Client {
+pub(crate) fn with_closed_window(server: &TestServer, path: &str) -> Connection {
     let mut client = server.connect();
     client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     // SETTINGS: an initial window (4) of 0 bytes.
@@ -185,7 +170,7 @@ fn a_stream_that_takes_nothing_ends_its_connection() {
 }
 
 /// Whether the answer to the request of [`with_closed_window`] begins with status 200.
-fn is_answered(client: &mut Client) -> bool {
+fn is_answered(client: &mut Connection) -> bool {
     let mut head = [0; 9];
     loop {
         client.stream.read_exact(&mut head).unwrap();

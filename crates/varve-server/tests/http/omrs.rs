@@ -18,9 +18,8 @@ use varve_omrs::repository::{Options, Repository};
 use varve_omrs::store::Store;
 use varve_omrs::types::Catalogue;
 use varve_server::{Metadata, ServerConfig};
-
-use crate::described;
-use crate::harness::TestServer;
+use varve_testkit::http::request;
+use varve_testserver::TestServer;
 
 pub(crate) const USERS: &str = "/servers/varve/open-metadata/repository-services/users/ada";
 
@@ -100,7 +99,7 @@ impl World {
     /// A call that goes well.
     #[track_caller]
     fn done(&self, class: &str, verb: &str, path: &str, body: &str) -> Value {
-        let answer = self.server.call(class, verb, path, body);
+        let answer = call(&self.server, class, verb, path, body);
         assert_eq!(answer["relatedHTTPCode"], 200, "{path}: {answer}");
         assert!(answer["exceptionClassName"].is_null(), "{path}: {answer}");
         answer
@@ -109,7 +108,7 @@ impl World {
     /// A call that fails with this exception and message.
     #[track_caller]
     fn refused(&self, class: &str, verb: &str, path: &str, body: &str) -> (String, String) {
-        let answer = self.server.call(class, verb, path, body);
+        let answer = call(&self.server, class, verb, path, body);
         assert_ne!(answer["relatedHTTPCode"], 200, "{path}: {answer}");
         let (exception, id) = failure(&answer);
         (exception.to_owned(), id.to_owned())
@@ -160,45 +159,33 @@ impl World {
     }
 }
 
-fn verb_line(verb: &str, path: &str, body: &str) -> String {
-    format!(
-        "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\naccept: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
+fn call_of(verb: &str, path: &str, body: &str) -> Vec<u8> {
+    request(verb, path, "accept: application/json\r\n", body)
 }
 
-impl TestServer {
-    /// Sends a call as it stands; the answer must be 200, JSON, and of the class.
-    #[track_caller]
-    pub(crate) fn call(&self, class: &str, verb: &str, path: &str, body: &str) -> Value {
-        let path = if path.starts_with('/') {
-            path.to_owned()
-        } else {
-            format!("{USERS}/{path}")
-        };
-        let mut client = self.connect();
-        let request = verb_line(verb, &path, body);
-        client.send(request.as_bytes());
-        let answer = client.receive();
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        assert_eq!(answer.header("content-type"), Some("application/json"));
-        let start = format!(r#"{{"class":"{class}","relatedHTTPCode":"#);
-        assert!(
-            answer.text().starts_with(&start),
-            "{path}: {}",
-            answer.text()
-        );
-        let said: Value = serde_json::from_slice(&answer.body).unwrap();
-        // What a refused body looks like is nobody's promise.
-        let is_refused = !said["exceptionClassName"].is_null();
-        let described = if is_refused {
-            verb_line(verb, &path, "")
-        } else {
-            request
-        };
-        described::check(&described, &answer);
-        said
-    }
+/// Sends a call as it stands; the answer must be 200, JSON, and of the class.
+#[track_caller]
+pub(crate) fn call(server: &TestServer, class: &str, verb: &str, path: &str, body: &str) -> Value {
+    let path = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{USERS}/{path}")
+    };
+    let request = |body| call_of(verb, &path, body);
+    let answer = server.connect().exchange(&request(body)).unwrap();
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let start = format!(r#"{{"class":"{class}","relatedHTTPCode":"#);
+    assert!(
+        answer.text().starts_with(&start),
+        "{path}: {}",
+        answer.text()
+    );
+    let said = answer.json();
+    // What a refused body looks like is nobody's promise.
+    let is_refused = !said["exceptionClassName"].is_null();
+    varve_testserver::check(&request(if is_refused { "" } else { body }), &answer);
+    said
 }
 
 /// The exception that an answer encodes, and the number of its message.
@@ -238,7 +225,7 @@ fn a_server_without_a_repository_says_so_in_the_class_of_each_call() {
             "/servers/varve/open-metadata/repository-services/metadata-collection-id",
         ),
     ] {
-        let answer = server.call(class, verb, path, "");
+        let answer = call(&server, class, verb, path, "");
         assert_eq!(failure(&answer), none, "{path}");
         assert_eq!(answer["relatedHTTPCode"], 503);
         let message = answer["exceptionErrorMessage"].as_str().unwrap();
@@ -252,7 +239,7 @@ fn a_server_without_a_repository_says_so_in_the_class_of_each_call() {
 fn the_enterprise_repository_is_another_one() {
     let server = TestServer::with_defaults();
     let path = format!("{USERS}/enterprise/instances/entity/1");
-    let answer = server.call("EntityDetailResponse", "GET", &path, "");
+    let answer = call(&server, "EntityDetailResponse", "GET", &path, "");
     let none = ("RepositoryErrorException", "OMRS-REST-API-503-002");
     assert_eq!(failure(&answer), none);
     assert_eq!(answer["actionDescription"], "getEntityDetail");
@@ -265,7 +252,13 @@ fn limits_of_the_server_are_reported_in_the_body() {
         ..ServerConfig::default()
     });
     let body = "x".repeat(101);
-    let answer = server.call("EntityDetailResponse", "POST", "instances/entity", &body);
+    let answer = call(
+        &server,
+        "EntityDetailResponse",
+        "POST",
+        "instances/entity",
+        &body,
+    );
     let (exception, id) = failure(&answer);
     assert_eq!(
         (exception, id),

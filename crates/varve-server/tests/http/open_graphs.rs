@@ -6,19 +6,11 @@ use varve_model::schema::IdStrategy;
 use varve_model::value::DateTime;
 use varve_model::{Cardinality, DataType, Properties, PropertyKeyId, Value, Vertex, VertexId};
 use varve_server::ServerConfig;
-
-use crate::harness::{Answer, TestServer};
+use varve_testkit::http::Answer;
+use varve_testserver::TestServer;
 
 const NAME: PropertyKeyId = PropertyKeyId(1);
 const ANY: PropertyKeyId = PropertyKeyId(2);
-
-fn send(server: &TestServer, verb: &str, path: &str, body: &str) -> Answer {
-    server.exchange(&format!(
-        "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    ))
-}
 
 #[track_caller]
 fn json(answer: &Answer, status: u16) -> serde_json::Value {
@@ -29,7 +21,7 @@ fn json(answer: &Answer, status: u16) -> serde_json::Value {
 /// The open graph `o`, whose label person has vertices 1 and "1".
 fn server() -> TestServer {
     let server = TestServer::start(ServerConfig::default());
-    let created = send(&server, "POST", "/graphs/o", r#"{"schema":"open"}"#);
+    let created = server.send("POST", "/graphs/o", r#"{"schema":"open"}"#);
     assert_eq!(created.status, 201);
     let graph = server.state.graphs().get("o").expect("the graph");
     let used = FirstUse {
@@ -94,7 +86,7 @@ fn the_schema_of_an_open_graph_is_an_ordinary_one() {
     let key = json(&server.get("/graphs/o/schema/propertykeys/any"), 200);
     assert_eq!(key["data_type"], "OBJECT");
     let key = r#"{"name":"declared","data_type":"INT"}"#;
-    let made = send(&server, "POST", "/graphs/o/schema/propertykeys", key);
+    let made = server.send("POST", "/graphs/o/schema/propertykeys", key);
     assert_eq!(made.status, 202, "{}", made.text());
 }
 
@@ -122,20 +114,14 @@ fn vertices_take_any_id_and_edges_are_parallel() {
     let server = server();
     for (id, shown) in [("2", "2"), (r#""two""#, r#""two""#)] {
         let body = format!(r#"{{"label":"person","id":{id},"properties":{{"any":[1,"x"]}}}}"#);
-        let made = json(
-            &send(&server, "POST", "/graphs/o/graph/vertices", &body),
-            201,
-        );
+        let made = json(&server.send("POST", "/graphs/o/graph/vertices", &body), 201);
         assert_eq!(made["id"].to_string(), shown);
     }
     let body = r#"{"label":"person","properties":{}}"#;
-    let made = json(
-        &send(&server, "POST", "/graphs/o/graph/vertices", body),
-        201,
-    );
+    let made = json(&server.send("POST", "/graphs/o/graph/vertices", body), 201);
     assert!(made["id"].is_i64(), "{made}");
     let edge = r#"{"label":"knows","outV":1,"inV":"two","properties":{}}"#;
-    let make = || json(&send(&server, "POST", "/graphs/o/graph/edges", edge), 201);
+    let make = || json(&server.send("POST", "/graphs/o/graph/edges", edge), 201);
     let (first, second) = (make(), make());
     assert_ne!(first["id"], second["id"]);
     assert_eq!(first["outVLabel"], "person");
@@ -148,6 +134,6 @@ fn vertices_take_any_id_and_edges_are_parallel() {
         .collect();
     assert_eq!(ids, [&first["id"], &second["id"]]);
     let unknown = r#"{"label":"person","id":3,"properties":{"new":1}}"#;
-    let refused = send(&server, "POST", "/graphs/o/graph/vertices", unknown);
+    let refused = server.send("POST", "/graphs/o/graph/vertices", unknown);
     assert_eq!(refused.status, 400, "{}", refused.text());
 }

@@ -13,8 +13,9 @@ use varve_kv::{
 };
 use varve_model::time::SystemClock;
 use varve_server::ServerConfig;
+use varve_testkit::http::request;
+use varve_testserver::driver::{Driver, text};
 
-use crate::driver::{Driver, text};
 use crate::fixture::Fixture;
 
 const UNKNOWN: &str = "VRV-OUTCOME-UNKNOWN";
@@ -188,16 +189,9 @@ fn at_gremlin_over_http() {
     for (number, accepted) in accepted.into_iter().enumerate() {
         let name = format!("late{number}");
         let body = json!({"gremlin": script(&name)}).to_string();
-        let request = format!(
-            "POST /gremlin HTTP/1.1\r\nhost: h\r\naccept: {accepted}\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        let answer = gate.while_closed(|| {
-            let mut client = fixture.server.connect();
-            client.send(request.as_bytes());
-            client.receive()
-        });
+        let accept = format!("accept: {accepted}\r\n");
+        let request = request("POST", "/gremlin", &accept, body);
+        let answer = gate.while_closed(|| fixture.server.connect().exchange(&request).unwrap());
         let text = String::from_utf8_lossy(&answer.body);
         assert!(answer.status >= 500, "{accepted}: {text}");
         assert!(text.contains(UNKNOWN), "{accepted}: {text}");
@@ -214,7 +208,8 @@ fn at_gremlin_over_a_websocket() {
         .enumerate()
     {
         let name = format!("late{number}");
-        let parts = gate.while_closed(|| Driver::connect(&fixture, format).eval(&script(&name)));
+        let parts =
+            gate.while_closed(|| Driver::connect(&fixture.server, format).eval(&script(&name)));
         // Not 596, which drivers take for "send it again", nor 598, "it was not done".
         assert_eq!(parts[0].code, 500, "{parts:?}");
         assert!(parts[0].message.contains(UNKNOWN), "{parts:?}");
@@ -225,7 +220,7 @@ fn at_gremlin_over_a_websocket() {
 #[test]
 fn at_the_commit_of_a_gremlin_session() {
     let (fixture, gate) = people();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     assert_eq!(driver.eval_in("a", &script("late"))[0].code, 200);
     let parts = gate.while_closed(|| driver.eval_in("a", "g.tx().commit()"));
     assert_eq!(parts[0].code, 500, "{parts:?}");
@@ -238,7 +233,7 @@ fn a_limit_of_the_script_itself_does_not_hide_it() {
     let (graphs, gate) = gated();
     let fixture = Fixture::on(ServerConfig::default(), graphs);
     fixture.people();
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let arguments = [
         ("gremlin", text(&script("late"))),
         ("evaluationTimeout", Value::Long(300)),

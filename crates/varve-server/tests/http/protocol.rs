@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use crate::harness::TestServer;
+use varve_testserver::TestServer;
 
 const VERSIONS: &str = concat!(
     r#"{"versions":{"version":"v1","core":"1.7.0","gremlin":"3.5.1","api":"0.71.0.0","varve":""#,
@@ -58,7 +58,7 @@ fn head_options_and_wrong_verbs() {
     let server = TestServer::with_defaults();
     let mut client = server.connect();
     client.send(b"HEAD /versions HTTP/1.1\r\nhost: h\r\n\r\n");
-    let head = client.receive_for("HEAD");
+    let head = client.receive_head();
     assert_eq!(head.status, 200);
     assert_eq!(
         head.header("content-length"),

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use varve_server::{AuthConfig, ServerConfig};
+use varve_testkit::http::request;
+use varve_testserver::TestServer;
 
 use crate::authentication::{PASSWORD, basic, send, users};
-use crate::harness::TestServer;
 
 const CLIENT: &str = "198.51.100.1";
 const OTHER: &str = "198.51.100.2";
@@ -26,10 +27,10 @@ fn server(trusted: &[&str], auth: AuthConfig) -> TestServer {
 /// The status of a request of `user` that comes for `client`.
 fn status(server: &TestServer, client: &str, user: &str, password: &str) -> u16 {
     let header = basic(user, password);
-    let request = format!(
-        "GET /graphs HTTP/1.1\r\nhost: h\r\nauthorization: {header}\r\nx-forwarded-for: 6.6.6.6, {client}\r\n\r\n"
-    );
-    server.exchange(&request).status
+    let headers = format!("authorization: {header}\r\nx-forwarded-for: 6.6.6.6, {client}\r\n");
+    server
+        .exchange(&request("GET", "/graphs", &headers, ""))
+        .status
 }
 
 #[test]

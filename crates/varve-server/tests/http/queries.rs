@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use varve_server::ServerConfig;
+use varve_testkit::http::{Connection, request};
 
 use crate::fixture::Fixture;
-use crate::harness::Client;
 
 /// Walks around a loop for longer than a test has time for.
 const ENDLESS: &str = "g.V('1:loop').repeat(out('knows')).times(100000000).count()";
@@ -22,15 +22,11 @@ fn looped() -> Fixture {
     fixture
 }
 
-fn begin(fixture: &Fixture, tag: &str) -> Client {
+fn begin(fixture: &Fixture, tag: &str) -> Connection {
     let mut client = fixture.server.connect();
     let body = serde_json::json!({"gremlin": ENDLESS}).to_string();
-    let length = body.len();
-    let head = format!(
-        "POST /gremlin HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         varve-query-tag: {tag}\r\ncontent-length: {length}\r\n\r\n{body}"
-    );
-    client.send(head.as_bytes());
+    let tag = format!("varve-query-tag: {tag}\r\n");
+    client.send(&request("POST", "/gremlin", &tag, body));
     client
 }
 
@@ -90,9 +86,7 @@ fn slow_requests_are_remembered() {
             "../traversers/kneighbor?source=%221:marko%22&max_depth=3",
             "",
         );
-        let answer = fixture
-            .server
-            .exchange("GET /admin/slow HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        let answer = fixture.server.get("/admin/slow");
         let slow: Value = serde_json::from_slice(&answer.body).unwrap();
         assert_eq!(slow["threshold_ms"], 1);
         let requests = slow["requests"].as_array().unwrap();

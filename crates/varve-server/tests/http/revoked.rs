@@ -8,10 +8,11 @@ use varve_kv::MemoryEngine;
 use varve_model::schema::Retention;
 use varve_model::time::SystemClock;
 use varve_server::{AuthConfig, ServerConfig};
+use varve_testkit::http::{Connection, request};
+use varve_testserver::TestServer;
 
 use crate::authentication::{self, basic, users};
 use crate::fixture::Fixture;
-use crate::harness::{Client, TestServer};
 use crate::memory::await_that;
 
 /// Their texts together are more than the system holds for a client that does not read.
@@ -62,13 +63,16 @@ fn fixture() -> Fixture {
 }
 
 /// A connection on which ann gets an answer that has begun.
-fn begun(server: &TestServer, path: &str, accept: &str) -> (Client, String) {
+fn begun(server: &TestServer, path: &str, accept: &str) -> (Connection, String) {
     let mut client = server.connect();
     let header = basic("ann", authentication::PASSWORD);
-    let request = format!(
-        "GET /graphs/hugegraph/{path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\nauthorization: {header}\r\naccept: {accept}\r\n\r\n"
-    );
-    client.send(request.as_bytes());
+    let headers = format!("connection: close\r\nauthorization: {header}\r\naccept: {accept}\r\n");
+    client.send(&request(
+        "GET",
+        &format!("/graphs/hugegraph/{path}"),
+        &headers,
+        "",
+    ));
     let start = client.receive_some();
     assert!(start.starts_with("HTTP/1.1 200"), "{start}");
     (client, start)
@@ -96,7 +100,7 @@ fn an_export_is_cut_when_its_user_may_not_see_any_more_all_that_it_shows() {
             &json!(batch),
         );
     }
-    let whole = |mut client: Client| client.receive_rest().ends_with(b"0\r\n\r\n");
+    let whole = |mut client: Connection| client.receive_rest().ends_with(b"0\r\n\r\n");
     // More rights are no reason to cut it.
     let (client, _) = begun(server, "explore/export", "*/*");
     grant(

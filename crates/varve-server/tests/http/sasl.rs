@@ -8,18 +8,14 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use varve_graphson::{Format, Response, Value};
 use varve_server::ServerConfig;
+use varve_testserver::TestServer;
+use varve_testserver::driver::{Driver, FORMATS, text};
 
 use crate::authentication::{PASSWORD, send_as, server, server_of, token, with_open_graph};
-use crate::driver::{Driver, FORMATS, text};
-use crate::harness::TestServer;
 use crate::memory::await_that;
 
 fn open_graph() -> TestServer {
     with_open_graph(server())
-}
-
-fn connect(server: &TestServer, format: Format) -> Driver {
-    Driver::of(server.address(), format, "/gremlin", "")
 }
 
 fn plain(user: &str, password: &str) -> Value {
@@ -28,7 +24,7 @@ fn plain(user: &str, password: &str) -> Value {
 
 /// Sends a script; the graph is `g`.
 fn ask(driver: &mut Driver, script: &str) -> u128 {
-    let aliases = crate::driver::map(&[("g", text("__g_g"))]);
+    let aliases = varve_testserver::driver::map(&[("g", text("__g_g"))]);
     driver.send(
         "",
         "eval",
@@ -58,7 +54,7 @@ fn expect(driver: &mut Driver, id: u128, code: i32) -> Response {
 fn the_first_request_is_held_back_until_its_client_has_said_who_it_is() {
     let server = open_graph();
     for format in FORMATS {
-        let mut driver = connect(&server, format);
+        let mut driver = Driver::connect(&server, format);
         let first = ask(&mut driver, "g.inject(1)");
         expect(&mut driver, first, 407);
         // Others wait with it. Answers to different requests may come in any order.
@@ -85,7 +81,7 @@ fn the_first_request_is_held_back_until_its_client_has_said_who_it_is() {
 #[test]
 fn a_client_may_say_who_it_is_before_it_asks_for_anything() {
     let server = open_graph();
-    let mut driver = connect(&server, Format::GraphBinary);
+    let mut driver = Driver::connect(&server, Format::GraphBinary);
     let said = say(&mut driver, "writer", PASSWORD);
     expect(&mut driver, said, 204);
     let write = ask(&mut driver, "g.addV('x').count()");
@@ -95,7 +91,7 @@ fn a_client_may_say_who_it_is_before_it_asks_for_anything() {
 #[test]
 fn what_is_not_right_refuses_what_was_held_back_and_the_next_request_is_challenged_again() {
     let server = open_graph();
-    let mut driver = connect(&server, Format::GraphSon);
+    let mut driver = Driver::connect(&server, Format::GraphSon);
     for (user, password) in [
         ("reader", "wrong"),
         ("nobody at all", PASSWORD),
@@ -127,7 +123,7 @@ fn what_is_not_right_refuses_what_was_held_back_and_the_next_request_is_challeng
     say(&mut driver, "reader", PASSWORD);
     expect(&mut driver, first, 200);
     // One that may not run scripts is known, and refused.
-    let mut driver = connect(&server, Format::GraphSon);
+    let mut driver = Driver::connect(&server, Format::GraphSon);
     let first = ask(&mut driver, "g.V()");
     expect(&mut driver, first, 407);
     say(&mut driver, "nobody", PASSWORD);
@@ -139,7 +135,7 @@ fn a_token_comes_as_the_name_and_ends_with_its_logout() {
     let server = open_graph();
     let token = token(&server, "reader");
     let bare = token.strip_prefix("Bearer ").unwrap();
-    let mut driver = connect(&server, Format::GraphBinary);
+    let mut driver = Driver::connect(&server, Format::GraphBinary);
     let first = ask(&mut driver, "g.V().count()");
     expect(&mut driver, first, 407);
     say(&mut driver, bare, "");
@@ -153,7 +149,7 @@ fn a_token_comes_as_the_name_and_ends_with_its_logout() {
 #[test]
 fn a_session_keeps_the_order_of_what_was_held_back() {
     let server = open_graph();
-    let mut driver = connect(&server, Format::GraphBinary);
+    let mut driver = Driver::connect(&server, Format::GraphBinary);
     let mut ids = Vec::new();
     for number in 0..100 {
         let script = match number {
@@ -175,7 +171,7 @@ fn a_session_keeps_the_order_of_what_was_held_back() {
 #[test]
 fn failed_logins_of_a_connection_are_slowed_down_as_others() {
     let server = open_graph();
-    let mut driver = connect(&server, Format::GraphSon);
+    let mut driver = Driver::connect(&server, Format::GraphSon);
     for _ in 0..10 {
         let id = say(&mut driver, "writer", "wrong");
         expect(&mut driver, id, 401);
@@ -199,7 +195,7 @@ fn close_code(driver: &mut Driver) -> CloseCode {
 #[test]
 fn what_waits_for_a_login_is_bounded_with_all_that_it_takes() {
     let server = open_graph();
-    let mut driver = connect(&server, Format::GraphBinary);
+    let mut driver = Driver::connect(&server, Format::GraphBinary);
     let frame = {
         let mut frame = vec![Format::GraphSon.mime().len() as u8];
         frame.extend_from_slice(Format::GraphSon.mime().as_bytes());
@@ -227,14 +223,14 @@ fn a_websocket_without_login_ends_when_the_time_of_a_request_is_over() {
         request_timeout_ms: 1_500,
         ..ServerConfig::default()
     }));
-    let mut silent = connect(&server, Format::GraphSon);
-    let mut waiting = connect(&server, Format::GraphSon);
+    let mut silent = Driver::connect(&server, Format::GraphSon);
+    let mut waiting = Driver::connect(&server, Format::GraphSon);
     let id = ask(&mut waiting, "g.V()");
     expect(&mut waiting, id, 407);
     for driver in [&mut silent, &mut waiting] {
         assert_eq!(close_code(driver), CloseCode::Policy);
     }
-    let mut known = connect(&server, Format::GraphSon);
+    let mut known = Driver::connect(&server, Format::GraphSon);
     let said = say(&mut known, "reader", PASSWORD);
     expect(&mut known, said, 204);
     std::thread::sleep(std::time::Duration::from_millis(2_000));
@@ -245,7 +241,7 @@ fn a_websocket_without_login_ends_when_the_time_of_a_request_is_over() {
 #[test]
 fn a_client_that_is_not_known_may_not_send_much() {
     let server = open_graph();
-    let mut driver = connect(&server, Format::GraphSon);
+    let mut driver = Driver::connect(&server, Format::GraphSon);
     let large = format!("g.inject('{}')", "x".repeat(100_000));
     ask(&mut driver, &large);
     match driver.socket.read() {

@@ -7,8 +7,8 @@ use varve_graph::tasks::TaskId;
 use varve_model::Datum;
 use varve_server::datum::{self, JsonDatum};
 use varve_server::{JsonWriter, ServerConfig};
-
-use crate::harness::{Answer, TestServer};
+use varve_testkit::http::Answer;
+use varve_testserver::TestServer;
 
 const TRANSCRIPT: &str = include_str!("../../../../tests/conformance/hugegraph/transcript.jsonl");
 
@@ -23,11 +23,7 @@ fn graph(server: &TestServer) -> std::sync::Arc<Graph> {
 }
 
 fn send(server: &TestServer, verb: &str, path: &str, body: &str) -> Answer {
-    server.exchange(&format!(
-        "{verb} /graphs/hugegraph{path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    ))
+    server.send(verb, &format!("/graphs/hugegraph{path}"), body)
 }
 
 fn read(text: &str) -> Datum {

@@ -9,6 +9,7 @@ mod users;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -20,19 +21,26 @@ use varve_graph::{GraphOptions, Registry};
 use varve_kv::Engine;
 use varve_model::schema::Retention;
 use varve_model::time::SystemClock;
-use varve_server::{AppState, Listeners, LockedGraphs, Metadata, RunningServer, ServerConfig};
+use varve_server::{AppState, Listeners, LockedGraphs, Metadata, ServerConfig};
 use varve_testkit::SharedMemory;
-
-use crate::harness::{Answer, Client};
+use varve_testkit::http::{Answer, Connection, request};
+use varve_testserver::{TestServer, on_a_free_port};
 
 const TEND_EVERY: Duration = Duration::from_millis(20);
 
 /// One of the servers.
 struct Server {
-    state: Arc<AppState>,
-    address: SocketAddr,
-    tending: Option<Tending>,
-    running: Option<RunningServer>,
+    /// Ends before the server.
+    _tending: Tending,
+    server: TestServer,
+}
+
+impl Deref for Server {
+    type Target = TestServer;
+
+    fn deref(&self) -> &TestServer {
+        &self.server
+    }
 }
 
 impl Server {
@@ -59,27 +67,19 @@ impl Server {
         changes: Retention,
     ) -> Self {
         let config = ServerConfig {
-            port: 0,
             threads: 1,
-            public_names: vec!["h".to_owned()],
-            ..config
+            ..on_a_free_port(config)
         };
         let listeners = Listeners::bind(&config).unwrap();
-        let address = listeners.address();
-        let engine: Arc<dyn Engine> = shared.server(&address.to_string());
+        let engine: Arc<dyn Engine> = shared.server(&listeners.address().to_string());
         let mut options = GraphOptions::new(Arc::new(SystemClock));
         options.changes = Some(changes);
         let graphs = Arc::new(Registry::open(engine, options).unwrap());
-        let locked = LockedGraphs::These(Vec::new());
-        let state = AppState::with_metadata(config, Arc::clone(&graphs), &[], metadata, locked);
-        let state = state.unwrap();
-        let running = Some(varve_server::start_on(listeners, &state).unwrap());
+        let server = TestServer::on_listeners(listeners, config, Arc::clone(&graphs), metadata);
         let tending = Tending::start(graphs, TEND_EVERY, |_, _| {}).unwrap();
         Self {
-            state,
-            address,
-            tending: Some(tending),
-            running,
+            _tending: tending,
+            server,
         }
     }
 
@@ -92,15 +92,8 @@ impl Server {
             Value::Null => String::new(),
             body => body.to_string(),
         };
-        let mut client = Client::connect(self.address);
-        client.send(
-            format!(
-                "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
-                body.len()
-            )
-            .as_bytes(),
-        );
-        client.receive_for(verb)
+        let request = request(verb, path, headers, body);
+        self.connect().exchange(&request).unwrap()
     }
 
     fn get(&self, path: &str) -> Answer {
@@ -152,23 +145,10 @@ impl Server {
     }
 
     /// Stops as by SIGTERM, and gives its graphs up.
-    fn stop(mut self) {
-        self.end();
-        self.state.graphs().close();
-    }
-
-    fn end(&mut self) {
-        self.tending.take();
-        if let Some(running) = self.running.take() {
-            running.stop();
-            running.wait();
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.end();
+    fn stop(self) {
+        let state = Arc::clone(&self.state);
+        drop(self);
+        state.graphs().close();
     }
 }
 

@@ -1,6 +1,6 @@
 //! TLS on the server's own listeners.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use rustls::{
 use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::{Message, client};
 use varve_server::{AppState, ServerConfig, SetupError, TlsConfig};
-
-use crate::harness::{Client, TestServer};
+use varve_testkit::http::{Connection, request};
+use varve_testserver::TestServer;
 
 /// A hang fails the test in place of blocking it.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -106,52 +106,24 @@ impl Authority {
     }
 }
 
-pub(crate) type Secure = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Secure = Connection<StreamOwned<ClientConnection, TcpStream>>;
 
 pub(crate) fn connect(server: &TestServer, config: ClientConfig) -> Secure {
     connect_to(server.address(), config)
 }
 
 pub(crate) fn connect_to(address: SocketAddr, config: ClientConfig) -> Secure {
-    let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let stream = Connection::to(address).stream;
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-    StreamOwned::new(connection, stream)
-}
-
-fn get(stream: &mut Secure, path: &str) -> std::io::Result<String> {
-    get_with(stream, path, "")
-}
-
-/// With further headers.
-pub(crate) fn get_with(stream: &mut Secure, path: &str, headers: &str) -> std::io::Result<String> {
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: h\r\n{headers}\r\n").as_bytes())?;
-    let mut answer = Vec::new();
-    let mut part = [0; 16 * 1024];
-    loop {
-        match stream.read(&mut part)? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            length => answer.extend_from_slice(&part[..length]),
-        }
-        let text = String::from_utf8_lossy(&answer);
-        let length = text.split_once("content-length: ").and_then(|(_, rest)| {
-            let (length, _) = rest.split_once("\r\n")?;
-            length.parse::<usize>().ok()
-        });
-        if let (Some(length), Some((_, body))) = (length, text.split_once("\r\n\r\n"))
-            && body.len() >= length
-        {
-            return Ok(text.into_owned());
-        }
-    }
+    Connection::on(StreamOwned::new(connection, stream))
 }
 
 /// The certificate that a new connection is shown.
 fn shown(authority: &Authority, server: &TestServer) -> CertificateDer<'static> {
     let mut stream = authority.connect(server);
-    get(&mut stream, "/versions").unwrap();
-    stream.conn.peer_certificates().unwrap()[0].clone()
+    stream.get("/versions");
+    stream.stream.conn.peer_certificates().unwrap()[0].clone()
 }
 
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -164,20 +136,15 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 #[test]
 fn browsers_are_told_to_use_tls_if_an_option_says_so() {
-    for (seconds, header) in [
-        (0, None),
-        (600, Some("strict-transport-security: max-age=600")),
-    ] {
+    for (seconds, header) in [(0, None), (600, Some("max-age=600"))] {
         let authority = Authority::new();
         authority.issue();
         let mut config = authority.config();
         config.tls.hsts_seconds = seconds;
         let server = TestServer::start(config);
-        let answer = get_with(&mut authority.connect(&server), "/versions", "").unwrap();
-        let found = answer
-            .lines()
-            .find(|line| line.starts_with("strict-transport"));
-        assert_eq!(found, header, "{answer}");
+        let answer = authority.connect(&server).get("/versions");
+        let found = answer.header("strict-transport-security");
+        assert_eq!(found, header, "{}", answer.head);
     }
 }
 
@@ -192,20 +159,17 @@ fn both_versions_of_tls_and_of_http_are_served() {
     ] {
         let mut stream = connect(&server, authority.client(version, "http/1.1"));
         for _ in 0..2 {
-            let answer = get(&mut stream, "/versions").unwrap();
-            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            assert_eq!(stream.get("/versions").status, 200);
         }
-        assert_eq!(stream.conn.protocol_version(), Some(number));
-        assert_eq!(stream.conn.alpn_protocol(), Some(&b"http/1.1"[..]));
+        assert_eq!(stream.stream.conn.protocol_version(), Some(number));
+        assert_eq!(stream.stream.conn.alpn_protocol(), Some(&b"http/1.1"[..]));
     }
     let mut stream = connect(&server, authority.client(&TLS13, "h2"));
-    stream
-        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")
-        .unwrap();
+    stream.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
     let mut head = [0; 9];
-    stream.read_exact(&mut head).unwrap();
+    stream.stream.read_exact(&mut head).unwrap();
     assert_eq!(head[3], 4, "the first frame has the server's settings");
-    assert_eq!(stream.conn.alpn_protocol(), Some(&b"h2"[..]));
+    assert_eq!(stream.stream.conn.alpn_protocol(), Some(&b"h2"[..]));
 }
 
 #[test]
@@ -215,22 +179,11 @@ fn large_answers_and_bodies_come_whole() {
     let server = TestServer::start(authority.config());
     let mut stream = authority.connect(&server);
     let body = "x".repeat(3_000_000);
-    let head = format!(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body.as_bytes()).unwrap();
-    let mut answer = vec![0; body.len()];
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).unwrap();
-        head.push(byte[0]);
-    }
-    assert!(head.starts_with(b"HTTP/1.1 200"));
-    stream.read_exact(&mut answer).unwrap();
-    assert!(answer.iter().all(|byte| *byte == b'x'));
+    let answer = stream
+        .exchange(&request("POST", "/test/echo", "", &body))
+        .unwrap();
+    assert_eq!((answer.status, answer.body.len()), (200, body.len()));
+    assert!(answer.body.iter().all(|byte| *byte == b'x'));
 }
 
 #[test]
@@ -239,7 +192,7 @@ fn websockets_are_served_over_tls() {
     authority.issue();
     let server = TestServer::start(authority.config());
     let url = format!("wss://{}/gremlin", server.address());
-    let (mut socket, _) = client(url, authority.connect(&server)).unwrap();
+    let (mut socket, _) = client(url, authority.connect(&server).stream).unwrap();
     let request = r#"{"requestId": "5f2f0f6e-0e4c-4d0f-8a1b-0a4c6d1f2e3d", "op": "eval", "processor": "",
         "args": {"gremlin": "1 + 1"}}"#;
     socket.send(Message::text(request)).unwrap();
@@ -253,12 +206,12 @@ fn a_client_without_tls_is_answered_so() {
     let authority = Authority::new();
     authority.issue();
     let server = TestServer::start(authority.config());
-    let mut client = Client::connect(server.address());
+    let mut client = Connection::to(server.address());
     let answer = client.get("/versions");
     assert_eq!(answer.status, 400);
     assert!(answer.text().contains("speaks TLS"), "{}", answer.text());
     // What is neither is closed without a word.
-    let mut client = Client::connect(server.address());
+    let mut client = Connection::to(server.address());
     client.send(b"\0\0\0\0");
     assert!(client.receive_rest().is_empty());
 }
@@ -269,7 +222,7 @@ fn a_renewed_certificate_is_served_and_a_bad_one_is_not() {
     let first = authority.issue();
     let server = TestServer::start(authority.config());
     let mut kept = authority.connect(&server);
-    get(&mut kept, "/versions").unwrap();
+    kept.get("/versions");
     assert_eq!(shown(&authority, &server), first);
     let second = authority.issue();
     until("the new certificate", || {
@@ -292,8 +245,7 @@ fn a_renewed_certificate_is_served_and_a_bad_one_is_not() {
     until("the third certificate", || {
         shown(&authority, &server) == third
     });
-    let answer = get(&mut kept, "/versions").unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "open connections go on");
+    assert_eq!(kept.get("/versions").status, 200, "open connections go on");
 }
 
 #[test]
@@ -303,13 +255,13 @@ fn half_a_handshake_ends_in_its_time() {
     let mut config = authority.config();
     config.tls.handshake_timeout_ms = 100;
     let server = TestServer::start(config);
-    let mut silent = Client::connect(server.address());
-    let mut half = Client::connect(server.address());
+    let mut silent = Connection::to(server.address());
+    let mut half = Connection::to(server.address());
     half.send(&[22, 3, 1, 1, 0, 1]);
     assert!(silent.receive_rest().is_empty() && half.receive_rest().is_empty());
     let mut stream = authority.connect(&server);
-    let metrics = get(&mut stream, "/metrics?type=prometheus");
-    let metrics = metrics.unwrap();
+    let answer = stream.get("/metrics?type=prometheus");
+    let metrics = answer.text();
     let failed = metrics
         .lines()
         .find(|line| line.starts_with("varve_tls_handshakes_failed_total"));
@@ -329,15 +281,16 @@ fn only_so_many_handshakes_are_in_work() {
     config.tls.handshake_timeout_ms = 600_000;
     let server = TestServer::start(config);
     let mut established = authority.connect(&server);
-    get(&mut established, "/versions").unwrap();
+    established.get("/versions");
     let mut held: Vec<TcpStream> = Vec::new();
-    let works = || get(&mut authority.connect(&server), "/versions").is_ok();
+    let versions = request("GET", "/versions", "", "");
+    let works = || authority.connect(&server).exchange(&versions).is_ok();
     // One that came while a request had a place was refused one itself.
     until("a connection beyond them is closed", || {
         held.push(TcpStream::connect(server.address()).unwrap());
         !works()
     });
-    get(&mut established, "/versions").unwrap();
+    established.get("/versions");
     drop(held);
     until("room once they are gone", works);
 }
@@ -349,7 +302,7 @@ fn a_stop_ends_handshakes() {
     let mut config = authority.config();
     config.tls.handshake_timeout_ms = 600_000;
     let server = TestServer::start(config);
-    let mut silent = Client::connect(server.address());
+    let mut silent = Connection::to(server.address());
     server.request_stop();
     assert!(silent.receive_rest().is_empty());
     server.wait();

@@ -18,10 +18,12 @@ use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey,
 use varve_model::schema::{IdStrategy, IndexType};
 use varve_model::value::DataType;
 use varve_server::ServerConfig;
+use varve_testkit::Client;
 use varve_testkit::Random;
+use varve_testkit::http::Answer;
+use varve_testserver::TestServer;
 
-use crate::authentication::{Client, users};
-use crate::harness::{Answer, TestServer};
+use crate::authentication::{send_by, users};
 use elements::{Element, Elements, Rule, covers, rules, vertex};
 
 /// Random graphs, and users of each.
@@ -126,7 +128,7 @@ impl World {
     fn store(&self, graph: &str, before: &Elements, after: &Elements) {
         let done = |verb: &str, path: &str, body: &Value| {
             let path = format!("/graphs/{graph}/graph/{path}");
-            let answer = self.admin.send(&self.server, verb, &path, body);
+            let answer = send_by(&self.admin, verb, &path, body);
             assert!(answer.status < 300, "{verb} {path}: {}", answer.text());
         };
         for id in before
@@ -160,7 +162,7 @@ impl World {
         let name = format!("{user}_{graph}_{permission}");
         let post = |path: &str, body: Value| {
             let path = format!("/auth/{path}");
-            let answer = self.admin.send(&self.server, "POST", &path, &body);
+            let answer = send_by(&self.admin, "POST", &path, &body);
             assert_eq!(answer.status, 201, "{}", answer.text());
         };
         post("groups", json!({ "group_name": name }));
@@ -184,16 +186,16 @@ impl World {
         match question {
             Question::Get(path) => {
                 let path = format!("/graphs/{graph}/{path}");
-                client.send(&self.server, "GET", &path, &json!({}))
+                send_by(client, "GET", &path, &json!({}))
             }
             Question::Post(path, body) => {
                 let path = format!("/graphs/{graph}/{path}");
-                client.send(&self.server, "POST", &path, body)
+                send_by(client, "POST", &path, body)
             }
             Question::Script(script) => {
                 let alias = format!("__g_{graph}");
                 let body = json!({"gremlin": script, "aliases": {"g": alias}});
-                client.send(&self.server, "POST", "/gremlin", &body)
+                send_by(client, "POST", "/gremlin", &body)
             }
         }
     }
@@ -304,7 +306,7 @@ fn what_is_hidden_is_not_there() {
     let user = &world.users[0];
     let send = |verb: &str, path: &str, body: &Value| {
         let path = format!("/graphs/people/{path}");
-        user.send(&world.server, verb, &path, body)
+        send_by(user, verb, &path, body)
     };
     let get = |path: &str| send("GET", path, &json!({}));
     // Without a right nothing may be read at all.
@@ -401,7 +403,7 @@ fn what_is_hidden_is_not_there() {
     world.grant("u0", "people", "EXECUTE", &[json!({"type": "GREMLIN"})]);
     let run = |script: &str| {
         let body = json!({"gremlin": script, "aliases": {"g": "__g_people"}});
-        user.send(&world.server, "POST", "/gremlin", &body)
+        send_by(user, "POST", "/gremlin", &body)
     };
     let data = |script: &str| {
         let answer = run(script);
@@ -430,13 +432,7 @@ fn what_is_hidden_is_not_there() {
     let then = before.0;
     let secret = json!([{"id": "a3", "label": "a", "properties": {"level": 0}}]);
     let path = "/graphs/people/graph/vertices/batch";
-    assert_eq!(
-        world
-            .admin
-            .send(&world.server, "POST", path, &secret)
-            .status,
-        201
-    );
+    assert_eq!(send_by(&world.admin, "POST", path, &secret).status, 201);
     let past = format!("graph/vertices/%22a3%22?as_of_tx={then}");
     assert_eq!(
         (

@@ -153,14 +153,14 @@ struct Way {
 
 impl Way {
     fn new(door: Door, format: Format, sent: Sent) -> Self {
-        let address = server::address();
+        let server = server::server();
         let graph = |name: &str, is_read: bool| Graph {
             name: name.to_owned(),
-            client: RefCell::new(Client::connect(address, door, format)),
+            client: RefCell::new(Client::connect(server, door, format)),
             known: is_read.then(RefCell::default),
         };
         let changed = format!("changed_{door:?}_{format:?}_{sent:?}").to_lowercase();
-        server::create(address, &changed);
+        server::create(server, &changed);
         let read = ["modern", "crew", "sink", "grateful"];
         Self {
             sent,

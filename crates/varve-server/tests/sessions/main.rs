@@ -7,19 +7,9 @@
 
 mod counted;
 #[allow(dead_code, reason = "shared with other tests")]
-#[path = "../http/described.rs"]
-mod described;
-#[allow(dead_code, reason = "shared with other tests")]
-#[path = "../http/driver.rs"]
-mod driver;
-#[allow(dead_code, reason = "shared with other tests")]
 #[path = "../http/fixture.rs"]
 mod fixture;
-#[allow(dead_code, reason = "shared with other tests")]
-#[path = "../http/harness.rs"]
-mod harness;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -30,9 +20,10 @@ use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 use varve_server::{GremlinConfig, ServerConfig};
 use varve_testkit::Random;
+use varve_testserver::TestServer;
+use varve_testserver::driver::{Driver, FORMATS, results, text};
 
 use counted::{CountedEngine, Held};
-use driver::{Driver, FORMATS, results, text};
 use fixture::Fixture;
 
 const SESSIONS: u64 = 200;
@@ -112,7 +103,7 @@ fn server() -> (Fixture, Held) {
     };
     let fixture = Fixture::on(config, Arc::new(graphs));
     fixture.done("POST", "/graphs/open", r#"{"schema":"open"}"#);
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let script = format!(
         "g = open.traversal(); for (i in 0..{SHARED}) {{ \
          g.addV('shared').property(T.id, i).property('n', 0).iterate() }}; 1"
@@ -123,7 +114,7 @@ fn server() -> (Fixture, Held) {
 
 /// One client: sessions one after the other, each with one transaction, some on a new connection.
 struct Client<'a> {
-    address: SocketAddr,
+    server: &'a TestServer,
     number: u64,
     done: &'a Done,
     random: Random,
@@ -137,7 +128,7 @@ impl Client<'_> {
             let format = *self.random.pick(&FORMATS);
             let mut own = driver
                 .take()
-                .unwrap_or_else(|| Driver::of(self.address, format, "/gremlin", ""));
+                .unwrap_or_else(|| Driver::connect(self.server, format));
             count += 1;
             let session = format!("s{}-{count}", self.number);
             driver = match self.begins(&mut own, &session) {
@@ -256,14 +247,14 @@ fn close(driver: &mut Driver, session: &str) {
 }
 
 /// All sessions for a time.
-fn work(address: SocketAddr, done: &Done, seconds: f64) {
+fn work(server: &TestServer, done: &Done, seconds: f64) {
     let until = Instant::now() + Duration::from_secs_f64(seconds);
     std::thread::scope(|scope| {
         for number in 0..SESSIONS {
             scope.spawn(move || {
                 let random = Random::new(number);
                 let mut client = Client {
-                    address,
+                    server,
                     number,
                     done,
                     random,
@@ -285,7 +276,7 @@ fn check_that_nothing_is_left(fixture: &Fixture, held: &Held, before: usize) {
         held.load(Ordering::SeqCst) <= before
     });
     // A latch that was left would keep this from its end.
-    let mut driver = Driver::connect(fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let all = driver.eval("open.traversal().V().hasLabel('shared').property('m', 1).iterate(); 1");
     assert_eq!(results(all), [Value::Int(1)]);
     drop(driver);
@@ -300,12 +291,11 @@ fn of_200_sessions_nothing_is_left_but_what_they_committed() {
     let state = &fixture.server.state;
     await_that("no connection is left", || state.open_connections() == 0);
     let before = held.load(Ordering::SeqCst);
-    let address = fixture.server.address();
     let done = Done::default();
-    work(address, &done, seconds / 4.0);
+    work(&fixture.server, &done, seconds / 4.0);
     check_that_nothing_is_left(&fixture, &held, before);
     let (resident, commits) = (resident_bytes(), done.commits.load(Ordering::Relaxed));
-    work(address, &done, seconds);
+    work(&fixture.server, &done, seconds);
     check_that_nothing_is_left(&fixture, &held, before);
     let grown = resident_bytes().saturating_sub(resident);
     println!("{}; {} MiB more", done.shown(), grown >> 20);
@@ -316,7 +306,7 @@ fn of_200_sessions_nothing_is_left_but_what_they_committed() {
         grown <= may_grow,
         "{grown} bytes more after {commits} commits"
     );
-    let mut driver = Driver::connect(&fixture, Format::GraphBinary);
+    let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     let count = results(driver.eval("open.traversal().V().hasLabel('own').count()"));
     let [Value::Long(count)] = count.as_slice() else {
         panic!("{count:?}")

@@ -80,7 +80,7 @@ fn poll(address: &str, since: &str, times: Times<'_>, ready: &Barrier) -> Seen {
     let mut is_first = true;
     loop {
         let path = format!("/graphs/hugegraph/changes?since={cursor}&types=vertex&wait=15s");
-        connection.send(request("GET", &path, "", "").as_bytes());
+        connection.send(&request("GET", &path, "", ""));
         if std::mem::take(&mut is_first) {
             ready.wait();
         }
@@ -105,7 +105,7 @@ fn listen(address: &str, since: &str, times: Times<'_>, ready: &Barrier) -> Seen
     let (mut seen, mut connection) = (Seen::new(), connect(address));
     let path = format!("/graphs/hugegraph/changes?since={since}&types=vertex");
     let accept = "accept: text/event-stream\r\n";
-    connection.send(request("GET", &path, accept, "").as_bytes());
+    connection.send(&request("GET", &path, accept, ""));
     ready.wait();
     let head = connection.read_head().expect("a head");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");

@@ -1,9 +1,10 @@
 //! The explorer's session: a cookie in place of a token.
 
 use serde_json::{Value, json};
+use varve_testkit::http::Answer;
+use varve_testserver::TestServer;
 
 use super::{PASSWORD, server};
-use crate::harness::{Answer, TestServer};
 
 const HOST: &str = "localhost:8080";
 

@@ -1,15 +1,13 @@
 //! WebSockets of users.
 
 use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::{Error, HandshakeError, Message, WebSocket, client};
+use tokio_tungstenite::tungstenite::{Message, WebSocket};
+use varve_testserver::{TestServer, driver};
 
 use super::session::begin_at;
 use super::{PASSWORD, basic, send, send_as, server, token, with_open_graph};
-use crate::harness::TestServer;
 
 /// Opens a WebSocket with this header; the status if it is refused.
 fn open(server: &TestServer, authorization: Option<&str>) -> Result<WebSocket<TcpStream>, u16> {
@@ -22,20 +20,7 @@ fn open_with(
     server: &TestServer,
     sent: &[(&'static str, &str)],
 ) -> Result<WebSocket<TcpStream>, u16> {
-    let stream = TcpStream::connect(server.address()).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
-    let url = format!("ws://{}/gremlin", server.address());
-    let mut request = url.into_client_request().unwrap();
-    for (name, value) in sent {
-        request.headers_mut().insert(*name, value.parse().unwrap());
-    }
-    match client(request, stream) {
-        Ok((socket, _)) => Ok(socket),
-        Err(HandshakeError::Failure(Error::Http(response))) => Err(response.status().as_u16()),
-        Err(error) => panic!("{error}"),
-    }
+    driver::open(server.address(), "/gremlin", sent)
 }
 
 /// The code that a script is answered with.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use varve_server::route::Verb;
 use varve_server::{Route, ServerConfig};
+use varve_testserver::TestServer;
 
 use super::{PASSWORD, add_users, basic, grant, request, send_as, server_of, token};
-use crate::harness::TestServer;
 
 /// What the rules of the documentation say that a client gets at a route: 401, 403 or anything else
 /// (0). Knows the paths, and nothing of what the routes declare.
@@ -140,7 +140,7 @@ fn check(server: &TestServer, route: &Route, path: &str, client: &str, header: O
     let text = request(header, verb, path, &json!({}));
     // What is sent makes no sense, so the API's description does not matter here.
     let mut connection = server.connect();
-    connection.send(text.as_bytes());
+    connection.send(&text);
     let answer = connection.receive();
     let got = match answer.status {
         status @ (401 | 403) => status,

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use varve_graph::tasks::{NewTask, TaskId, TaskType};
+use varve_testserver::TestServer;
 
 use super::{add_users, grant_resources, send, server, with_open_graph};
-use crate::harness::TestServer;
 use crate::memory::await_that;
 
 /// The ids in the list that a user gets.

@@ -37,31 +37,28 @@ fn the_graph_can_be_read_and_not_changed() {
         ),
     ] {
         for base in ["/graphs", "/graphspaces/DEFAULT/graphs"] {
-            let request = verb_line(verb, &format!("{base}/metadata/{path}"), body);
+            let request = call_of(verb, &format!("{base}/metadata/{path}"), body);
             let answer = server.exchange(&request);
             assert_eq!(answer.status, 403, "{verb} {path}: {}", answer.text());
             assert!(answer.text().contains("belongs to the metadata repository"));
         }
     }
     let drop = "/graphs/metadata?confirm_message=I%27m+sure+to+drop+the+graph";
-    assert_eq!(server.exchange(&verb_line("DELETE", drop, "")).status, 403);
+    assert_eq!(server.exchange(&call_of("DELETE", drop, "")).status, 403);
     assert_eq!(
         server
-            .exchange(&verb_line("POST", "/graphs/metadata", "{}"))
+            .exchange(&call_of("POST", "/graphs/metadata", "{}"))
             .status,
         403
     );
-    let properties = "store=metadata\n";
-    let request = format!(
-        "POST /graphs/other HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n{properties}",
-        properties.len()
-    );
-    assert_eq!(server.exchange(&request).status, 403);
-    let compact = verb_line("PUT", "/graphs/metadata/compact", "");
+    let plain = "content-type: text/plain\r\n";
+    let properties = request("POST", "/graphs/other", plain, "store=metadata\n");
+    assert_eq!(server.exchange(&properties).status, 403);
+    let compact = call_of("PUT", "/graphs/metadata/compact", "");
     assert_eq!(server.exchange(&compact).status, 200);
     assert_eq!(
         server
-            .exchange(&verb_line("POST", "/graphs/other", "{}"))
+            .exchange(&call_of("POST", "/graphs/other", "{}"))
             .status,
         201
     );
@@ -72,8 +69,8 @@ fn the_graph_can_be_read_and_not_changed() {
 fn a_query_reads_the_graph_and_is_refused_once_it_turns_out_to_write() {
     let world = World::new();
     let server = &world.server;
-    let query = |graph: &str, body| verb_line("POST", &format!("/graphs/{graph}/test/query"), body);
-    let other = verb_line("POST", "/graphs/other", "{}");
+    let query = |graph: &str, body| call_of("POST", &format!("/graphs/{graph}/test/query"), body);
+    let other = call_of("POST", "/graphs/other", "{}");
     assert_eq!(server.exchange(&other).status, 201);
     for (graph, body, status) in [
         ("metadata", r#""read""#, 200),
@@ -92,10 +89,11 @@ fn pages_of_other_sites_change_nothing_by_get() {
     let made = world.entity("Glossary", &[("qualifiedName", "g")]);
     let id = guid(&made);
     for (call, is_refused) in [("previous", true), ("restore", true), ("summary", false)] {
-        let request = format!(
-            "GET {USERS}/instances/entity/{id}/{call} HTTP/1.1\r\nhost: h\r\nsec-fetch-site: cross-site\r\n\r\n"
-        );
-        let answer = world.server.exchange(&request);
+        let path = format!("{USERS}/instances/entity/{id}/{call}");
+        let cross_site = "sec-fetch-site: cross-site\r\n";
+        let answer = world
+            .server
+            .exchange(&request("GET", &path, cross_site, ""));
         let says_so = answer.text().contains("Pages of other sites");
         assert_eq!(says_so, is_refused, "{call}: {}", answer.text());
     }

@@ -79,11 +79,7 @@ fn a_status_is_a_bare_text() {
     let world = World::new();
     let made = world.entity("GlossaryTerm", &[("qualifiedName", "t")]);
     let path = format!("instances/entity/{}/status", guid(&made));
-    let call = |body: &str| {
-        world
-            .server
-            .call("EntityDetailResponse", "POST", &path, body)
-    };
+    let call = |body: &str| call(&world.server, "EntityDetailResponse", "POST", &path, body);
     let changed = call(r#""ACTIVE""#);
     assert_eq!(changed["entity"]["version"], 2, "{changed}");
     for (body, exception) in [

@@ -34,7 +34,7 @@ fn values_of_paths_are_decoded_once() {
         ("%E2%82%AC", "€"),
     ] {
         let path = format!("instances/entity/{coded}");
-        let answer = world.server.call("EntityDetailResponse", "GET", &path, "");
+        let answer = call(&world.server, "EntityDetailResponse", "GET", &path, "");
         assert_eq!(failure(&answer).0, "EntityNotKnownException");
         assert_eq!(answer["exceptionErrorMessageParameters"][0], plain);
     }
@@ -85,7 +85,8 @@ fn bodies_are_json_and_answers_are_whatever_is_accepted() {
     }
     let json = "content-type: application/json\r\n";
     assert!(send(json).contains(r#""relatedHTTPCode":200"#));
-    let request = format!("GET {USERS}/types/all HTTP/1.1\r\nhost: h\r\naccept: text/html\r\n\r\n");
+    let path = format!("{USERS}/types/all");
+    let request = request("GET", &path, "accept: text/html\r\n", "");
     let answer = world.server.exchange(&request);
     assert_eq!(answer.status, 200);
     assert!(answer.text().contains("InvalidParameterException"));
@@ -150,7 +151,7 @@ fn a_panic_is_reported_in_the_body() {
             "instances/entity/1/history/all",
         ),
     ] {
-        let answer = server.call(class, verb, path, "");
+        let answer = call(&server, class, verb, path, "");
         let (exception, id) = failure(&answer);
         assert_eq!(
             (exception, id),

@@ -23,7 +23,7 @@ fn a_change_that_is_not_stored_in_time_is_of_unknown_outcome() {
         ("EntityDetailResponse", &*delete, expected(&made)),
     ];
     for (class, path, body) in calls {
-        let answer = gate.while_closed(|| world.server.call(class, "POST", path, &body));
+        let answer = gate.while_closed(|| call(&world.server, class, "POST", path, &body));
         assert_eq!(answer["relatedHTTPCode"], 503, "{path}: {answer}");
         let (exception, id) = failure(&answer);
         assert_eq!(exception, "RepositoryErrorException", "{path}: {answer}");

@@ -107,10 +107,10 @@ fn a_stream_is_served_by_the_leader() {
     let headers = "accept: text/event-stream\r\n";
     let sent_on = b.ask_with("GET", &path, headers, &Value::Null);
     assert_eq!(sent_on.status, 307, "{}", sent_on.text());
-    let location = format!("http://{}{path}", a.address);
+    let location = format!("http://{}{path}", a.address());
     assert_eq!(sent_on.header("location"), Some(location.as_str()));
-    let mut client = Client::connect(a.address);
-    client.send(format!("GET {path} HTTP/1.1\r\nhost: h\r\n{headers}\r\n").as_bytes());
+    let mut client = a.connect();
+    client.send(&request("GET", &path, headers, ""));
     let mut text = String::new();
     while !text.contains("event: caught_up") {
         text.push_str(&client.receive_some());

@@ -1,5 +1,7 @@
 //! What handing on may take, and what is said of a request that nobody was sent.
 
+use std::net::TcpStream;
+
 use socket2::{Domain, Socket, Type};
 use varve_server::ChangesConfig;
 
@@ -10,7 +12,7 @@ use crate::memory::await_that;
 struct Hung {
     address: SocketAddr,
     _socket: Socket,
-    _waiting: Vec<std::net::TcpStream>,
+    _waiting: Vec<TcpStream>,
 }
 
 impl Hung {
@@ -23,9 +25,7 @@ impl Hung {
         let address = socket.local_addr().unwrap().as_socket().unwrap();
         let mut waiting = Vec::new();
         // Once nobody accepts them, the kernel takes a few and then no more.
-        while let Ok(stream) =
-            std::net::TcpStream::connect_timeout(&address, Duration::from_millis(300))
-        {
+        while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(300)) {
             waiting.push(stream);
         }
         Self {
@@ -109,12 +109,15 @@ fn all_answers_on_their_way_through_have_one_limit() {
 }
 
 /// Asks for changes through a server, from this address, as a proxy of this client does.
-fn follow(server: &Server, source: &str, client: &str, wait: &str) -> Client {
-    let mut connection = Client::connect_from(source, server.address);
-    let head = format!(
-        "GET {GRAPH}/changes?wait={wait} HTTP/1.1\r\nhost: h\r\nx-forwarded-for: {client}\r\n\r\n"
-    );
-    connection.send(head.as_bytes());
+fn follow(server: &Server, source: &str, client: &str, wait: &str) -> Connection {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let source = SocketAddr::new(source.parse().unwrap(), 0);
+    socket.bind(&source.into()).unwrap();
+    socket.connect(&server.address().into()).unwrap();
+    let mut connection = Connection::on(TcpStream::from(socket));
+    let headers = format!("x-forwarded-for: {client}\r\n");
+    let path = format!("{GRAPH}/changes?wait={wait}");
+    connection.send(&request("GET", &path, &headers, ""));
     connection
 }
 

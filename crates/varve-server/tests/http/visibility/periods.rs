@@ -104,7 +104,7 @@ impl World {
             }
             let period = period(year, year + 1);
             let path = format!("/graphs/{graph}/graph/{path}?{period}");
-            let answer = self.admin.send(&self.server, "POST", &path, &json!(body));
+            let answer = send_by(&self.admin, "POST", &path, &json!(body));
             assert_eq!(answer.status, 201, "{path}: {}", answer.text());
         };
         for (year, elements) in states {
@@ -262,7 +262,7 @@ fn writes_with_periods_and_histories_are_answered_as_on_a_graph_without_what_is_
             let Write { verb, path, body } = Write::random(&states, random);
             let send = |client: &Client, graph: &str| {
                 let path = format!("/graphs/{graph}/graph/{path}");
-                client.send(&world.server, verb, &path, &body)
+                send_by(client, verb, &path, &body)
             };
             let before = graph.published();
             let answer = send(user, &name);
@@ -296,7 +296,7 @@ fn a_version_names_only_visible_ones_as_newer() {
     for level in [5, 1, 4] {
         let body = json!({"id": "a1", "label": "a", "properties": {"level": level}});
         let path = "/graphs/newer/graph/vertices";
-        let answer = world.admin.send(&world.server, "POST", path, &body);
+        let answer = send_by(&world.admin, "POST", path, &body);
         assert_eq!(answer.status, 201, "{}", answer.text());
     }
     let newer = |client: &Client, rest: &str| {
@@ -328,7 +328,7 @@ fn an_edge_names_the_stored_labels_of_its_ends_and_these_stay() {
     world.graph("ends");
     let send = |client: &Client, verb: &str, path: &str, body: &Value| {
         let path = format!("/graphs/ends/graph/{path}");
-        client.send(&world.server, verb, &path, body)
+        send_by(client, verb, &path, body)
     };
     let vertex = |id: &str, label: &str| json!({"id": id, "label": label, "properties": {}});
     let edge = |target: &str| {
@@ -386,7 +386,7 @@ fn an_edge_names_the_stored_labels_of_its_ends_and_these_stay() {
     let alias = json!({"g": "__g_ends"});
     let script = "g.V('x').drop(); g.addV('c').property(id, 'x').label()";
     let body = json!({"gremlin": script, "aliases": alias});
-    let again = admin.send(&world.server, "POST", "/gremlin", &body);
+    let again = send_by(admin, "POST", "/gremlin", &body);
     assert_eq!(again.status, 200, "{}", again.text());
 }
 
@@ -399,7 +399,7 @@ fn hidden_edges_do_not_cut_a_timeline() {
     world.graph("cut");
     let send = |path: &str, body: &Value| {
         let path = format!("/graphs/cut/graph/{path}");
-        let answer = world.admin.send(&world.server, "POST", &path, body);
+        let answer = send_by(&world.admin, "POST", &path, body);
         assert_eq!(answer.status, 201, "{}", answer.text());
     };
     let vertex = |id: &str| json!({"id": id, "label": "a", "properties": {}});

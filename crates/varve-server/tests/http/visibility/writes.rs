@@ -226,7 +226,7 @@ fn what_may_not_be_written_is_refused_and_leaves_no_trace() {
                 }
                 None => {
                     let path = format!("/graphs/{name}/graph/{}", write.path);
-                    let answer = user.send(&world.server, write.verb, &path, &write.body);
+                    let answer = send_by(user, write.verb, &path, &write.body);
                     (path, answer)
                 }
             };

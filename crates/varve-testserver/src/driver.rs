@@ -1,32 +1,38 @@
 //! A driver of TinkerPop, as far as tests need one.
 
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
+use tokio_tungstenite::tungstenite::{Error, HandshakeError, Message, WebSocket, client};
 use varve_graphson::{
     Bytecode, Format, Instruction, Request, Response, Value, read_response, write_request,
 };
+use varve_testkit::http::Connection;
 
-use crate::fixture::Fixture;
+use crate::TestServer;
 
-pub(crate) const FORMATS: [Format; 2] = [Format::GraphSon, Format::GraphBinary];
+/// The formats of messages.
+pub const FORMATS: [Format; 2] = [Format::GraphSon, Format::GraphBinary];
 
 /// A driver on a connection of its own.
-pub(crate) struct Driver {
-    pub(crate) socket: WebSocket<TcpStream>,
+pub struct Driver {
+    /// The WebSocket.
+    pub socket: WebSocket<TcpStream>,
     format: Format,
     /// The mime type of its messages.
-    pub(crate) mime: &'static str,
+    pub mime: &'static str,
     ids: u128,
 }
 
-pub(crate) fn text(text: &str) -> Value {
+/// A text as a value.
+#[must_use]
+pub fn text(text: &str) -> Value {
     Value::String(text.into())
 }
 
-pub(crate) fn map(entries: &[(&str, Value)]) -> Value {
+/// A map with texts as keys.
+#[must_use]
+pub fn map(entries: &[(&str, Value)]) -> Value {
     let each = entries.iter();
     Value::Map(
         each.map(|(key, value)| (text(key), value.clone()))
@@ -34,53 +40,73 @@ pub(crate) fn map(entries: &[(&str, Value)]) -> Value {
     )
 }
 
-pub(crate) fn step(name: &str, arguments: &[Value]) -> Instruction {
+/// A step of bytecode.
+#[must_use]
+pub fn step(name: &str, arguments: &[Value]) -> Instruction {
     Instruction {
         name: name.into(),
         arguments: arguments.to_vec(),
     }
 }
 
-pub(crate) fn steps(steps: &[Instruction]) -> Value {
+/// Bytecode of these steps.
+#[must_use]
+pub fn steps(steps: &[Instruction]) -> Value {
     Value::Bytecode(Bytecode {
         steps: steps.to_vec(),
         source: Vec::new(),
     })
 }
 
+/// Opens a WebSocket with these headers.
+///
+/// # Errors
+/// The status of the answer, if it is refused.
+pub fn open(
+    address: SocketAddr,
+    path: &str,
+    headers: &[(&'static str, &str)],
+) -> Result<WebSocket<TcpStream>, u16> {
+    let mut request = format!("ws://{address}{path}")
+        .into_client_request()
+        .unwrap();
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    match client(request, Connection::to(address).stream) {
+        Ok((socket, _)) => Ok(socket),
+        Err(HandshakeError::Failure(Error::Http(response))) => Err(response.status().as_u16()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
 impl Driver {
-    pub(crate) fn connect(fixture: &Fixture, format: Format) -> Self {
-        Self::at(fixture, format, "/gremlin")
+    /// Connects to `/gremlin`.
+    #[must_use]
+    pub fn connect(server: &TestServer, format: Format) -> Self {
+        Self::at(server, format, "/gremlin")
     }
 
-    pub(crate) fn at(fixture: &Fixture, format: Format, path: &str) -> Self {
-        Self::named(fixture, format, path, "")
+    /// Connects to a path.
+    #[must_use]
+    pub fn at(server: &TestServer, format: Format, path: &str) -> Self {
+        Self::named(server, format, path, "")
     }
 
-    /// One that gives itself this name.
-    pub(crate) fn named(fixture: &Fixture, format: Format, path: &str, agent: &str) -> Self {
-        Self::of(fixture.server.address(), format, path, agent)
-    }
-
-    /// One of the server at this address.
-    pub(crate) fn of(address: SocketAddr, format: Format, path: &str, agent: &str) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
-        let timeout = Some(Duration::from_secs(20));
-        stream.set_read_timeout(timeout).unwrap();
-        let request = format!("ws://{address}{path}").into_client_request();
-        let mut request = request.unwrap();
-        let headers = request.headers_mut();
-        headers.insert("user-agent", agent.parse().unwrap());
-        let (socket, _) = client(request, stream).unwrap();
+    /// The same, with a name for itself.
+    #[must_use]
+    pub fn named(server: &TestServer, format: Format, path: &str, agent: &str) -> Self {
+        let opened = open(server.address(), path, &[("user-agent", agent)]);
         Self {
-            socket,
+            socket: opened.unwrap_or_else(|status| panic!("{path}: {status}")),
             format,
             mime: format.mime(),
             ids: 0,
         }
     }
 
-    pub(crate) fn send(&mut self, processor: &str, op: &str, arguments: &[(&str, Value)]) -> u128 {
+    /// Sends a request; returns its id.
+    pub fn send(&mut self, processor: &str, op: &str, arguments: &[(&str, Value)]) -> u128 {
         self.ids += 1;
         let arguments = arguments.iter();
         let request = Request {
@@ -99,18 +125,14 @@ impl Driver {
         self.ids
     }
 
-    pub(crate) fn receive(&mut self) -> Response {
+    /// The next part of an answer.
+    pub fn receive(&mut self) -> Response {
         let message = self.socket.read().unwrap();
         read_response(self.format, &message.into_data()).unwrap()
     }
 
     /// All parts of the answer to one request.
-    pub(crate) fn ask(
-        &mut self,
-        processor: &str,
-        op: &str,
-        arguments: &[(&str, Value)],
-    ) -> Vec<Response> {
+    pub fn ask(&mut self, processor: &str, op: &str, arguments: &[(&str, Value)]) -> Vec<Response> {
         let id = self.send(processor, op, arguments);
         let mut parts = Vec::new();
         loop {
@@ -124,32 +146,35 @@ impl Driver {
         }
     }
 
-    pub(crate) fn eval(&mut self, script: &str) -> Vec<Response> {
+    /// The answer to a script.
+    pub fn eval(&mut self, script: &str) -> Vec<Response> {
         self.ask("", "eval", &[("gremlin", text(script))])
     }
 
     /// The answer to a script of a session.
-    pub(crate) fn eval_in(&mut self, session: &str, script: &str) -> Vec<Response> {
+    pub fn eval_in(&mut self, session: &str, script: &str) -> Vec<Response> {
         let arguments = [("gremlin", text(script)), ("session", text(session))];
         self.ask("session", "eval", &arguments)
     }
 
     /// The results of a script.
     #[track_caller]
-    pub(crate) fn results(&mut self, script: &str) -> Vec<Value> {
+    pub fn results(&mut self, script: &str) -> Vec<Value> {
         results(self.eval(script))
     }
 
+    /// A script must be refused with this code and a message that has this text.
     #[track_caller]
-    pub(crate) fn refuses(&mut self, script: &str, code: i32, message: &str) {
+    pub fn refuses(&mut self, script: &str, code: i32, message: &str) {
         let parts = self.eval(script);
         assert_eq!(parts[0].code, code, "{script}: {parts:?}");
         assert!(parts[0].message.contains(message), "{script}: {parts:?}");
     }
 }
 
+/// The values of an answer, which must be one of success.
 #[track_caller]
-pub(crate) fn results(parts: Vec<Response>) -> Vec<Value> {
+pub fn results(parts: Vec<Response>) -> Vec<Value> {
     let mut all = Vec::new();
     for part in parts {
         match (part.code, part.data) {
