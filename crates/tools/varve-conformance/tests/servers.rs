@@ -8,14 +8,14 @@
 #[path = "servers/followers.rs"]
 mod followers;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use varve_conformance::http::{Request, Response, Server};
+use varve_testkit::http::{Answer, Client};
+use varve_testkit::process::ServerProcess;
 
 /// Writes of each writer during one change of the schema. Each index is built over all earlier
 /// writes, so the load is a number of writes: at a fixed rate, a slow machine would build over more
@@ -36,44 +36,27 @@ const GRAPH: &str = "/graphs/hugegraph";
 static NODE: Mutex<()> = Mutex::new(());
 
 struct Process {
-    child: Child,
-    server: Server,
-    url: String,
+    process: ServerProcess,
+    client: Client,
 }
 
 impl Process {
     fn start(bin: &str, node: &str, keyspace: &str, options: &[&str]) -> Self {
-        let mut child = Command::new(bin)
-            .args(["serve", "--listen", "127.0.0.1:0", "--engine", "cassandra"])
+        let mut command = Command::new(bin);
+        command
+            .args(["serve", "--engine", "cassandra"])
             .args(options)
             .env("VARVE_STORAGE_CASSANDRA_CONTACT_POINTS", node)
             .env("VARVE_STORAGE_CASSANDRA_REPLICATION", "1")
             .env("VARVE_STORAGE_CASSANDRA_KEYSPACE", keyspace)
-            .env("VARVE_STORAGE_CASSANDRA_LEASE_SECONDS", LEASE_SECONDS)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let url = loop {
-            let line = lines.next().expect("the server has ended").unwrap();
-            if let Some((_, url)) = line.split_once("serves on ") {
-                break url.trim().to_owned();
-            }
-        };
-        // Later output must be read, or the server would block on a full pipe.
-        thread::spawn(move || lines.for_each(drop));
-        let server = Server::parse(&url).unwrap();
-        Self { child, server, url }
+            .env("VARVE_STORAGE_CASSANDRA_LEASE_SECONDS", LEASE_SECONDS);
+        let process = ServerProcess::start(&mut command);
+        let client = process.client();
+        Self { process, client }
     }
 
-    fn ask(&self, verb: &str, path: &str, body: &str) -> std::io::Result<Response> {
-        let body = (!body.is_empty()).then(|| body.as_bytes().to_vec());
-        self.server.send(&Request {
-            method: verb.to_owned(),
-            path: path.to_owned(),
-            headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
-            body,
-        })
+    fn ask(&self, verb: &str, path: &str, body: &str) -> std::io::Result<Answer> {
+        self.client.exchange(verb, path, body)
     }
 
     /// Sends a request that must succeed. Returns the body of the answer.
@@ -81,12 +64,12 @@ impl Process {
     fn done(&self, verb: &str, path: &str, body: &str) -> String {
         let answer = self.ask(verb, path, body).unwrap();
         assert!(
-            (200..300).contains(&answer.status),
+            answer.is_success(),
             "{verb} {path} {body}: {} {}",
             answer.status,
-            answer.body
+            answer.text()
         );
-        answer.body
+        answer.text().to_owned()
     }
 
     fn status(&self, verb: &str, path: &str, body: &str) -> u16 {
@@ -95,7 +78,7 @@ impl Process {
 
     fn leads(&self) -> bool {
         let response = self.ask("GET", "/cluster", "");
-        response.is_ok_and(|response| response.body.contains(r#""state":"leader""#))
+        response.is_ok_and(|response| response.text().contains(r#""state":"leader""#))
     }
 
     fn await_leading(&self, wanted: bool) {
@@ -104,16 +87,10 @@ impl Process {
             assert!(
                 start.elapsed() < TIMEOUT,
                 "{} leads: never {wanted}",
-                self.url
+                self.process.url
             );
             thread::sleep(Duration::from_millis(100));
         }
-    }
-
-    fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
-        assert!(sent.success());
     }
 
     /// Verifies the whole graph, which this server leads.
@@ -130,13 +107,6 @@ impl Process {
             thread::sleep(Duration::from_millis(200));
         };
         assert!(report.contains(r#""problem_count":0"#), "{report}");
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -442,7 +412,7 @@ fn check_pair(server: &Process, id: &str, kept: bool) {
     let found = ["from", "to"].map(|end| server.status("GET", &at(&format!("{id}_{end}")), ""));
     let edges = format!("{GRAPH}/graph/edges?vertex_id=%22{id}_from%22&direction=OUT");
     let linked = server.ask("GET", &edges, "").unwrap();
-    let linked = linked.status == 200 && linked.body.contains(&format!("{id}_to"));
+    let linked = linked.status == 200 && linked.text().contains(&format!("{id}_to"));
     match found {
         [200, 200] => assert!(linked, "{id} has no edge"),
         [404, 404] => assert!(!kept && !linked, "{id} was lost"),
@@ -496,7 +466,7 @@ fn two_servers_on_one_cluster() {
     let started = Instant::now();
     let written = write_pairs(&[&a, &b], "k", || {
         thread::sleep(Duration::from_secs(3));
-        a.signal("-KILL");
+        a.process.signal("KILL");
         b.await_leading(true);
         println!(
             "led by the other after {:.1} s",
@@ -512,10 +482,10 @@ fn two_servers_on_one_cluster() {
     a.await_leading(false);
     let written = write_pairs(&[&b, &a], "p", || {
         thread::sleep(Duration::from_secs(2));
-        b.signal("-STOP");
+        b.process.signal("STOP");
         a.await_leading(true);
         thread::sleep(Duration::from_secs(2));
-        b.signal("-CONT");
+        b.process.signal("CONT");
         b.await_leading(false);
         thread::sleep(Duration::from_secs(2));
     });
@@ -526,7 +496,7 @@ fn two_servers_on_one_cluster() {
 
     // A server that is stopped in order gives up its graphs at once.
     let asked = Instant::now();
-    a.signal("-TERM");
+    a.process.signal("TERM");
     b.await_leading(true);
     println!("handed over after {:.1} s", asked.elapsed().as_secs_f64());
     check_pairs(&b, &written);

@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::net::TcpStream;
 
 use varve_conformance::json::Json;
+use varve_testkit::http::{Connection, request};
 
 use super::*;
 
@@ -100,19 +100,15 @@ fn poll(of: &Followers<'_>, first: usize) -> Followed {
     let (mut followed, mut at) = (Followed::default(), first);
     while !of.has_all(&followed) {
         followed.forget_part();
-        let server = Server::parse(&address(of.addresses, at)).unwrap();
-        let answer = server.send(&Request {
-            method: "GET".to_owned(),
-            path: format!("{CHANGES}&wait=5s&limit=20&since={}", followed.since()),
-            ..Request::default()
-        });
+        let path = format!("{CHANGES}&wait=5s&limit=20&since={}", followed.since());
+        let answer = Client::of(&address(of.addresses, at)).exchange("GET", &path, "");
         match answer {
             Ok(answer) if answer.status == 200 => {
-                answer.body.lines().for_each(|line| followed.take(line));
+                answer.text().lines().for_each(|line| followed.take(line));
             }
             // There is no leader, or the server is not ready: waits and asks the same server again.
             Ok(answer) if answer.status == 503 => thread::sleep(PAUSE),
-            Ok(answer) => panic!("{} {}", answer.status, answer.body),
+            Ok(answer) => panic!("{} {}", answer.status, answer.text()),
             Err(_) => {
                 at += 1;
                 thread::sleep(PAUSE);
@@ -140,7 +136,7 @@ fn listen(of: &Followers<'_>, first: usize) -> Followed {
             continue;
         };
         while !of.has_all(&followed)
-            && let Some(line) = whole_line(&mut events)
+            && let Ok(line) = events.read_line()
         {
             if let Some(data) = line.strip_prefix("data: ") {
                 followed.take(data);
@@ -151,37 +147,20 @@ fn listen(of: &Followers<'_>, first: usize) -> Followed {
     followed
 }
 
-type Events = BufReader<TcpStream>;
-
-/// The next line; `None` if the stream ended within it.
-fn whole_line(events: &mut Events) -> Option<String> {
-    let mut line = String::new();
-    events.read_line(&mut line).ok()?;
-    line.ends_with('\n').then(|| line.trim_end().to_owned())
-}
-
 /// An event stream; if this server does not lead, also the address of the leader.
-fn stream(address: &str, since: &str) -> std::io::Result<(Events, Option<String>)> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    let head = format!(
-        "GET {CHANGES}&since={since} HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes())?;
-    let mut events = BufReader::new(stream);
-    let (mut is_ok, mut leader) = (false, None);
-    while let Some(line) = whole_line(&mut events) {
-        is_ok |= line.starts_with("HTTP/1.1 200") || line.starts_with("HTTP/1.1 307");
-        if let Some((name, value)) = line.split_once(": http://")
-            && name.eq_ignore_ascii_case("location")
-        {
-            leader = value.split('/').next().map(str::to_owned);
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    match is_ok {
+fn stream(address: &str, since: &str) -> std::io::Result<(Connection, Option<String>)> {
+    let mut events = Connection::try_to(address)?;
+    events.stream.set_read_timeout(Some(TIMEOUT))?;
+    let accept = "accept: text/event-stream\r\n";
+    let request = request("GET", &format!("{CHANGES}&since={since}"), accept, "");
+    events.stream.write_all(&request)?;
+    let head = events.read_head()?;
+    let leader = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": http://")?;
+        let host = value.split('/').next().map(str::to_owned);
+        host.filter(|_| name.eq_ignore_ascii_case("location"))
+    });
+    match head.starts_with("HTTP/1.1 200") || head.starts_with("HTTP/1.1 307") {
         true => Ok((events, leader)),
         false => Err(std::io::Error::other("nobody leads")),
     }
@@ -204,13 +183,8 @@ fn write(
         let ids: Vec<String> = (0..BATCH)
             .map(|part| format!("f{at}x{}x{part}", written.len()))
             .collect();
-        let server = Server::parse(&address(addresses, at)).unwrap();
-        let answer = server.send(&Request {
-            method: "POST".to_owned(),
-            path: format!("{}/batch", vertices()),
-            headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
-            body: Some(batch(&ids).into_bytes()),
-        });
+        let path = format!("{}/batch", vertices());
+        let answer = Client::of(&address(addresses, at)).exchange("POST", &path, &batch(&ids));
         let kept = answer.is_ok_and(|answer| answer.status < 300);
         written.push((ids[0].clone(), kept));
         if kept {
@@ -279,14 +253,14 @@ impl Pair<'_> {
     }
 
     fn stop(&mut self, at: usize, signal: &str) {
-        let mut process = self.processes[at].take().unwrap();
+        let Process { process, .. } = self.processes[at].take().unwrap();
         process.signal(signal);
-        process.child.wait().unwrap();
+        process.wait();
     }
 
     fn restart(&mut self, at: usize) {
         let process = (self.start)();
-        self.addresses.lock().unwrap()[at].clone_from(&process.url);
+        self.addresses.lock().unwrap()[at].clone_from(&process.process.url);
         self.processes[at] = Some(process);
     }
 }
@@ -310,16 +284,16 @@ fn progress(counts: &[&AtomicUsize]) {
 fn faults(pair: &mut Pair<'_>, counts: &[AtomicUsize]) {
     let both: Vec<&AtomicUsize> = counts.iter().collect();
     progress(&both);
-    pair.stop(0, "-KILL");
+    pair.stop(0, "KILL");
     pair.of(1).await_leading(true);
     progress(&both[1..]);
     pair.restart(0);
     progress(&both);
-    pair.stop(0, "-KILL");
+    pair.stop(0, "KILL");
     progress(&both[1..]);
     pair.restart(0);
     progress(&both);
-    pair.stop(1, "-TERM");
+    pair.stop(1, "TERM");
     pair.of(0).await_leading(true);
     progress(&both[..1]);
     pair.restart(1);
@@ -344,7 +318,7 @@ fn followers_have_every_commit_once_while_servers_fail() {
     let (a, b) = (start(), start());
     a.await_leading(true);
     schema(&a);
-    let addresses = Mutex::new([a.url.clone(), b.url.clone()]);
+    let addresses = Mutex::new([&a, &b].map(|server| server.process.url.clone()));
     let mut pair = Pair {
         processes: [Some(a), Some(b)],
         addresses: &addresses,
