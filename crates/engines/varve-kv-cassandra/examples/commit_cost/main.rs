@@ -13,13 +13,12 @@ mod bare;
 
 use std::error::Error;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use scylla::client::session_builder::SessionBuilder;
+use varve_testkit::ServerProcess;
 
 use crate::bare::{Bare, Way};
 
@@ -208,9 +207,9 @@ impl Run {
                 false => more.extend(["--run-prefix", LOADED, "--loaded"]),
             }
             let (from, asked) = (now()?, server.requests()?);
-            let before = self.used(server.child.id())?;
+            let before = self.used(server.process.id())?;
             self.load(server, kind, &more, kind.requests * self.requests)?;
-            let used = self.used(server.child.id())?.since(before);
+            let used = self.used(server.process.id())?.since(before);
             let requests = server.requests()? - asked;
             windows.push(Window { from, to: now()? });
             let elements = self.elements(kind);
@@ -233,8 +232,8 @@ impl Run {
         requests: u64,
     ) -> Result<()> {
         let mut command = Command::new(&self.varve);
-        command.args(["bench", "api", "--url", &server.url, "--quiet"]);
-        command.args(["--server-pid", &server.child.id().to_string()]);
+        command.args(["bench", "api", "--url", &server.process.url, "--quiet"]);
+        command.args(["--server-pid", &server.process.id().to_string()]);
         command.args(["--scenario", kind.scenario, "--model", "closed"]);
         command.args(["--users", kind.users, "--warmup", "0", "--hold", "600s"]);
         command.args(["--verify", "0", "--requests", &requests.to_string()]);
@@ -274,37 +273,23 @@ impl Run {
     fn serve(&self) -> Result<Server> {
         let data = std::env::temp_dir().join(&self.keyspace);
         let replication = format!("storage.cassandra.replication={}", self.replication);
-        let mut child = Command::new(&self.varve)
-            .args(["serve", "--listen", "127.0.0.1:0", "--engine", "cassandra"])
+        let mut command = Command::new(&self.varve);
+        command
+            .args(["serve", "--engine", "cassandra"])
             .arg("--data-dir")
             .arg(&data)
             .args(["--set", &replication])
             .args(["--set", "server.request_timeout_ms=120000"])
             .env("VARVE_STORAGE_CASSANDRA_CONTACT_POINTS", &self.node)
-            .env("VARVE_STORAGE_CASSANDRA_KEYSPACE", &self.keyspace)
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let output = child.stdout.take().ok_or("no output")?;
-        let mut server = Server {
-            child,
-            url: String::new(),
-            data,
+            .env("VARVE_STORAGE_CASSANDRA_KEYSPACE", &self.keyspace);
+        let process = ServerProcess::try_start(&mut command)?;
+        let server = Server {
+            process,
+            _data: Folder(data),
         };
-        let mut lines = BufReader::new(output).lines();
-        let read = lines.by_ref().map_while(std::io::Result::ok);
-        let mut urls = read.filter_map(|line| {
-            let (_, rest) = line.split_once("http://")?;
-            let url = rest.split_whitespace().next()?;
-            Some(url.trim_end_matches('/').to_owned())
-        });
-        let url = urls.next().ok_or("the server does not start")?;
-        drop(urls);
-        server.url = format!("http://{url}");
-        // Its later output must be read, or it would block at a full pipe.
-        std::thread::spawn(move || lines.for_each(drop));
         // The server listens before its graphs are open.
         let began = Instant::now();
-        while !server.get("/graphs/hugegraph")?.starts_with("HTTP/1.1 200") {
+        while server.process.ask("GET", "/graphs/hugegraph", "").0 != 200 {
             if began.elapsed() > OPEN_TIME_MAX {
                 return Err("the server does not open its graphs".into());
             }
@@ -402,41 +387,28 @@ fn report(measured: &[Vec<Measured>]) {
     }
 }
 
-/// A server, ended when dropped.
+/// A folder, removed when dropped.
+struct Folder(PathBuf);
+
+/// A server, killed when dropped before its folder is.
 struct Server {
-    child: Child,
-    url: String,
-    data: PathBuf,
+    process: ServerProcess,
+    _data: Folder,
 }
 
 impl Server {
-    /// The response to a request, with its head.
-    fn get(&self, path: &str) -> Result<String> {
-        let address = self.url.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(address)?;
-        let head = format!("Host: {address}\r\nConnection: close");
-        let asked = format!("GET {path} HTTP/1.1\r\n{head}\r\n\r\n");
-        stream.write_all(asked.as_bytes())?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        Ok(answer)
-    }
-
     /// The number of requests that the server has sent to the cluster.
     fn requests(&self) -> Result<f64> {
-        let answer = self.get("/metrics")?;
-        let mut lines = answer.lines();
+        let answer = self.process.client().exchange("GET", "/metrics", "")?;
+        let mut lines = answer.text().lines();
         let line = lines.find(|line| line.starts_with("varve_engine_cluster_requests_total{"));
         let value = line.and_then(|line| line.rsplit(' ').next());
         Ok(value.ok_or("no count of requests in /metrics")?.parse()?)
     }
 }
 
-impl Drop for Server {
+impl Drop for Folder {
     fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.data);
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
