@@ -49,7 +49,9 @@ pub fn parse_script_with<'s>(
     variables: impl IntoIterator<Item = &'s str>,
 ) -> Result<Script> {
     let mut parser = Parser::new(text)?;
-    let tokens = variables.into_iter().filter(|name| bare_token(name).is_some());
+    let tokens = variables
+        .into_iter()
+        .filter(|name| bare_token(name).is_some());
     parser.declared.extend(tokens);
     Ok(Script {
         statements: parser.script()?,

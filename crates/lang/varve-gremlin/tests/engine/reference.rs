@@ -520,7 +520,10 @@ fn match_starts_at_a_label_that_is_bound_already() {
 #[test]
 fn a_by_that_gives_nothing_ends_what_stands_behind_it() {
     check(&[
-        ("g.V(3).order().by('age').by(__.asNumber()).count()", "Long(0)"),
+        (
+            "g.V(3).order().by('age').by(__.asNumber()).count()",
+            "Long(0)",
+        ),
         (
             "g.V(1).as('a').select('a','a').by('name').by('lang')",
             "Map({Text(\"a\"): Text(\"marko\")})",
@@ -537,12 +540,18 @@ fn a_by_that_gives_nothing_ends_what_stands_behind_it() {
         ),
     ]);
     for (text, says) in [
-        ("g.V(1).groupCount('x').by('lang')", "does not map to a value"),
+        (
+            "g.V(1).groupCount('x').by('lang')",
+            "does not map to a value",
+        ),
         ("g.V(1).valueMap().path().by(T.id)", "has no id"),
         ("g.V(1).elementMap().order().by(T.label)", "has no label"),
     ] {
         let answer = printed(text);
-        assert!(answer.starts_with("error: ") && answer.contains(says), "{answer}");
+        assert!(
+            answer.starts_with("error: ") && answer.contains(says),
+            "{answer}"
+        );
     }
 }
 
@@ -555,7 +564,11 @@ fn filters_of_a_key_see_the_properties_that_a_subgraph_shows() {
         ("hasNot('age')", "Long(6)"),
         ("not(__.has('lang'))", "Long(6)"),
     ] {
-        assert_eq!(printed(&format!("{names}.{filter}.count()")), wanted, "{filter}");
+        assert_eq!(
+            printed(&format!("{names}.{filter}.count()")),
+            wanted,
+            "{filter}"
+        );
     }
 }
 
@@ -564,7 +577,10 @@ fn numbers_keep_what_the_reference_keeps() {
     check(&[
         ("g.inject(1, NaN).min()", "Int(1)"),
         ("g.inject(NaN, 1).max()", "Int(1)"),
-        ("g.inject(7.0d).asNumber(GType.BIGDECIMAL).asString()", "Text(\"7.0\")"),
+        (
+            "g.inject(7.0d).asNumber(GType.BIGDECIMAL).asString()",
+            "Text(\"7.0\")",
+        ),
         ("g.inject(0.1d, 1.0m).sum().asString()", "Text(\"1.1\")"),
         ("g.inject('017').asNumber()", "Int(15)"),
     ]);
