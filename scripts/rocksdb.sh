@@ -29,8 +29,8 @@ work=$folder.units
 
 say() { printf 'rocksdb: %s\n' "$*" >&2; }
 
-# Where cargo has put the sources of a crate.
-sources_of() { compgen -G "${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$1-$(version_of "$1")" | head -1; }
+# Where cargo has put the sources of a crate; empty if it has not fetched them.
+sources_of() { compgen -G "${CARGO_HOME:-$HOME/.cargo}/registry/src/*/$1-$(version_of "$1")" | head -1 || true; }
 
 # Neighbours in the crate's list share headers, so a unit takes neighbours.
 write_units() { # how many
@@ -78,8 +78,9 @@ build() {
 
 crate=$(sources_of rust-librocksdb-sys)
 if [[ -z $crate ]]; then
-  cargo fetch --locked
+  cargo fetch --locked >&2
   crate=$(sources_of rust-librocksdb-sys)
+  [[ -n $crate ]] || { say 'cargo has no sources of RocksDB after a fetch'; exit 1; }
 fi
 case ${1:-} in
   build) [[ -e $folder/librocksdb.a || -e $folder/failed ]] || build ;;
