@@ -78,8 +78,8 @@ impl Number {
         }
     }
 
-    /// The value in decimal digits, for a float those of its text in Java, `7.0`; `None` for NaN and
-    /// infinities.
+    /// The value in decimal digits, for a float those of its text in Java, `7.0`; `None` for NaN
+    /// and infinities.
     fn decimal(&self) -> Option<BigDecimal> {
         match self {
             Self::Whole(number, _) => Some(BigDecimal::from(*number)),

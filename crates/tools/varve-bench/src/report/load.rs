@@ -345,7 +345,8 @@ fn points(row: &Row, value: SecondFigure) -> Vec<(f64, f64)> {
     groups.collect()
 }
 
-/// (percentile, ms) at the first rank of each bucket, without points that a reader cannot tell apart.
+/// (percentile, ms) at the first rank of each bucket, without points that a reader cannot tell
+/// apart.
 fn curve(buckets: &Buckets) -> Vec<(f64, f64)> {
     let (count, mut seen) = (buckets.count() as f64, 0);
     let points = buckets.0.iter().map(|(value, bucket)| {

@@ -1,4 +1,5 @@
-//! The report of the open-metadata suite: the published table with our column beside it, profiles, failures, the growth of medians with the volume, and the point plot.
+//! The report of the open-metadata suite: the published table with our column beside it, profiles,
+//! failures, the growth of medians with the volume, and the point plot.
 
 use anyhow::Result;
 
