@@ -76,12 +76,15 @@ build() {
   rm -rf "$work"
 }
 
-crate=$(sources_of rust-librocksdb-sys)
-if [[ -z $crate ]]; then
+has_sources() {
+  local each
+  for each in rust-librocksdb-sys lz4-sys zstd-sys; do [[ -n $(sources_of "$each") ]] || return 1; done
+}
+if ! has_sources; then
   cargo fetch --locked >&2
-  crate=$(sources_of rust-librocksdb-sys)
-  [[ -n $crate ]] || { say 'cargo has no sources of RocksDB after a fetch'; exit 1; }
+  has_sources || { say 'cargo has no sources of RocksDB after a fetch'; exit 1; }
 fi
+crate=$(sources_of rust-librocksdb-sys)
 case ${1:-} in
   build) [[ -e $folder/librocksdb.a || -e $folder/failed ]] || build ;;
   unit) compile "$2" ;;

@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 clients=("$@")
-# In the merge lane not those whose login is another client's and that take long: the loader is the Java client.
+# The merge lane skips slow clients that log in through another client: the loader is the Java client.
 if [[ $# -eq 0 && ${VARVE_TEST_LANE:-} == merge ]]; then
   clients=(java python javascript gremlin omrs)
 elif [[ $# -eq 0 ]]; then

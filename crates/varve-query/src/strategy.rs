@@ -295,36 +295,18 @@ pub fn asks_for(plan: &Plan, key: &Name) -> bool {
 
 /// Sets a property of properties on every vertex property that the plan writes.
 pub fn add_to_properties(plan: &mut Plan, key: &Name, value: &Value) {
-    let partitioned = |properties: &mut [Property]| {
-        for property in properties {
-            property.partition = Some((key.clone(), value.clone()));
+    for op in &mut plan.ops {
+        if let Op::Write(write) = op
+            && let Write::AddVertex { properties, .. } | Write::Set(properties) = write.as_mut()
+        {
+            for property in properties {
+                property.partition = Some((key.clone(), value.clone()));
+            }
         }
-    };
-    let mut ops = Vec::with_capacity(plan.ops.len());
-    for mut op in std::mem::take(&mut plan.ops) {
         for child in op.children_mut() {
             add_to_properties(child, key, value);
         }
-        let mut later = Vec::new();
-        if let Op::Write(write) = &mut op {
-            match write.as_mut() {
-                // Properties of properties are written behind the addition.
-                Write::AddVertex { properties, .. } => {
-                    let all = std::mem::take(properties).into_iter();
-                    let is_token = |own: &Property| matches!(own.name, PropertyName::Token(_));
-                    (*properties, later) = all.partition(is_token);
-                    partitioned(&mut later);
-                }
-                Write::Set(properties) => partitioned(properties),
-                _ => {}
-            }
-        }
-        ops.push(op);
-        if !later.is_empty() {
-            ops.push(Op::Write(Box::new(Write::Set(later))));
-        }
     }
-    plan.ops = ops;
 }
 
 /// Sets a property on every element that the plan adds, and adds it to the search of merges.

@@ -50,13 +50,17 @@ pub(crate) fn check_types(
         let message = "The Content-Type header can't be empty";
         Err(ApiError::bad_request(message))
     } else if is("application/json")
-        || (route.gremlin && Format::from_mime(media).is_some())
+        || (route.gremlin && content_type.to_str().is_ok_and(is_of_gremlin))
         || (route.consumes == Consumes::JsonOrText && is("text/plain"))
     {
         Ok(())
     } else {
         Err(ApiError::unsupported_media_type())
     }
+}
+
+fn is_of_gremlin(mime: &str) -> bool {
+    Format::from_mime(mime).is_some()
 }
 
 /// The media type without its parameters; empty if the header is not ASCII.
@@ -81,11 +85,15 @@ fn accepts_gremlin(accept: &HeaderValue) -> bool {
     types.any(|name| Format::from_mime(name).is_some())
 }
 
-/// The types in an `Accept` header with a quality above 0, in the order sent.
+/// The types in an `Accept` header with a quality above 0, with their parameters, in the order
+/// sent.
 pub(crate) fn accepted(header: &str) -> impl Iterator<Item = &str> {
-    let each = header.split(',').map(with_quality);
-    each.filter(|(_, quality)| *quality > 0.0)
-        .map(|(name, _)| name)
+    let wanted = header.split(',').filter(|part| with_quality(part).1 > 0.0);
+    wanted.map(|part| {
+        let quality = part.match_indices(';').map(|(at, _)| at);
+        let mut quality = quality.filter(|at| part[at + 1..].trim_start().starts_with("q="));
+        part[..quality.next().unwrap_or(part.len())].trim()
+    })
 }
 
 fn accepts(header: &[u8], text: bool) -> bool {

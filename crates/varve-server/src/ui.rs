@@ -45,7 +45,8 @@ pub(crate) static ROUTES: &[Route] = &[
 /// The redirect of a browser that requests `/`; `None` for other clients.
 pub(crate) fn redirect_of(headers: &HeaderMap) -> Option<Response> {
     let accept = headers.get(header::ACCEPT)?.to_str().ok()?;
-    let is_browser = negotiate::accepted(accept).any(|media| media == "text/html");
+    let is_browser =
+        negotiate::accepted(accept).any(|media| media.split(';').next() == Some("text/html"));
     let to_ui = || {
         Response::new(StatusCode::FOUND, ContentType::TextUtf8, "/ui/")
             .header(header::LOCATION, HeaderValue::from_static("/ui/"))

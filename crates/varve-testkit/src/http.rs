@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request. `headers`: more lines, each with its `\r\n`; without a `content-type` among them the
-/// body is JSON.
+/// body is JSON. A GET, HEAD or DELETE without a body has no headers of one.
 #[must_use]
 pub fn request(method: &str, path: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
@@ -20,11 +20,11 @@ pub fn request(method: &str, path: &str, headers: &str, body: impl AsRef<[u8]>) 
         true => "",
         false => "content-type: application/json\r\n",
     };
-    let length = body.len();
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: localhost\r\n{json}content-length: {length}\r\n\
-         {headers}\r\n"
-    );
+    let of_body = match body.len() {
+        0 if ["GET", "HEAD", "DELETE"].contains(&method) => String::new(),
+        length => format!("{json}content-length: {length}\r\n"),
+    };
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{of_body}{headers}\r\n");
     [head.as_bytes(), body].concat()
 }
 

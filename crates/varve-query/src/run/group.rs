@@ -205,16 +205,21 @@ pub(crate) fn group(
             }
         }
         Gathered::Last(child) => {
-            for (key, rows) in groups {
-                let mut last = None;
-                for part in rows.chunks(BATCH_MAX) {
-                    let firsts = child.firsts(cx, part)?.into_iter().flatten();
-                    last = firsts.last().or(last);
-                }
-                if let Some(row) = last {
-                    map.insert(key, row.value);
+            let keys: Vec<Value> = groups.keys().cloned().collect();
+            let mut lasts: Vec<Option<Value>> = vec![None; keys.len()];
+            let grouped = groups.into_values().enumerate();
+            let (places, rows): (Vec<usize>, Vec<Row>) = grouped
+                .flat_map(|(place, rows)| rows.into_iter().map(move |row| (place, row)))
+                .unzip();
+            for (places, rows) in places.chunks(BATCH_MAX).zip(rows.chunks(BATCH_MAX)) {
+                for (place, first) in places.iter().zip(child.firsts(cx, rows)?) {
+                    if let Some(row) = first {
+                        lasts[*place] = Some(row.value);
+                    }
                 }
             }
+            let entries = keys.into_iter().zip(lasts);
+            map.extend(entries.filter_map(|(key, value)| Some((key, value?))));
         }
         Gathered::First(child, _) => {
             let keys: Vec<Value> = groups.keys().cloned().collect();

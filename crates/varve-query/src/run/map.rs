@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
 use super::build::{Builder, batch, calculation, each};
 use super::child::{Child, Key, Reader};
 use super::context::Context;
@@ -103,7 +105,7 @@ fn properties(
 ) -> Result<BoxedOperator, QueryError> {
     // A key given twice counts once.
     let keys = |names: &[Name]| -> Vec<Key> {
-        let each: indexmap::IndexSet<&Name> = names.iter().collect();
+        let each: IndexSet<&Name> = names.iter().collect();
         each.into_iter().map(|name| builder.key(name)).collect()
     };
     Ok(match op {
@@ -298,12 +300,16 @@ fn select(
     labels: &[Name],
     readers: &mut [Reader],
 ) -> Result<Option<Value>, QueryError> {
+    let found: Option<Vec<Value>> = labels
+        .iter()
+        .map(|label| labelled(cx, row, pop, label))
+        .collect();
+    let Some(found) = found else {
+        return Ok(None);
+    };
     let mut map = ValueMap::default();
     let count = readers.len();
-    for (at, label) in labels.iter().enumerate() {
-        let Some(value) = labelled(cx, row, pop, label) else {
-            return Ok(None);
-        };
+    for (at, (label, value)) in labels.iter().zip(found).enumerate() {
         let key = Value::Text(label.clone());
         match readers[at % count].read_value(cx, &value)? {
             Some(value) if labels.len() == 1 => return Ok(Some(value)),
@@ -311,10 +317,13 @@ fn select(
                 cx.hold_long(&value)?;
                 map.insert(key, value);
             }
-            // A label that stands here again keeps the value that it had.
-            None if map.contains_key(&key) => {}
-            None => return Ok(None),
+            None => break,
         }
+    }
+    // A label that stands here again may lack its second value.
+    let distinct: IndexSet<&Name> = labels.iter().collect();
+    if map.len() < distinct.len() {
+        return Ok(None);
     }
     Value::Map(Arc::new(map)).bounded().map(Some)
 }

@@ -63,7 +63,7 @@ pub(super) fn wanted(context: &RequestContext) -> Option<Wanted> {
     let named = types.find_map(|name| match Format::from_mime(name)? {
         Format::GraphBinary if wants_texts(name) => Some(TEXTS),
         Format::GraphBinary => Some(GRAPHBINARY),
-        Format::GraphSon if name.eq_ignore_ascii_case("application/json") => None,
+        Format::GraphSon if is_json(name) => None,
         Format::GraphSon => Some(GRAPHSON),
     });
     let is_own = context.worker.door == Door::Gremlin;
@@ -80,11 +80,12 @@ pub(super) fn wanted(context: &RequestContext) -> Option<Wanted> {
 /// The format of a body that is a message of the protocol; `None` for plain JSON.
 fn body_format(headers: &HeaderMap) -> Option<Format> {
     let sent = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    let is_json = sent
-        .split(';')
-        .next()
-        .is_some_and(|name| name.trim().eq_ignore_ascii_case("application/json"));
-    Format::from_mime(sent).filter(|_| !is_json)
+    Format::from_mime(sent).filter(|_| !is_json(sent))
+}
+
+fn is_json(mime: &str) -> bool {
+    let name = mime.split(';').next().unwrap_or_default();
+    name.trim().eq_ignore_ascii_case("application/json")
 }
 
 fn sends_texts(headers: &HeaderMap) -> bool {

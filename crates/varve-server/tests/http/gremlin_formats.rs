@@ -74,8 +74,17 @@ fn the_types_that_a_client_accepts_decide_how_results_are_written() {
         let flat: Json = serde_json::from_str(answer.text()).unwrap();
         assert_eq!(flat["result"]["data"], json!([29]), "{accept}");
     }
-    let refused = send(address, &format!("{json_type}accept: text/html\r\n"), &body);
-    assert_eq!(refused.status, 406);
+    for other in [
+        "text/html",
+        "application/vnd.gremlin-v2.0+json",
+        "application/vnd.gremlin-v3.0+json;types=false",
+        "application/vnd.gremlin-v1.0+json; q=0.9",
+    ] {
+        let refused = send(address, &format!("{json_type}accept: {other}\r\n"), &body);
+        assert_eq!(refused.status, 406, "{other}");
+        let refused = send(address, &format!("content-type: {other}\r\n"), &body);
+        assert_eq!(refused.status, 415, "{other}");
+    }
     // All results are in one answer, and elements are whole.
     let many = script("x = 0..999; g.with('batchSize', 10).inject(x).unfold()");
     let answer = send(

@@ -297,6 +297,33 @@ fn a_partition_of_properties_is_written_and_not_asked_for() {
     let read = |of: &str| format!("{}.V().values('height','width').order()", part(of));
     assert_eq!(on(&fixture, &read("x")), json!([7, 8]));
     assert_eq!(on(&fixture, &read("y")), json!([]));
+    // Beside a subgraph, in both orders, the vertex has all that it was added with.
+    for (order, name) in [(true, "v6"), (false, "v7")] {
+        let partition = "PartitionStrategy(partitionKey: 'part', writePartition: 'x', \
+             readPartitions: ['x'], includeMetaProperties: true)";
+        let subgraph = "SubgraphStrategy(vertices: __.has('uid'))";
+        let both = match order {
+            true => format!("{partition}, {subgraph}"),
+            false => format!("{subgraph}, {partition}"),
+        };
+        let add =
+            format!("g.withStrategies({both}).addV('place').property('uid','{name}').count()");
+        assert_eq!(on(&fixture, &add), json!([1]), "{both}");
+        let own = format!("g.V().has('uid','{name}').values('uid','part').order()");
+        assert_eq!(on(&fixture, &own), json!([name, "x"]), "{both}");
+    }
+    let declared = "g.withStrategies(PartitionStrategy(partitionKey: 'part', writePartition: 'x', \
+         readPartitions: ['x'], includeMetaProperties: true)).addV('person').property('name','x')";
+    let answer = fixture.send(
+        "POST",
+        "/gremlin",
+        &json!({"gremlin": declared}).to_string(),
+    );
+    assert!(
+        answer.text().contains("has no properties of properties"),
+        "{}",
+        answer.text()
+    );
     for asks in ["has('part')", "values('part')", "local(__.hasNot('part'))"] {
         let script = format!("{}.V().{asks}", part("x"));
         refused(

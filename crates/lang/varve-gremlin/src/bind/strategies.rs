@@ -345,21 +345,35 @@ impl Binder<'_> {
             _ => return Ok(()),
         };
         strategies.remove(name);
-        if name == "PartitionStrategy"
-            && let Some(key) = setting(strategy, "partitionKey")
-        {
-            let key = self.name(key)?;
-            let with_meta = self.flag(strategy, "includeMetaProperties", false)?;
-            if with_meta {
-                let hidden = StrategyRule::HiddenKey(key.clone());
-                strategies.all.push((name.clone(), hidden));
-            }
-            if let Some(partition) = setting(strategy, "writePartition") {
-                let write = StrategyRule::WriteTo(key, self.value(partition)?, with_meta);
-                strategies.all.push((name.clone(), write));
-            }
+        if name == "PartitionStrategy" {
+            self.partition_rules(strategy, strategies)?;
         }
         strategies.all.push((name.clone(), kind));
+        Ok(())
+    }
+
+    /// Adds the rules of a partition, beside the one of what is read.
+    fn partition_rules(
+        &self,
+        strategy: &Strategy,
+        strategies: &mut Strategies,
+    ) -> Result<(), QueryError> {
+        let Some(key) = setting(strategy, "partitionKey") else {
+            return Ok(());
+        };
+        let key = self.name(key)?;
+        let with_meta = self.flag(strategy, "includeMetaProperties", false)?;
+        let mut add = |rule| strategies.all.push((strategy.name.clone(), rule));
+        if with_meta {
+            add(StrategyRule::HiddenKey(key.clone()));
+        }
+        if let Some(partition) = setting(strategy, "writePartition") {
+            add(StrategyRule::WriteTo(
+                key,
+                self.value(partition)?,
+                with_meta,
+            ));
+        }
         Ok(())
     }
 

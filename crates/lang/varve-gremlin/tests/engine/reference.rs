@@ -529,6 +529,10 @@ fn a_by_that_gives_nothing_ends_what_stands_behind_it() {
             "Map({Text(\"a\"): Text(\"marko\")})",
         ),
         ("g.V(1).as('a').select('a','a').by('lang').by('name')", ""),
+        (
+            "g.V(1).as('a').as('b').select('a','a','b').by('name').by('lang').by('name')",
+            "",
+        ),
         ("g.V(1).format('x').by(__.asNumber())", "Text(\"x\")"),
         (
             "g.V(1,3).group().by(__.constant('x')).by(__.values('age')).unfold().select(values)",

@@ -103,8 +103,20 @@ pub(super) fn environment(report: &mut Report, files: &[ResultFile]) {
             of.somaxconn,
             of.tool_version,
         ));
-        report.text(format!("```\n{}\n```", of.command_line.join(" ")));
+        report.text(format!("```\n{}\n```", command(&of.command_line)));
     }
+}
+
+/// A command line, quoted for a shell.
+fn command(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| {
+        let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=,+@%".contains(it);
+        match !word.is_empty() && word.chars().all(plain) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 fn machine(of: &Environment) -> String {

@@ -130,7 +130,7 @@ fn the_page_of_load_tests_has_tables_and_charts() {
         // A published figure, and the name of its table.
         "8396.12",
         "v0.5.6 rocksdb vertex_single, 11500 users",
-        "varve-bench it's",
+        "varve-bench 'it'\\''s'",
     ] {
         assert!(page.contains(part), "{part}");
     }

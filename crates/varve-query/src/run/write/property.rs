@@ -74,10 +74,8 @@ impl PropertyPart {
                 value: Part::new(&property.value, builder)?,
                 meta: meta.collect::<Result<_, QueryError>>()?,
                 partition: match &property.partition {
-                    Some((name, value)) if builder.schema.is_open() => {
-                        Some((name.clone(), value.to_stored()?))
-                    }
-                    _ => None,
+                    Some((name, value)) => Some((name.clone(), value.to_stored()?)),
+                    None => None,
                 },
             })
         };
@@ -204,7 +202,7 @@ pub(super) fn with_writes<T>(
     let metas: Vec<Vec<(&str, Stored)>> = written
         .iter()
         .map(|one| {
-            let each = one.meta.iter();
+            let each = one.meta.iter().chain(&one.partition);
             each.map(|(name, value)| (name.as_str(), value.clone()))
                 .collect()
         })
@@ -240,8 +238,8 @@ pub(super) fn set(
         )));
     }
     for mut written in said.properties {
-        if matches!(row.value, Value::Vertex(_)) {
-            written.meta.extend(written.partition.take());
+        if !matches!(row.value, Value::Vertex(_)) {
+            written.partition = None;
         }
         put(cx, writer, &row.value, &written)?;
     }
@@ -312,7 +310,8 @@ pub(super) fn put(
 
 /// Refuses meta-properties in a graph that has none, before the query changes anything.
 fn check_meta(property: &Property, builder: &Builder<'_>) -> Result<(), QueryError> {
-    if property.meta.is_empty() || builder.schema.is_open() {
+    let has_meta = !property.meta.is_empty() || property.partition.is_some();
+    if !has_meta || builder.schema.is_open() {
         return Ok(());
     }
     Err(QueryError::script(

@@ -60,10 +60,9 @@ final class Judge {
         if (Rules.isFaultOfReference(of)) {
             return new Verdict(Kind.LEFT_OUT, "fault of the reference");
         }
-        for (Rules.Rule rule : Rules.TABLE) {
-            if (rule.test().applies(of)) {
-                return new Verdict(Kind.RULE, rule.name());
-            }
+        Verdict told = told(Rules.TABLE, of);
+        if (told != null) {
+            return told;
         }
         if (query.changes()) {
             Answer collected = reference.run(collecting(query.chain()), true, Reference.Way.PLAIN);
@@ -78,8 +77,14 @@ final class Judge {
             if (read != null && same(read, found, known, query.ordered(), !listsInOrder)) {
                 return new Verdict(Kind.SAME, "by the text");
             }
+            told = told(Rules.LATE, of);
         }
-        return verdict;
+        return told == null ? verdict : told;
+    }
+
+    private static Verdict told(List<Rules.Rule> rules, Rules.Case of) {
+        return rules.stream().filter(rule -> rule.test().applies(of)).findFirst()
+                .map(rule -> new Verdict(Kind.RULE, rule.name())).orElse(null);
     }
 
     /**
