@@ -127,6 +127,10 @@ final class Rules {
 
     /** As {@link #TABLE}, but what they match is wide: they are asked when everything else has failed. */
     static final List<Rule> LATE = List.of(
+            new Rule("changes of one element by several traversers", "A step that changes the graph first collects all its input.",
+                    of -> of.matches("property\\(.*property\\((list|set)")),
+            new Rule("order of union", "| results of `union()` | come child by child |",
+                    of -> of.bothAnswer() && of.uses("union") && of.uses("limit", "range", "skip", "tail")),
             new Rule("equal values of inject", "| equal values of `inject()` | stay where they are |",
                     of -> of.uses("inject") && of.uses("limit", "range", "skip", "tail", "index", "fold")),
             new Rule("side effects that grow", "| a side effect that a step reads before it is complete | is shown as it was then |",
@@ -174,8 +178,9 @@ final class Rules {
         boolean sets = (of.uses("conjoin", "asString", "format") || of.matches("\\(local, ")) && of.uses("merge", "intersect", "difference", "disjunct", "dedup");
         // `addV()` takes a plain property() before those with a cardinality or properties of their own.
         boolean added = of.matches("addV\\(.*property\\(([a-z]+, )?'(.)'.*property\\(([a-z]+, )?'\\2'");
+        added |= of.matches("SubgraphStrategy.*addV\\(.*property\\((list|set|single),");
         // Ids that the two sides make differ.
-        boolean ids = of.uses("addV", "addE", "mergeV", "mergeE") && of.uses("asString", "format", "conjoin") && of.shows("10000");
+        boolean ids = of.uses("addV", "addE", "mergeV", "mergeE") && of.uses("asString", "format", "conjoin") && (of.shows("10000") || of.shows("e["));
         // The value that a by() begins with takes the labels of what it is unfolded to.
         path |= of.matches("by\\(__.*as\\('.'\\).*path");
         // A criterion that changes the graph.
