@@ -173,8 +173,10 @@ fn of_labels(
         }),
         Op::Select { pop, labels, by } => {
             let mut readers = Reader::each(&by, builder)?;
+            let distinct = labels.iter().collect::<IndexSet<_>>().len();
             each(input, false, move |cx, row, out| {
-                if let Some(value) = select(cx, &row, pop, &labels, &mut readers)? {
+                let labels = (labels.as_slice(), distinct);
+                if let Some(value) = select(cx, &row, pop, labels, &mut readers)? {
                     out.push(row.at(value, cx.track));
                 }
                 Ok(())
@@ -293,36 +295,31 @@ pub(crate) fn labelled(
     }
 }
 
+/// The values of `labels`, of which `distinct` differ; `None` if one of these has no value. A label
+/// that is given again keeps its value if the second has none.
 fn select(
     cx: &mut Context<'_>,
     row: &Row,
     pop: Option<Pop>,
-    labels: &[Name],
+    (labels, distinct): (&[Name], usize),
     readers: &mut [Reader],
 ) -> Result<Option<Value>, QueryError> {
-    let found: Option<Vec<Value>> = labels
-        .iter()
-        .map(|label| labelled(cx, row, pop, label))
-        .collect();
-    let Some(found) = found else {
-        return Ok(None);
-    };
     let mut map = ValueMap::default();
     let count = readers.len();
-    for (at, (label, value)) in labels.iter().zip(found).enumerate() {
-        let key = Value::Text(label.clone());
-        match readers[at % count].read_value(cx, &value)? {
-            Some(value) if labels.len() == 1 => return Ok(Some(value)),
-            Some(value) => {
-                cx.hold_long(&value)?;
-                map.insert(key, value);
-            }
-            None => break,
+    for (at, label) in labels.iter().enumerate() {
+        let Some(value) = labelled(cx, row, pop, label) else {
+            return Ok(None);
+        };
+        let Some(value) = readers[at % count].read_value(cx, &value)? else {
+            break;
+        };
+        if labels.len() == 1 {
+            return Ok(Some(value));
         }
+        cx.hold_long(&value)?;
+        map.insert(Value::Text(label.clone()), value);
     }
-    // A label that stands here again may lack its second value.
-    let distinct: IndexSet<&Name> = labels.iter().collect();
-    if map.len() < distinct.len() {
+    if map.len() < distinct {
         return Ok(None);
     }
     Value::Map(Arc::new(map)).bounded().map(Some)

@@ -90,6 +90,14 @@ impl Number {
         }
     }
 
+    const fn is_nan(&self) -> bool {
+        match self {
+            Self::Float(number) => number.is_nan(),
+            Self::Double(number) => number.is_nan(),
+            _ => false,
+        }
+    }
+
     const fn is_float(&self) -> bool {
         matches!(self, Self::Float(_) | Self::Double(_))
     }
@@ -140,8 +148,8 @@ impl Arithmetic {
         let (x, y) = (number(a)?, number(b)?);
         if matches!(self, Self::Min | Self::Max) {
             // NaN is neither the least nor the greatest of several numbers.
-            if x.to_f64().is_nan() || y.to_f64().is_nan() {
-                return Ok(if x.to_f64().is_nan() { b } else { a }.clone());
+            if x.is_nan() || y.is_nan() {
+                return Ok(if x.is_nan() { b } else { a }.clone());
             }
             let first = match self {
                 Self::Min => x.order(&y) != Ordering::Greater,

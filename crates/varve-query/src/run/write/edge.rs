@@ -81,17 +81,20 @@ pub(super) fn check_properties(
     properties: &[Property],
     schema: &dyn SchemaView,
 ) -> Result<(), QueryError> {
+    if !schema.is_open() {
+        return Ok(());
+    }
     let mut names = HashSet::new();
     let again = properties.iter().find(|property| match &property.name {
         PropertyName::Key(name) => !names.insert(name),
         PropertyName::Token(_) | PropertyName::Child(_) => false,
     });
     match again {
-        Some(property) if schema.is_open() => Err(QueryError::invalid(format!(
+        Some(property) => Err(QueryError::invalid(format!(
             "Multi-properties are not supported by this step: '{}' is given twice",
             property.name
         ))),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct PropertyPart {
 }
 
 /// A computed property.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Written {
     pub(super) name: Name,
     pub(super) cardinality: Option<Cardinality>,
@@ -64,6 +64,11 @@ impl PropertyPart {
                 let name = checked_name("Property key", name)?.clone();
                 Ok((name, Part::new(given, builder)?))
             });
+            let partition = property.partition.as_ref();
+            let stored = |(name, value): &(Name, Value)| -> Result<(Name, Stored), QueryError> {
+                Ok((name.clone(), value.to_stored()?))
+            };
+            let partition = partition.map(stored).transpose()?;
             Ok(Self {
                 cardinality: property.cardinality,
                 name: match &property.name {
@@ -73,10 +78,7 @@ impl PropertyPart {
                 },
                 value: Part::new(&property.value, builder)?,
                 meta: meta.collect::<Result<_, QueryError>>()?,
-                partition: match &property.partition {
-                    Some((name, value)) => Some((name.clone(), value.to_stored()?)),
-                    None => None,
-                },
+                partition,
             })
         };
         properties.iter().map(one).collect()
@@ -141,18 +143,6 @@ impl Said {
         each.filter(|written| written.value.is_some())
             .map(Written::clone)
             .collect()
-    }
-}
-
-impl Clone for Written {
-    fn clone(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            cardinality: self.cardinality,
-            value: self.value.clone(),
-            meta: self.meta.clone(),
-            partition: self.partition.clone(),
-        }
     }
 }
 

@@ -31,9 +31,8 @@ const DOUBLE_DIGITS_MAX: usize = 17;
 
 /// Parses a number, with or without white space around it. A whole number is read as the narrowest
 /// of INT, LONG and BIGINT, also in hexadecimal form, `0x1F`, and in octal form, `017`, as in the
-/// reference. Any other number is read as a DOUBLE,
-/// or as a BIGDECIMAL if a DOUBLE has too few digits or too small a range. The suffixes `L`, `f`
-/// and `d` give LONG, FLOAT and DOUBLE.
+/// reference. Any other number is read as a DOUBLE, or as a BIGDECIMAL if a DOUBLE has too few
+/// digits or too small a range. The suffixes `L`, `f` and `d` give LONG, FLOAT and DOUBLE.
 #[must_use]
 pub fn parsed(text: &str) -> Option<Value> {
     let text = text.trim();
