@@ -2,23 +2,11 @@
 // Whatever id or time the server answers goes back to it as JSON.parse reads it.
 'use strict';
 const assert = require('node:assert');
+const { check, finish } = require('./checks');
 
 const base = process.argv[2];
 const VERTICES = 600; // in batches
 const BATCH = 200;
-let passed = 0;
-let failed = 0;
-
-async function check(name, run) {
-  try {
-    await run();
-    passed += 1;
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED ${name}: ${error.stack}`);
-  }
-}
-
 async function send(method, path, body) {
   const headers = { 'Content-Type': 'application/json' };
   const user = process.env.VARVE_USER;
@@ -151,8 +139,7 @@ async function main() {
   await declare('javascript');
   await elements('javascript');
   await send('DELETE', `/graphs/javascript?${drop}`);
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exit(failed > 0 ? 1 : 0);
+  finish();
 }
 
 main();

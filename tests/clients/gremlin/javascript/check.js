@@ -1,6 +1,7 @@
 // The npm package gremlin against a server that fill.py has filled: check.js ws://host:port/gremlin
 'use strict';
 const assert = require('node:assert');
+const { check, finish } = require('../../javascript/checks');
 const gremlin = require(require.resolve('gremlin', { paths: [process.cwd()] }));
 
 const { traversal } = gremlin.process.AnonymousTraversalSource;
@@ -8,19 +9,6 @@ const { P, t, order, statics: __ } = gremlin.process;
 const { DriverRemoteConnection, Client } = gremlin.driver;
 const url = process.argv[2];
 const source = '__g_hugegraph';
-let passed = 0;
-let failed = 0;
-
-async function check(name, run) {
-  try {
-    await run();
-    passed += 1;
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED ${name}: ${error.stack}`);
-  }
-}
-
 async function refused(run, code, text) {
   let got;
   try {
@@ -155,8 +143,7 @@ async function main() {
     await scripts(client);
     await client.close();
   }
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exit(failed > 0 ? 1 : 0);
+  finish();
 }
 
 main();
