@@ -123,12 +123,12 @@ final class Rules {
             new Rule("unused criteria", "| a criterion of a strategy that no step needs | is checked |",
                     of -> of.text().contains("Strategy(") && of.serverFails("can not be repeat()-step")),
             new Rule("subgraphs", "| `subgraph()` | keeps all values of a key |", of -> of.uses("subgraph")),
-                        ORDER, COLLECTS, AGGREGATES, SIDE_EFFECTS);
+            ORDER, COLLECTS, AGGREGATES, SIDE_EFFECTS);
 
     /** As {@link #TABLE}, but what they match is wide: they are asked when everything else has failed. */
     static final List<Rule> LATE = List.of(
             new Rule("changes of one element by several traversers", "A step that changes the graph first collects all its input.",
-                    of -> of.matches("property\\(.*property\\((list|set)")),
+                    of -> of.bothAnswer() && of.matches("property\\(.*property\\((list|set)")),
             new Rule("order of union", "| results of `union()` | come child by child |",
                     of -> of.bothAnswer() && of.uses("union") && of.uses("limit", "range", "skip", "tail")),
             new Rule("equal values of inject", "| equal values of `inject()` | stay where they are |",
@@ -136,7 +136,7 @@ final class Rules {
             new Rule("side effects that grow", "| a side effect that a step reads before it is complete | is shown as it was then |",
                     of -> of.uses("inject", "choose", "local", "flatMap", "union") && of.uses("aggregate", "group", "groupCount") && of.uses("select", "cap")),
             new Rule("order of maps", "| entries of a map without `order(local)` | their order is not defined |",
-                    of -> !of.reference().isError() && !of.server().isError() && of.matches("unfold|index|\\(local, |order|min|max|asString|format|conjoin")
+                    of -> of.bothAnswer() && of.matches("unfold|index|\\(local, |order|min|max|asString|format|conjoin")
                             && of.uses("group", "groupCount", "valueMap", "propertyMap", "elementMap", "project", "tree")),
             new Rule("elements added behind a barrier", "| an element added for equal traversers behind a barrier | is added for each |",
                     of -> of.uses("addV", "addE", "mergeV", "mergeE") && (of.uses("order", "barrier", "repeat", "aggregate", "group", "groupCount") || of.matches("(add|merge)[VE].*add[VE]|[VE]\\(.*\\b(\\d+)\\b.*\\b\\2\\b.*add[VE]"))),
