@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatting, clippy and the links of the documentation; a warning is an error. Needs no network once the crates, rustfmt and
+# Formatting, circles of files, clippy and the links of the documentation; a warning is an error. Needs no network once the crates, rustfmt and
 # clippy are there: an installation of Rust with the minimal profile lacks the last two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,6 +14,8 @@ for tool in rustfmt:fmt clippy:clippy; do
 done
 echo 'lint: formatting'
 scripts/cargo.sh fmt --all --check
+echo 'lint: circles of files'
+scripts/circles.py >/dev/null
 echo 'lint: clippy'
 # Through build.sh, which tells how RocksDB gets on should it not be built yet.
 scripts/build.sh clippy --release --locked --workspace --all-targets --keep-going -- -D warnings

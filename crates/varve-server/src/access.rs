@@ -84,7 +84,7 @@ pub(crate) fn check_identity(
             return identity.check_elements(graph.unwrap_or_default(), rights);
         }
         Needs::Repository(rights) => {
-            let graph = state.metadata().map(|metadata| metadata.graph.as_str());
+            let graph = state.repository_graph();
             return identity.check(graph.unwrap_or_default(), rights);
         }
         Needs::Metrics => {
@@ -127,8 +127,8 @@ pub(crate) fn check_decided(state: &AppState, action: Action, graph: &str) -> Re
 
 /// 403 if this is the graph of a metadata repository.
 pub(crate) fn check_not_of_repository(state: &AppState, graph: &str) -> Result<(), ApiError> {
-    match state.metadata() {
-        Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
+    match state.repository_graph() {
+        Some(own) if own == graph => Err(ApiError::forbidden(format!(
             "The graph '{graph}' belongs to the metadata repository and can only be read here"
         ))),
         _ if is_locked(state, graph) => Err(ApiError::forbidden(format!(

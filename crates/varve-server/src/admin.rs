@@ -15,11 +15,11 @@ use varve_graph::verify::verify;
 use varve_graph::{ErrorKind, GraphError};
 
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult, without_folders};
+use crate::errors::{ApiError, without_folders};
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::route::{Class, Handler, Route, Scope};
-use crate::state::AppState;
+use crate::state::{AppState, Features};
 
 /// Jobs that are remembered; the oldest that ended are forgotten first.
 const JOBS_MAX: usize = 100;
@@ -46,6 +46,11 @@ pub(crate) static ROUTES: &[Route] = &[
         .class(Class::Control),
 ];
 
+/// Adds the list of jobs to a server.
+pub(crate) fn add_to(features: &mut Features) {
+    features.add(Jobs::default());
+}
+
 /// The status of a job.
 #[derive(Debug, Clone)]
 enum JobStatus {
@@ -63,7 +68,7 @@ struct Job {
 
 /// The jobs of this process.
 #[derive(Debug, Default)]
-pub(crate) struct Jobs(Mutex<BTreeMap<u64, Job>>);
+struct Jobs(Mutex<BTreeMap<u64, Job>>);
 
 impl Jobs {
     /// Adds a job; one of a kind runs at a time.
@@ -180,7 +185,7 @@ fn start(
     work: impl FnOnce(&AppState) -> Result<Vec<u8>, GraphError> + Send + 'static,
 ) -> HandlerResult {
     let state: Arc<AppState> = context.shared_state();
-    let id = state.jobs().begin(kind)?;
+    let id = state.feature::<Jobs>().begin(kind)?;
     let shared = Arc::clone(&state);
     let spawned = std::thread::Builder::new()
         .name(format!("varve-{kind}"))
@@ -197,10 +202,12 @@ fn start(
                     JobStatus::Failed(error.message)
                 }
             };
-            shared.jobs().end(id, status);
+            shared.feature::<Jobs>().end(id, status);
         });
     if let Err(error) = spawned {
-        state.jobs().end(id, JobStatus::Failed(error.to_string()));
+        state
+            .feature::<Jobs>()
+            .end(id, JobStatus::Failed(error.to_string()));
         return Err(ApiError::internal(format!(
             "No thread for the {kind}: {error}"
         )));
@@ -210,7 +217,7 @@ fn start(
 
 fn job(context: &RequestContext) -> HandlerResult {
     let text = context.path_parameter("id");
-    let jobs = context.state().jobs().0.lock();
+    let jobs = context.state().feature::<Jobs>().0.lock();
     let found = text
         .parse()
         .ok()

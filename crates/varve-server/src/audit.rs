@@ -15,9 +15,8 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use varve_auth::{API_TOKEN_PREFIX, NAME_BYTES_MAX};
 
-use crate::identity::is_refusal;
 use crate::json::JsonWriter;
-use crate::route::{Action, Route};
+use crate::route::Action;
 
 /// Longest `X-Request-Id` that is kept.
 const REQUEST_ID_BYTES_MAX: usize = 128;
@@ -63,7 +62,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) request: Option<&'a str>,
     pub(crate) address: IpAddr,
     pub(crate) method: &'a str,
-    pub(crate) route: Option<&'static Route>,
+    /// The pattern of the route.
+    pub(crate) route: Option<&'static str>,
     pub(crate) action: Option<Action>,
     pub(crate) graph: Option<&'a str>,
     pub(crate) status: StatusCode,
@@ -162,7 +162,7 @@ fn line(entry: &Entry<'_>) -> Vec<u8> {
     json.key("address").string(&entry.address.to_string());
     json.key("method").string(entry.method);
     if let Some(route) = entry.route {
-        json.key("route").string(route.pattern);
+        json.key("route").string(route);
     }
     if let Some(action) = entry.action {
         json.key("action").string(action.name());
@@ -174,6 +174,14 @@ fn line(entry: &Entry<'_>) -> Vec<u8> {
         .unsigned(u64::from(entry.status.as_u16()));
     json.end_object();
     json.finish()
+}
+
+/// Whether a status means that the client was not authenticated, not allowed, or throttled.
+fn is_refusal(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
+    )
 }
 
 #[cfg(test)]

@@ -7,13 +7,8 @@ use std::borrow::Cow;
 use std::panic::Location;
 
 use http::StatusCode;
-use http::header::{HeaderValue, WWW_AUTHENTICATE};
 
 use crate::json::JsonWriter;
-use crate::respond::{ContentType, Response};
-
-/// What handlers return: an answer or an error that knows its status.
-pub type HandlerResult = Result<Response, ApiError>;
 
 /// An error as a client sees it.
 #[derive(Debug)]
@@ -43,9 +38,6 @@ enum Form {
     /// The object of a script's error: the class has no prefix, and the cause repeats it.
     Script,
 }
-
-/// The authentication schemes that a 401 offers (RFC 7617).
-const CHALLENGE: &str = "Basic realm=\"varve\", charset=\"UTF-8\"";
 
 /// The code of [`ApiError::outcome_unknown`], which is in `cause`, too.
 pub const OUTCOME_UNKNOWN: &str = "VRV-OUTCOME-UNKNOWN";
@@ -487,22 +479,19 @@ impl ApiError {
         &self.detail.exception
     }
 
-    /// The answer; with `trace`, it names the line of the source that raised the error.
-    pub fn to_response(&self, trace: bool) -> Response {
-        let detail = &*self.detail;
-        let body = error_object(detail, trace);
-        let mut response = Response::new(detail.status, ContentType::JsonBare, body);
-        if let Some(seconds) = detail.retry_after_seconds {
-            response = response.retry_after(seconds);
-        }
-        if detail.status == StatusCode::UNAUTHORIZED {
-            response = response.header(WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE));
-        }
-        if detail.close {
-            response.closing()
-        } else {
-            response
-        }
+    /// The seconds of `Retry-After`, if the client should send the request again.
+    pub(crate) fn retry_after_seconds(&self) -> Option<u32> {
+        self.detail.retry_after_seconds
+    }
+
+    /// Whether the connection is closed after the answer.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.detail.close
+    }
+
+    /// The body of the answer. With `trace`, it names the line of the source that raised the error.
+    pub(crate) fn body(&self, trace: bool) -> Vec<u8> {
+        error_object(&self.detail, trace)
     }
 }
 

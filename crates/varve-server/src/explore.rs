@@ -24,14 +24,22 @@ mod timeline;
 mod versions;
 
 pub use changes::ChangesConfig;
-pub(crate) use changes::{Followers, is_stream};
+pub(crate) use changes::Followers;
 pub use config::ExploreConfig;
-pub(crate) use export::Exports;
 
-use crate::errors::HandlerResult;
+use self::export::Exports;
+use crate::config::ServerConfig;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 use crate::rights;
 use crate::route::{Class, Handler, Parameter, Route, Scope};
+use crate::state::Features;
+
+/// Adds the slots of exports, and the readers that wait for changes, to a server.
+pub(crate) fn add_to(features: &mut Features, config: &ServerConfig) {
+    features.add(Exports::new(config.explore.exports_max));
+    features.add(Followers::new(&config.changes, config.retry_after_seconds));
+}
 
 const LONG: &str = "long";
 const BOOLEAN: &str = "boolean";
@@ -102,6 +110,7 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::text("wait"), Parameter::text("graph_id"),
         ])
         .class(Class::Control)
+        .streams(changes::is_stream)
         .any_accept(),
     get("graphs/{graph}/explore/history", history::history, &[
         Parameter::text("type"), Parameter::text("ref"), LIMIT_100, AS_OF_TX,

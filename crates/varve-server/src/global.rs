@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, Uri, header};
 
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::{ContentType, Response};
+use crate::respond::{ContentType, HandlerResult, Response};
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Parameter, Route, Scope};
 use crate::router::DEFAULT_GRAPH_SPACE;

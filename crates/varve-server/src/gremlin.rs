@@ -24,10 +24,13 @@ mod transaction;
 mod weight;
 mod wire;
 
-use crate::errors::{ApiError, HandlerResult};
+use crate::config::ServerConfig;
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
+use crate::state::Features;
 use evaluate::Program;
 use host::Names;
 use request::GremlinRequest;
@@ -36,12 +39,18 @@ use varve_gremlin::execute::Environment;
 pub(crate) use job::GremlinJobs;
 pub(crate) use transaction::TransactionLimits;
 
+/// Adds the limits of transactions and sessions to a server.
+pub(crate) fn add_to(features: &mut Features, config: &ServerConfig) {
+    features.add(TransactionLimits::new(&config.gremlin));
+}
+
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("gremlin", brief::GET)
         .queries(Scope::Graph)
         .needs(Needs::Scripts)
         .of("gremlin", "GremlinAPI")
+        .graph_of_body(graph_of)
         .any_query()
         .gremlin()
         .socket(socket::serve)
@@ -55,6 +64,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .queries(Scope::Graph)
         .needs(Needs::Scripts)
         .of("gremlin", "GremlinAPI")
+        .graph_of_body(graph_of)
         .gremlin()
         .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]),
     Route::post("graphs/{graph}/jobs/gremlin", Handler::Pooled(job::submit))
@@ -82,7 +92,7 @@ fn post(context: &RequestContext) -> HandlerResult {
 }
 
 /// The graph that a request's aliases name; another server may lead it.
-pub(crate) fn graph_of(context: &RequestContext) -> Option<String> {
+fn graph_of(context: &RequestContext) -> Option<String> {
     let request = match context.body().is_empty() {
         true => GremlinRequest::of_query(context.query().ok()?).ok()?,
         false => GremlinRequest::of_body(context.body()).ok()?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use varve_auth::{
     Auth, AuthError, DirectoryError, Login, Permission, Principal, Proof, Proved, Reach,
     ResourceType, Rights,
@@ -344,12 +344,4 @@ impl From<AuthError> for ApiError {
             AuthError::Graph(error) => error.into(),
         }
     }
-}
-
-/// Whether a status means that the client was not authenticated, not allowed, or throttled.
-pub(crate) fn is_refusal(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
-    )
 }

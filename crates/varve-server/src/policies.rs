@@ -18,9 +18,9 @@ use varve_graph::schema::Schema;
 use varve_model::{Condition, EdgeLabelId, TemporalScope, VertexLabelId};
 use varve_view::{AccessPolicy, ElementPolicy};
 
-use crate::hugegraph::condition_of_right;
 use crate::identity::Identity;
 use crate::request::RequestContext;
+use crate::wire::predicate::condition_of_right;
 
 /// Policies that are cached.
 const KEPT_MAX: usize = 1_024;

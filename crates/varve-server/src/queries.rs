@@ -6,42 +6,33 @@
 //! and cancel their own requests, and jobs by the rules of tasks; an administrator sees and cancels
 //! all. Each server lists its own.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+mod running;
 
-use bytes::Bytes;
-use http::{HeaderName, Method, StatusCode, Uri};
-use parking_lot::Mutex;
-use tokio::sync::Notify;
+use std::sync::Arc;
+use std::time::Duration;
+
 use varve_auth::Principal;
 use varve_graph::tasks::{Task, TaskId, TaskQuery, TaskStatus, TaskType};
 use varve_model::Instant as WallInstant;
 use varve_model::time::{Clock as _, SystemClock};
-use varve_view::CancelToken;
 
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::{Sight, instant_text};
+pub(crate) use self::running::{Queries, Running, Slow, SlowRequests};
+use crate::errors::ApiError;
+use crate::hugegraph::Sight;
 use crate::identity::Identity;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::rights::{self, Needs};
 use crate::route::{Class, Handler, Route, Scope};
 use crate::router::RouteMatch;
 use crate::state::AppState;
+use crate::wire::time::instant_text;
 
-/// A name that a client gives to a request, so that it can cancel it.
-const TAG: HeaderName = HeaderName::from_static("varve-query-tag");
-/// The longest tag, in bytes.
-const TAG_BYTES_MAX: usize = 64;
 /// Characters of a query that are shown.
 const TEXT_MAX: usize = 1_000;
 /// The largest body that is parsed for its script, in bytes; of a larger one the start is shown.
 const BODY_BYTES_MAX: usize = 64 * 1024;
-/// Slow requests that are remembered.
-const SLOW_MAX: usize = 200;
 /// The prefix of a task's id in the list.
 const TASK: &str = "task:";
 
@@ -63,135 +54,36 @@ pub(crate) static ROUTES: &[Route] = &[
         .class(Class::Control),
 ];
 
-/// A request in work.
-#[derive(Debug)]
-pub(crate) struct Running {
-    id: u64,
-    route: &'static Route,
-    method: Method,
-    uri: Uri,
-    graph: Option<String>,
-    user: Option<Arc<Principal>>,
-    body: Bytes,
-    tag: Option<String>,
-    at: WallInstant,
-    began: Instant,
-    token: CancelToken,
-    is_cancelled: AtomicBool,
-    cancelled: Notify,
+fn write_running(running: &Running, json: &mut JsonWriter) {
+    json.begin_object();
+    json.key("id").string(&running.id.to_string());
+    json.key("kind").string(running.route.category);
+    write_who(json, running.graph.as_deref(), running.user.as_deref());
+    json.key("method").string(running.method.as_str());
+    json.key("path").string(running.uri.path());
+    optional(json, "text", text_of(running).as_deref());
+    write_instant(json, "started_at", running.at);
+    json.key("elapsed_ms")
+        .unsigned(millis(running.began.elapsed()));
+    optional(json, "tag", running.tag.as_deref());
+    json.end_object();
 }
 
-impl Running {
-    /// Whether a client has cancelled it.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.is_cancelled.load(Ordering::Acquire)
-    }
-
-    /// Waits until a client cancels it.
-    pub(crate) async fn cancelled(&self) {
-        self.cancelled.notified().await;
-    }
-
-    fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Release);
-        self.token.cancel();
-        self.cancelled.notify_one();
-    }
-
-    fn is_of(&self, identity: &Identity) -> bool {
-        let own = || {
-            let user = identity.user().zip(self.user.as_ref());
-            user.is_some_and(|(one, other)| {
-                // A restricted token shows only its own requests.
-                let is_same = one.api_token == other.api_token;
-                one.account() == other.account() && (is_same || !identity.is_restricted())
-            })
-        };
-        identity.is_administrator() || own()
-    }
-
-    fn write(&self, json: &mut JsonWriter) {
-        json.begin_object();
-        json.key("id").string(&self.id.to_string());
-        json.key("kind").string(self.route.category);
-        write_who(json, self.graph.as_deref(), self.user.as_deref());
-        json.key("method").string(self.method.as_str());
-        json.key("path").string(self.uri.path());
-        optional(json, "text", self.text().as_deref());
-        write_instant(json, "started_at", self.at);
-        json.key("elapsed_ms")
-            .unsigned(millis(self.began.elapsed()));
-        optional(json, "tag", self.tag.as_deref());
-        json.end_object();
-    }
-
-    /// The query: the script of a body that has one, else the body or the parameters.
-    fn text(&self) -> Option<String> {
-        let script = || {
-            if self.body.len() > BODY_BYTES_MAX {
-                return None;
-            }
-            let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
-            Some(body.get("gremlin")?.as_str()?.to_owned())
-        };
-        let beginning = self.body.get(..self.body.len().min(BODY_BYTES_MAX))?;
-        let text = match self.body.is_empty() {
-            true => self.uri.query()?.to_owned(),
-            false => script().unwrap_or_else(|| String::from_utf8_lossy(beginning).into_owned()),
-        };
-        Some(text.chars().take(TEXT_MAX).collect())
-    }
-}
-
-/// All requests in work that may be cancelled.
-#[derive(Debug, Default)]
-pub(crate) struct Queries {
-    running: Mutex<BTreeMap<u64, Arc<Running>>>,
-    last: AtomicU64,
-}
-
-impl Queries {
-    /// Lists a request until [`Queries::end`].
-    pub(crate) fn begin(&self, context: &RequestContext, token: &CancelToken) -> Arc<Running> {
-        let tag = context.headers().get(TAG);
-        let tag = tag
-            .and_then(|tag| tag.to_str().ok())
-            .filter(|tag| is_tag(tag));
-        let running = Arc::new(Running {
-            id: self.last.fetch_add(1, Ordering::Relaxed) + 1,
-            route: context.route(),
-            method: context.method().clone(),
-            uri: context.uri().clone(),
-            graph: context.graph_in_path().map(str::to_owned),
-            user: context.identity().user().map(Arc::clone),
-            body: context.body().clone(),
-            tag: tag.map(str::to_owned),
-            at: SystemClock.now(),
-            began: Instant::now(),
-            token: token.clone(),
-            is_cancelled: AtomicBool::new(false),
-            cancelled: Notify::new(),
-        });
-        self.running.lock().insert(running.id, Arc::clone(&running));
-        running
-    }
-
-    /// Removes a request from the list.
-    pub(crate) fn end(&self, running: &Running) {
-        self.running.lock().remove(&running.id);
-    }
-
-    /// The requests that a client may see, oldest first.
-    fn seen_by(&self, identity: &Identity) -> Vec<Arc<Running>> {
-        let running = self.running.lock();
-        let own = running.values().filter(|running| running.is_of(identity));
-        own.map(Arc::clone).collect()
-    }
-}
-
-fn is_tag(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (1..=TAG_BYTES_MAX).contains(&text.len()) && text.bytes().all(is_part)
+/// The query: the script of a body that has one, else the body or the parameters.
+fn text_of(running: &Running) -> Option<String> {
+    let script = || {
+        if running.body.len() > BODY_BYTES_MAX {
+            return None;
+        }
+        let body: serde_json::Value = serde_json::from_slice(&running.body).ok()?;
+        Some(body.get("gremlin")?.as_str()?.to_owned())
+    };
+    let beginning = running.body.get(..running.body.len().min(BODY_BYTES_MAX))?;
+    let text = match running.body.is_empty() {
+        true => running.uri.query()?.to_owned(),
+        false => script().unwrap_or_else(|| String::from_utf8_lossy(beginning).into_owned()),
+    };
+    Some(text.chars().take(TEXT_MAX).collect())
 }
 
 fn millis(time: Duration) -> u64 {
@@ -220,7 +112,7 @@ fn list(context: &RequestContext) -> HandlerResult {
     let mut json = JsonWriter::with_capacity(1_024);
     json.begin_object().key("queries").begin_array();
     for running in state.queries().seen_by(context.identity()) {
-        running.write(&mut json);
+        write_running(&running, &mut json);
     }
     for name in state.graphs().names() {
         write_jobs(state, context.identity(), &name, &mut json);
@@ -320,30 +212,6 @@ fn cancel_job(state: &AppState, identity: &Identity, asked: &str) -> HandlerResu
     Ok(Response::no_content())
 }
 
-/// A request that was slow.
-#[derive(Debug)]
-pub(crate) struct Slow {
-    pub(crate) method: Method,
-    pub(crate) uri: Uri,
-    pub(crate) user: Option<Arc<Principal>>,
-    pub(crate) status: StatusCode,
-    pub(crate) elapsed: Duration,
-}
-
-/// The last slow requests, oldest first, each with when it ended.
-#[derive(Debug, Default)]
-pub(crate) struct SlowRequests(Mutex<VecDeque<(WallInstant, Slow)>>);
-
-impl SlowRequests {
-    pub(crate) fn note(&self, slow: Slow) {
-        let mut all = self.0.lock();
-        if all.len() == SLOW_MAX {
-            all.pop_front();
-        }
-        all.push_back((SystemClock.now(), slow));
-    }
-}
-
 fn slow(context: &RequestContext) -> HandlerResult {
     let state = context.state();
     let mut json = JsonWriter::with_capacity(1_024);
@@ -379,15 +247,4 @@ fn graph_of(state: &AppState, slow: &Slow) -> Option<String> {
     let is_of_graph = state.router().parameter_names(index).first() == Some(&"graph");
     let graph = captures.first().filter(|_| is_of_graph);
     graph.map(|graph| graph.text(path).to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_are_short_words() {
-        assert!(is_tag("a-1_b.C") && is_tag(&"x".repeat(TAG_BYTES_MAX)));
-        assert!(!is_tag("") && !is_tag("a b") && !is_tag(&"x".repeat(TAG_BYTES_MAX + 1)));
-    }
 }

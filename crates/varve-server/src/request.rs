@@ -125,7 +125,7 @@ impl RequestContext {
             request: audit::request_id(&self.headers),
             address: self.address,
             method: self.method.as_str(),
-            route: Some(self.route()),
+            route: Some(self.route().pattern),
             action,
             graph,
             status,

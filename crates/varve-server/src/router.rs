@@ -279,8 +279,8 @@ fn is_enterprise(segments: &Segments, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::errors::HandlerResult;
     use crate::request::RequestContext;
+    use crate::respond::HandlerResult;
     use crate::respond::Response;
     use crate::route::{Handler, Scope};
 

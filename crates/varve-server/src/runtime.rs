@@ -34,8 +34,9 @@ use crate::answers::Pace;
 use crate::config::ServerConfig;
 use crate::health::Trouble;
 use crate::identity;
+use crate::setup::SetupError;
 use crate::sharing::keep_up_for_ever;
-use crate::state::{ADMIN_THREADS, AppState, Door, SetupError, WorkerHandle};
+use crate::state::{ADMIN_THREADS, AppState, Door, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);

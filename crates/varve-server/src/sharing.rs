@@ -8,6 +8,7 @@
 //! unknown outcome. `peers` has the connections to other servers, `status` is `/cluster`, and
 //! `users` copies the users of a cluster to all its servers.
 
+mod headers;
 mod peers;
 mod status;
 mod users;
@@ -16,26 +17,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use http::header::{HeaderName, HeaderValue, LOCATION};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
+use http::header::{HeaderValue, LOCATION};
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 use varve_graph::{ErrorKind, Graph, Registry};
 use varve_kv::{Leader, Leadership};
 
+pub(crate) use self::headers::FORWARDED;
+use self::peers::Failed;
 pub(crate) use self::peers::Peers;
 pub(crate) use self::status::ROUTES;
 pub(crate) use self::users::{ROUTES as USERS_ROUTES, SharedUsers, keep_up_for_ever};
 use crate::config::{ConfigError, ServerConfig};
-use crate::errors::{ApiError, HandlerResult};
-use crate::explore::is_stream;
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::{Body, Response};
+use crate::respond::{Body, HandlerResult, Response};
 use crate::route::{Action, Route, Scope};
 use crate::service;
 use crate::state::AppState;
-
-/// Marks a request that another server has forwarded: it is not forwarded again.
-pub(crate) const FORWARDED: HeaderName = HeaderName::from_static("x-varve-forwarded");
 
 /// The first and the longest wait before a graph's leader is looked up again; each wait doubles.
 const AGAIN_FIRST: Duration = Duration::from_millis(20);
@@ -68,23 +67,13 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
         return Some(SYSTEM_GRAPH.to_owned());
     }
     match route.access.scope {
-        Scope::Metadata => state.metadata().map(|metadata| metadata.graph.clone()),
+        Scope::Metadata => state.repository_graph().map(str::to_owned),
         Scope::Graph => match context.graph_in_path() {
             Some(name) => Some(name.to_owned()),
-            None => crate::gremlin::graph_of(context),
+            None => (route.graph_of_body?)(context),
         },
         Scope::Server | Scope::Administration => None,
     }
-}
-
-/// Why forwarding a request failed.
-enum Failed {
-    /// The request has not begun: the server did not answer, or does not lead the graph.
-    NotBegun,
-    /// The request may have been carried out.
-    Unknown,
-    /// The request only reads, and the budget of answers has no room for its answer.
-    TooMuchHeld,
 }
 
 /// Carries out a request at the leader of its graph. The context has the body as received, perhaps
@@ -120,7 +109,9 @@ pub(crate) async fn work(
                 )));
             }
             // Forwarded answers are buffered whole, and a stream has no end.
-            Ok(GraphLocation::There(leader)) if is_stream(&context) => {
+            Ok(GraphLocation::There(leader))
+                if route.is_stream.is_some_and(|is_stream| is_stream(&context)) =>
+            {
                 return redirected(state, &context, &leader);
             }
             Ok(GraphLocation::There(leader)) => {
@@ -281,31 +272,4 @@ async fn leads_no_more(state: &AppState, graph: &str, leader: &Leader) {
             GraphLocation::Nobody | GraphLocation::Suspended => {}
         }
     }
-}
-
-/// Whether a header is about one connection, and so is not forwarded.
-fn is_of_connection(name: &HeaderName) -> bool {
-    matches!(
-        name.as_str(),
-        "connection"
-            | "keep-alive"
-            | "proxy-authenticate"
-            | "proxy-authorization"
-            | "proxy-connection"
-            | "te"
-            | "trailer"
-            | "transfer-encoding"
-            | "upgrade"
-            | "expect"
-            | "content-length"
-    )
-}
-
-/// The headers that are forwarded.
-fn forwarded_headers(headers: &HeaderMap) -> HeaderMap {
-    headers
-        .iter()
-        .filter(|(name, _)| !is_of_connection(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
 }

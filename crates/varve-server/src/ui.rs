@@ -5,10 +5,10 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use varve_ui::{Asset, Content};
 
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::negotiate;
 use crate::request::RequestContext;
-use crate::respond::{Body, ContentType, Response};
+use crate::respond::{Body, ContentType, HandlerResult, Response};
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Route, Scope};
 

@@ -1,6 +1,7 @@
 //! The bodies of errors.
 
 use super::*;
+use crate::respond::ContentType;
 
 #[test]
 fn no_answer_names_a_folder_of_the_server() {

@@ -6,7 +6,7 @@ use varve_model::{EdgeId, VertexId};
 
 use super::read_request::ReadRequest;
 use crate::errors::ApiError;
-use crate::hugegraph::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
 
 /// The vertices with these refs, each once.
 pub(super) fn vertex_ids(refs: &[String]) -> Result<Vec<VertexId>, ApiError> {

@@ -31,9 +31,9 @@ pub(crate) use self::followers::Followers;
 use self::followers::{FollowerSlot, WaitEnd};
 use self::page::{Form, Page};
 use crate::blocking::Turn;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::{Body, ContentType, Cut, Response};
+use crate::respond::{Body, ContentType, Cut, HandlerResult, Response};
 
 /// The category of the route.
 pub(super) const CATEGORY: &str = "changes";
@@ -45,11 +45,10 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const EMPTY_PAUSE: Duration = Duration::from_millis(250);
 
 /// Whether a request is answered by a stream of events.
-pub(crate) fn is_stream(context: &RequestContext) -> bool {
+pub(super) fn is_stream(context: &RequestContext) -> bool {
     let accept = context.headers().get(ACCEPT);
     let accept = accept.and_then(|accept| accept.to_str().ok());
-    context.route().category == CATEGORY
-        && accept.is_some_and(|accept| accept.contains("text/event-stream"))
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
 /// Answers with changes: as lines once, or as a stream of events.
@@ -64,13 +63,18 @@ pub(super) async fn changes(mut context: Box<RequestContext>) -> HandlerResult {
     let wait = wait(&context)?;
     let place = match wait.is_zero() {
         true => None,
-        false => Some(state.followers().enter(&context)?),
+        false => Some(state.feature::<Followers>().enter(&context)?),
     };
     let end = Instant::now() + wait;
     loop {
         let wait_end = match wait.is_zero() {
             true => WaitEnd::TimeOver,
-            false => state.followers().wait(&state, &graph, ask.since, end).await,
+            false => {
+                state
+                    .feature::<Followers>()
+                    .wait(&state, &graph, ask.since, end)
+                    .await
+            }
         };
         context.renew_identity()?;
         let page = read(&context, &graph, (&ask, Form::Lines), place.as_ref()).await?;
@@ -110,7 +114,10 @@ fn read(
         page::read(&graph, &ask, form, (now + most.min(left), &cancel))
     };
     async move {
-        let own = state.followers().turn_to_read(end_of_wait).await?;
+        let own = state
+            .feature::<Followers>()
+            .turn_to_read(end_of_wait)
+            .await?;
         let turn = Turn::until(deadline);
         state
             .run_request(route, (deadline, &turn), move || work(own))
@@ -151,7 +158,7 @@ struct Following {
 /// A stream of events. It ends when the client closes the connection, reads too slowly or loses
 /// its rights, when the server stops or the graph is dropped.
 fn events(context: &RequestContext, graph: Arc<Graph>, ask: Ask) -> HandlerResult {
-    let place = context.state().followers().enter(context)?;
+    let place = context.state().feature::<Followers>().enter(context)?;
     let following = Box::new(Following {
         reader: context.again(context.deadline()),
         graph,
@@ -178,7 +185,7 @@ impl Following {
             if self.ask.since >= self.ask.until {
                 return None;
             }
-            let followers = state.followers();
+            let followers = state.feature::<Followers>();
             let wait_end = followers
                 .wait(&state, &self.graph, self.ask.since, end)
                 .await;

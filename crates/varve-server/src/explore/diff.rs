@@ -12,10 +12,10 @@ use super::history::{changed, is_same};
 use super::output;
 use super::read_request::ReadRequest;
 use super::state::State;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::graph_scope_of;
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Growing;
+use crate::respond::{Growing, HandlerResult};
+use crate::wire::time::scope_of as graph_scope_of;
 
 /// A point of both times.
 #[derive(Debug, Default, Deserialize)]

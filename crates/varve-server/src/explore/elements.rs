@@ -10,8 +10,9 @@ use super::bodies::{at_most, edge_ids, vertex_ids};
 use super::output::{Answer, edge_ref, vertex_ref};
 use super::read_request::{ReadRequest, vertex_key};
 use super::state::State;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// Elements by id.
 #[derive(Debug, Default, Deserialize)]

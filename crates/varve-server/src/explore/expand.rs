@@ -13,9 +13,11 @@ use varve_view::{Expand, Flow, GraphView, Meter, ViewError};
 use super::bodies::{at_most, limit, vertex_ids};
 use super::output::{Answer, vertex_ref};
 use super::read_request::{ReadRequest, vertex_key};
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::{PropertiesJson, Way, edge_conditions};
+use crate::errors::ApiError;
+use crate::hugegraph::{Way, edge_conditions};
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
+use crate::wire::raw::PropertiesJson;
 
 /// Edges shown unless another number is asked for.
 const LIMIT: i64 = 100;

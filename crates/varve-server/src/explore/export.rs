@@ -21,13 +21,13 @@ use varve_view::{CancelToken, Elements, Flow, ScanAsk, ScanPosition, ViewError};
 
 use self::format::{Format, Writer};
 use super::read_request::Snapshot;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::graph_scope;
+use crate::errors::ApiError;
 use crate::identity::Identity;
 use crate::query_memory;
 use crate::request::RequestContext;
-use crate::respond::{Body, Cut, Response};
+use crate::respond::{Body, Cut, HandlerResult, Response};
 use crate::state::AppState;
+use crate::wire::time::scope as graph_scope;
 
 /// Elements of one piece.
 const PIECE: usize = 1_000;
@@ -79,7 +79,7 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
     let state = context.shared_state();
     let query = context.query()?;
     let format = Format::named(query.get("format").unwrap_or("jsonl"))?;
-    let place = state.exports().place(&state)?;
+    let place = state.feature::<Exports>().place(&state)?;
     let snapshot = Snapshot::of(context, graph_scope(query)?)?;
     let kinds = format.kinds(query.get("elements").filter(|kind| !kind.is_empty()))?;
     let parts = parts(&snapshot, kinds, query.get("label"))?;

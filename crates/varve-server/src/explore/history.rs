@@ -12,9 +12,10 @@ use super::output::{Answer, element_members};
 use super::read_request::{ReadRequest, write_instant};
 use super::versions::{Piece, Versions};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
 
 /// The default of the query parameter `limit`: the most versions in an answer.
 const LIMIT: usize = 100;

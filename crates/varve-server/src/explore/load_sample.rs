@@ -14,10 +14,11 @@ use varve_model::value::DataType;
 use varve_model::{CommitVersion, Datum, Instant};
 
 use self::data::{CITIES, COMPANIES, KNOWS, LIVES, PEOPLE, SIZES, WORKS};
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::{instant_text, store_batch};
+use crate::errors::ApiError;
+use crate::hugegraph::store_batch;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
+use crate::wire::time::instant_text;
 
 /// The variable that marks the sample as loaded. Its value is a [`Loaded`].
 const VARIABLE: &str = "~sample";

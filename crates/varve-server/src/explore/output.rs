@@ -10,8 +10,8 @@ use super::read_request::{ReadRequest, write_instant};
 use super::state::State;
 use crate::JsonWriter;
 use crate::errors::ApiError;
-use crate::hugegraph::output;
 use crate::respond::{Growing, Response};
+use crate::wire::output;
 
 /// A vertex id in the form of paths.
 pub(super) fn vertex_ref(id: &VertexId) -> String {

@@ -11,9 +11,9 @@ use super::config::ExploreConfig;
 use super::state::{self, State};
 use crate::JsonWriter;
 use crate::errors::ApiError;
-use crate::hugegraph::{graph_scope, instant_text};
 use crate::query_memory;
 use crate::request::RequestContext;
+use crate::wire::time::{instant_text, scope as graph_scope};
 
 /// The graph at one point of both times.
 pub(super) struct Snapshot {

@@ -7,8 +7,8 @@ use super::bodies::limit_of_query;
 use super::elements::edges_among;
 use super::output::Answer;
 use super::read_request::ReadRequest;
-use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// Vertices shown unless another number is asked for.
 const LIMIT: usize = 50;

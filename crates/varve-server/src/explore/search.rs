@@ -18,9 +18,11 @@ use super::output::{self, Answer};
 use super::read_request::ReadRequest;
 use super::state::State;
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::{OldForm, output as plain, parse_edge_id, parse_vertex_id};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::output as plain;
 
 /// Elements shown unless another number is asked for.
 const LIMIT: usize = 50;

@@ -9,8 +9,8 @@ use varve_view::{Elements, Flow, ScanAsk, ScannedElement, ViewError};
 use super::output::Answer;
 use super::read_request::{ReadRequest, write_instant};
 use crate::JsonWriter;
-use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// Elements of a label whose properties and times are sampled.
 const SAMPLED: usize = 1_000;

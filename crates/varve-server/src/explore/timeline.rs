@@ -10,8 +10,9 @@ use super::bodies::{at_most, edge_ids, limit, vertex_ids};
 use super::output::Answer;
 use super::read_request::{ReadRequest, write_instant};
 use super::versions::Versions;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// The default of `buckets`, the most entries in each list of an answer.
 const BUCKETS: i64 = 200;

@@ -2,12 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
+use crate::explore::Followers;
 use crate::global::{prometheus, system};
+use crate::gremlin::TransactionLimits;
 use crate::json::JsonWriter;
 use crate::metrics::{Gauge, RouteTotals};
 use crate::request::RequestContext;
-use crate::respond::{ContentType, Response};
+use crate::respond::{ContentType, HandlerResult, Response};
 use crate::state::AppState;
 
 /// Writes one kind of metric as a JSON object.
@@ -218,17 +220,17 @@ fn work_gauges(state: &AppState) -> [Counted; 5] {
         (
             "varve_changes_followers",
             "Followers of changes: streams of events, and calls that wait.",
-            state.followers().count(),
+            state.feature::<Followers>().count(),
         ),
         (
             "varve_gremlin_sessions",
             "Open Gremlin sessions.",
-            state.gremlin_sessions(),
+            state.feature::<TransactionLimits>().sessions(),
         ),
         (
             "varve_gremlin_held_bytes",
             "Bytes in memory of open Gremlin transactions and of the variables of sessions.",
-            state.gremlin_held_bytes(),
+            state.feature::<TransactionLimits>().held_bytes(),
         ),
     ]
 }

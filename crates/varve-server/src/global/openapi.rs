@@ -1,9 +1,8 @@
 //! Serves `/openapi.json`, the API description in the repository. The tests of this module compare
 //! it with the route table; tests over HTTP check their exchanges against the schemas in it.
 
-use crate::errors::HandlerResult;
 use crate::request::RequestContext;
-use crate::respond::{ContentType, Response};
+use crate::respond::{ContentType, HandlerResult, Response};
 
 /// `docs/openapi.json`, built into the binary.
 const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");

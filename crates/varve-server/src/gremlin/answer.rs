@@ -13,11 +13,11 @@ use varve_query::value::{
 };
 
 use super::weight;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::output;
+use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::Growing;
+use crate::respond::{Growing, HandlerResult};
+use crate::wire::output;
 
 /// The first capacity of the buffer, in bytes.
 const FIRST_BYTES: usize = 1_024;

@@ -15,8 +15,9 @@ use varve_view::MeterLimits;
 
 use super::host::GraphHost;
 use super::request::GremlinRequest;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 use crate::route::Handler;
 
 /// Bytes of the longest text that is parsed in place.

@@ -16,6 +16,7 @@ use varve_view::{Meter, ViewError};
 use super::host::{GraphHost, Options};
 use super::transaction::{self, Work};
 use crate::errors::ApiError;
+use crate::gremlin::TransactionLimits;
 use crate::query_memory;
 use crate::request::RequestContext;
 
@@ -93,7 +94,7 @@ pub(super) fn evaluate(
         host.is_in_session = true;
         host.work = kept.take();
         if let Some(work) = &mut host.work {
-            work.check_age(context.state().transactions.age_max)
+            work.check_age(context.state().feature::<TransactionLimits>().age_max)
                 .map_err(Failure::Query)?;
         }
         let ran = run(&script, environment, &mut host);

@@ -20,13 +20,14 @@ use super::scripting;
 use super::transaction::{COMMIT_EVERY, Work};
 use crate::blocking::aside;
 use crate::errors::ApiError;
-use crate::hugegraph::graph_scope;
+use crate::gremlin::TransactionLimits;
 use crate::identity::Identity;
 use crate::query_memory;
 use crate::request::RequestContext;
 use crate::rights;
 use crate::route::Action;
 use crate::state::AppState;
+use crate::wire::time::scope as graph_scope;
 
 /// The prefix of a graph's name in the name of its traversal source.
 pub(super) const SOURCE_PREFIX: &str = "__g_";
@@ -162,7 +163,7 @@ impl<'c> GraphHost<'c> {
         match &mut self.work {
             Some(work) => work.admit(access)?,
             None => {
-                let limits = &self.context.state().transactions;
+                let limits = self.context.state().feature::<TransactionLimits>();
                 let graph = Arc::clone(&served.graph);
                 self.work = Some(Work::new((graph, access), self.may_write, limits));
             }

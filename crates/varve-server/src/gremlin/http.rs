@@ -14,11 +14,10 @@ use super::host::Names;
 use super::message::{self, Ask, Job};
 use super::parts::{Answer, too_large};
 use super::status::{Asked, Refusal};
-use crate::errors::HandlerResult;
 use crate::json::JsonWriter;
 use crate::negotiate;
 use crate::request::RequestContext;
-use crate::respond::{ContentType, Response};
+use crate::respond::{ContentType, HandlerResult, Response};
 use crate::route::Verb;
 use crate::state::Door;
 

@@ -27,12 +27,12 @@ use super::request::value_of;
 use super::transaction::{self, TransactionLimits, Work};
 use super::{answer, scripting};
 use crate::config::ServerConfig;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
 use crate::query_memory;
 use crate::request::RequestContext;
-use crate::respond::Growing;
+use crate::respond::{Growing, HandlerResult};
 
 /// Steps that the script of a job may take.
 const JOB_STEPS_MAX: u64 = 1_000_000_000;

@@ -20,6 +20,7 @@ use varve_view::ViewError;
 use super::status::Refusal;
 use super::transaction::Work;
 use super::weight::{self, TooLarge};
+use crate::gremlin::TransactionLimits;
 use crate::state::AppState;
 
 /// Bytes that the variables of one session may hold, about.
@@ -86,7 +87,7 @@ struct SessionSlot(Arc<AppState>);
 impl SessionSlot {
     fn take(state: &Arc<AppState>) -> Option<Self> {
         let most = state.config().gremlin.sessions_max;
-        let taken = &state.gremlin_sessions;
+        let taken = &state.feature::<TransactionLimits>().sessions;
         let more = |open| (open < most).then_some(open + 1);
         let entered = taken.try_update(Ordering::Relaxed, Ordering::Relaxed, more);
         entered.ok().map(|_| Self(Arc::clone(state)))
@@ -95,7 +96,10 @@ impl SessionSlot {
 
 impl Drop for SessionSlot {
     fn drop(&mut self) {
-        self.0.gremlin_sessions.fetch_sub(1, Ordering::Relaxed);
+        self.0
+            .feature::<TransactionLimits>()
+            .sessions
+            .fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -123,7 +127,7 @@ impl Sessions {
                  again later"
             )));
         };
-        let held = Arc::clone(&self.state.transactions.held);
+        let held = Arc::clone(&self.state.feature::<TransactionLimits>().held);
         let session = Arc::new(Mutex::new(Session {
             share: Some(held.share()),
             ..Session::default()
@@ -168,7 +172,7 @@ impl Sessions {
         tokio::time::sleep_until(idle_at.min(self.next_look.get())).await;
         let now = Instant::now();
         if now >= self.next_look.get() {
-            let age_max = self.state.transactions.age_max;
+            let age_max = self.state.feature::<TransactionLimits>().age_max;
             self.next_look.set(now + (age_max / LOOKS).max(LOOK_MIN));
             for open in self.open.borrow().values() {
                 // A request in work has its own deadline.

@@ -9,6 +9,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use varve_graph::optimistic::{
@@ -26,7 +27,7 @@ use varve_view::{AccessPolicy, Meter, ViewError};
 use super::reading;
 use crate::config::GremlinConfig;
 use crate::errors::ApiError;
-use crate::hugegraph::{scope_instant, scope_version};
+use crate::wire::time::{commit_version as scope_version, instant as scope_instant};
 
 /// The most runs of a script whose commits conflict with others.
 const RUNS_MAX: u32 = 8;
@@ -36,7 +37,7 @@ const WAIT_MAX: Duration = Duration::from_millis(64);
 /// Names the owners of the budget in the error about an exhausted budget.
 const WHOSE: &str = "All open transactions and sessions together (gremlin.held_bytes_max)";
 
-/// The limits of transactions.
+/// The limits of transactions and sessions, and the sessions that are open.
 #[derive(Debug)]
 pub(crate) struct TransactionLimits {
     /// The limits of one transaction.
@@ -45,6 +46,8 @@ pub(crate) struct TransactionLimits {
     pub(crate) held: Arc<HeldBytes>,
     /// How long the transaction of a session may be open.
     pub(super) age_max: Duration,
+    /// Open sessions.
+    pub(super) sessions: AtomicUsize,
 }
 
 impl TransactionLimits {
@@ -59,7 +62,18 @@ impl TransactionLimits {
             },
             held,
             age_max: Duration::from_millis(config.transaction_ms),
+            sessions: AtomicUsize::new(0),
         }
+    }
+
+    /// Sessions that are open now.
+    pub(crate) fn sessions(&self) -> usize {
+        self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that open transactions and the variables of sessions hold now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held.held()
     }
 }
 

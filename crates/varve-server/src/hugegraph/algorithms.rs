@@ -20,14 +20,15 @@ use varve_traversal::TraversalError;
 use varve_view::{CancelToken, MeterLimits, ViewError};
 
 use crate::config::ServerConfig;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::graph::{scope, scope_of};
+use crate::errors::ApiError;
 use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
 use crate::query_memory;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
+use crate::wire::time::{scope, scope_of};
 
 use parameters::{Given, Parameters};
 use run::{ALGORITHMS, Algorithm, Job};
@@ -86,7 +87,7 @@ struct Input {
 
 /// Runs the algorithms of all graphs.
 #[derive(Debug)]
-pub(super) struct Algorithms {
+pub(crate) struct Algorithms {
     /// The most bytes that one algorithm may hold; `memory` counts those of all jobs.
     bytes_max: u64,
     memory: Arc<HeldBytes>,
@@ -94,14 +95,14 @@ pub(super) struct Algorithms {
 
 impl Algorithms {
     /// A runner with the limits of this server.
-    pub(super) fn new(config: &ServerConfig, memory: Arc<HeldBytes>) -> Self {
+    pub(crate) fn new(config: &ServerConfig, memory: Arc<HeldBytes>) -> Self {
         Self {
             bytes_max: config.max_algorithm_bytes as u64,
             memory,
         }
     }
 
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         graph: &Arc<Graph>,
         task: &TaskSpec,

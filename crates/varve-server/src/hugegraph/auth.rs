@@ -28,13 +28,13 @@ use varve_auth::{
 
 use self::fields::Fields;
 use crate::access::SERVER;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::graph_scope;
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Parameter, Route, Scope, Verb};
 use crate::router::PathForm;
+use crate::wire::time::scope as graph_scope;
 
 type Answered = fn(&RequestContext) -> HandlerResult;
 

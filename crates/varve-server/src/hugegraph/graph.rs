@@ -2,7 +2,7 @@
 //! elements by several ids.
 //!
 //! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write
-//! `valid_from` and `valid_to`; see [`time`]. A small write is prepared on the serving thread and
+//! `valid_from` and `valid_to`; see [`crate::wire::time`]. A small write is prepared on the serving thread and
 //! awaits its commit without blocking that thread. Large bodies, writes that must wait for a latch,
 //! and listings go to the pool, except short listings of a vertex's edges.
 
@@ -11,33 +11,19 @@ mod edges;
 #[cfg(test)]
 mod fuzz;
 mod history;
-mod ids;
 mod input;
 mod listing;
-mod open_values;
-pub(crate) mod output;
 mod periods;
-mod predicate;
 mod scan;
 mod submit;
-mod time;
 mod timed;
 mod timeline;
-mod typed_values;
 mod update;
 mod vertices;
 
-pub use time::parse_instant;
-
 pub(crate) use batch::store as store_batch;
-pub(crate) use ids::{OldForm, parse_edge_id, parse_vertex_id};
-pub(crate) use input::PropertiesJson;
-pub(super) use input::Raw;
 pub(super) use listing::{direction, named};
-pub(crate) use predicate::condition_of_right;
-pub(super) use predicate::{Reading, condition_of_any};
 pub(super) use submit::Target;
-pub(crate) use time::{commit_version, instant, instant_text, scope, scope_of};
 pub(super) use timed::Timed;
 
 use crate::rights::{self, Needs};
@@ -51,7 +37,7 @@ const WRITE: [Parameter; 3] = [
     PERIOD[1],
     Parameter::new("skip_unchanged", BOOLEAN, "false"),
 ];
-/// Whether an answer also has properties that the read mode hides: see [`time::detail`].
+/// Whether an answer also has properties that the read mode hides: see [`crate::wire::time::detail`].
 const STORED: Parameter = Parameter::new("stored", BOOLEAN, "false");
 const BOOLEAN: &str = "boolean";
 const LONG: &str = "long";

@@ -5,11 +5,11 @@ use varve_graph::ErrorKind;
 use varve_graph::schema::{GraphMode, ReadMode, SchemaMode};
 
 use crate::access;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::negotiate::is_json;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
 

@@ -9,13 +9,15 @@ mod rows;
 use varve_auth::{ADMIN, Account, RecordKind};
 use varve_graph::Graph;
 use varve_graph::schema::SchemaKind;
-use varve_graph::tasks::{Task, TaskDetail, TaskId, TaskPage, TaskQuery, TaskStatus, TaskType};
+use varve_graph::tasks::{
+    NewTask, Task, TaskDetail, TaskId, TaskPage, TaskQuery, TaskStatus, TaskType,
+};
 
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::identity::Identity;
 use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 use rows::{Pages, Place, Rows};
@@ -103,6 +105,16 @@ fn write_page(next: Option<impl std::fmt::Display>, json: &mut JsonWriter) {
         Some(next) => json.string(&next.to_string()),
         None => json.null(),
     };
+}
+
+/// Submits a job in the name of the client. The answer has the number of its task.
+pub(crate) fn submit(context: &RequestContext, graph: &Graph, task: NewTask) -> HandlerResult {
+    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
+    let mut json = JsonWriter::with_capacity(32);
+    json.begin_object();
+    json.key("task_id").unsigned(id.0);
+    json.end_object();
+    Ok(Response::created(json.finish()))
 }
 
 /// The tasks that a client sees.

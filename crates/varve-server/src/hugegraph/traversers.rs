@@ -21,8 +21,8 @@ mod weighted;
 
 pub(crate) use bodies::{Way, conditions};
 
-use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 

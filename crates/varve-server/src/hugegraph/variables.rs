@@ -6,10 +6,10 @@ use varve_kv::Flow;
 use varve_model::Datum;
 
 use crate::datum::{self, JsonDatum};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::{Growing, Response};
+use crate::respond::{Growing, HandlerResult, Response};
 use crate::rights;
 use crate::route::{Handler, Route, Scope};
 

@@ -14,10 +14,10 @@ use varve_omrs::requests::{
 use varve_omrs::{Exception, OmrsError};
 
 use super::Metadata;
-use crate::errors::{ApiError, HandlerResult, without_folders};
+use crate::errors::{ApiError, without_folders};
 use crate::health::Trouble;
 use crate::request::RequestContext;
-use crate::respond::{Body, ContentType, Response};
+use crate::respond::{Body, ContentType, HandlerResult, Response};
 use crate::route::Action;
 use crate::router::PathForm;
 use crate::state::AppState;
@@ -136,7 +136,7 @@ impl<'a> Call<'a> {
         if context.path_form() == PathForm::Enterprise {
             return Err(OmrsError::new(Message::NoEnterpriseRepository, &[]).into());
         }
-        let Some(metadata) = context.state().metadata() else {
+        let Some(metadata) = context.state().find_feature::<Metadata>() else {
             return Err(OmrsError::new(Message::NoLocalRepository, &[]).into());
         };
         let server = context.path_parameter("serverName");
@@ -329,7 +329,10 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
 /// The length limit of an answer, in bytes. The answer of a write has no limit, since it contains
 /// only what the client sent.
 fn answer_bytes_max(context: &RequestContext) -> usize {
-    match (context.state().metadata(), context.route().access.action) {
+    match (
+        context.state().find_feature::<Metadata>(),
+        context.route().access.action,
+    ) {
         (Some(metadata), Action::Read) => metadata.repository.answer_bytes_max(),
         _ => usize::MAX,
     }
@@ -349,7 +352,7 @@ pub(super) fn refuse<R: OmrsResponse>(
 }
 
 fn repository_name(state: &AppState) -> &str {
-    let metadata = state.metadata();
+    let metadata = state.find_feature::<Metadata>();
     metadata.map_or(NO_REPOSITORY, |metadata| metadata.repository.name())
 }
 

@@ -14,7 +14,7 @@ use super::{ConnectionService, Counted, HttpResponse};
 use crate::access;
 use crate::admission::BodyShare;
 use crate::audit::{self, Entry};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::global::wadl;
 use crate::hugegraph::session;
 use crate::identity::{self, Claimed, Identity};
@@ -23,7 +23,7 @@ use crate::origin;
 use crate::parameters;
 use crate::queries::Slow;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::rights::Needs;
 use crate::route::{Route, Scope};
 use crate::router::{Captures, PathForm, RouteMatch};
@@ -262,7 +262,7 @@ impl Exchange {
             request: who.request.as_deref(),
             address: self.address,
             method: method.as_str(),
-            route,
+            route: route.map(|route| route.pattern),
             action: route.map(|route| route.access.action),
             graph: who.graph.as_deref(),
             status: who.refused.get().copied().unwrap_or(status),

@@ -13,10 +13,11 @@ use varve_view::CancelToken;
 
 use crate::blocking::Turn;
 use crate::body;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::negotiate;
 use crate::queries::{Queries, Running as Listed};
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::state::AppState;
 

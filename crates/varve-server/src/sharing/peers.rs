@@ -24,11 +24,12 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-use super::{FORWARDED, Failed, forwarded_headers};
+use super::headers::{FORWARDED, forwarded_headers};
 use crate::answers::Share;
 use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
+use crate::sharing::SharedUsers;
 use crate::state::AppState;
 use crate::tls::Tls;
 
@@ -53,6 +54,16 @@ impl std::fmt::Debug for Peers {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Peers").finish_non_exhaustive()
     }
+}
+
+/// Why forwarding a request failed.
+pub(super) enum Failed {
+    /// The request has not begun: the server did not answer, or does not lead the graph.
+    NotBegun,
+    /// The request may have been carried out.
+    Unknown,
+    /// The request only reads, and the budget of answers has no room for its answer.
+    TooMuchHeld,
 }
 
 /// A request to another server, and the memory that its answer may take.
@@ -224,7 +235,9 @@ fn proof_of_certificate(context: &RequestContext) -> Option<HeaderValue> {
         return None;
     };
     let state = context.state();
-    state.shared_users.as_ref()?.token(state.auth()?, principal)
+    state
+        .find_feature::<SharedUsers>()?
+        .token(state.auth()?, principal)
 }
 
 /// Opens a connection; `None` if the other server accepts none, or has no valid certificate.

@@ -2,10 +2,9 @@
 
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 
-use crate::errors::HandlerResult;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::route::{Class, Handler, Route, Scope};
 
 /// The routes of this module.

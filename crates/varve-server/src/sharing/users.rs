@@ -4,30 +4,30 @@
 //! and answers 503 when that is too old. `/cluster/users` gives the copy, with the hashes of
 //! passwords, to servers that have the cluster's key.
 
-use std::collections::HashMap;
+mod shared;
+
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use bytes::Buf;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{Method, Request, StatusCode};
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use varve_auth::{Account, Auth, AuthError, ClusterKey, DirectoryCopy, Principal, Store};
-use varve_graph::Registry;
+use varve_auth::{Auth, AuthError, DirectoryCopy, Store};
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 use varve_kv::Leader;
 
+pub(crate) use self::shared::SharedUsers;
 use super::FORWARDED;
 use super::peers::Asked;
-use crate::config::{ConfigError, ServerConfig};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
+use crate::jobs::check_owners;
 use crate::request::RequestContext;
-use crate::respond::{Body, Response};
+use crate::respond::{Body, HandlerResult, Response};
 use crate::rights::Needs;
 use crate::route::{Class, Handler, Route, Scope, Verb};
-use crate::state::{AppState, SetupError, WorkerHandle, check_owners};
+use crate::state::{AppState, WorkerHandle};
 
 /// The interval at which a server asks the leader for the users.
 const EVERY: Duration = Duration::from_millis(250);
@@ -36,14 +36,6 @@ const ANSWER_WAIT: Duration = Duration::from_secs(5);
 /// The interval at which a server reports uses of API tokens, and the most uses of one report.
 const USES_EVERY: Duration = Duration::from_secs(60);
 const USES_MAX: usize = 1_000;
-/// The validity, in seconds, of a token for forwarded requests of a client with a certificate. The
-/// clocks of servers may differ by some minutes, so the token is valid for longer than it is used
-/// ([`TOKEN_USED`]).
-const TOKEN_SECONDS: i64 = 360;
-const TOKEN_USED: Duration = Duration::from_secs(30);
-/// The most of these tokens that are cached.
-const TOKENS_MAX: usize = 10_000;
-
 /// The header that proves that a request, or its answer, comes from a server of the cluster.
 const PROOF: HeaderName = HeaderName::from_static("x-varve-cluster-proof");
 
@@ -56,91 +48,6 @@ pub(crate) static ROUTES: &[Route] = &[Route::post(
 .needs(Needs::Nothing)
 .of("cluster", "ClusterAPI")
 .class(Class::Control)];
-
-/// The state with which a server copies the users from their leader.
-#[derive(Debug)]
-pub(crate) struct SharedUsers {
-    key: ClusterKey,
-    /// Held while the leader is asked, so that an older copy does not replace a newer one. The
-    /// value is when the last answered request began.
-    asking: tokio::sync::Mutex<Option<Instant>>,
-    uses_sent: Mutex<Instant>,
-    /// Lets jobs run once the users are known.
-    jobs: Once,
-    /// Tokens for clients that authenticate by certificates, and when they were made.
-    tokens: Mutex<HashMap<Account, (String, Instant)>>,
-}
-
-impl SharedUsers {
-    /// Reads the cluster's key. `None` unless several servers have the same users.
-    ///
-    /// # Errors
-    /// When `auth.cluster_key_file` is missing, cannot be read or has no key.
-    pub(crate) fn open(
-        config: &ServerConfig,
-        graphs: &Registry,
-    ) -> Result<Option<Self>, SetupError> {
-        if !graphs.is_shared() || !config.auth.enabled {
-            return Ok(None);
-        }
-        let refused = |option, reason: &str| {
-            Err(SetupError::Config(ConfigError {
-                option,
-                reason: reason.to_owned(),
-            }))
-        };
-        let file = &config.auth.cluster_key_file;
-        if file.as_os_str().is_empty() {
-            return refused(
-                "auth.cluster_key_file",
-                "must be given with auth.enabled where servers share a store: they ask each other for the users",
-            );
-        }
-        let key = std::fs::read_to_string(file).map_err(|source| SetupError::Io {
-            what: format!("read {} (auth.cluster_key_file)", file.display()),
-            source,
-        })?;
-        let Some(key) = ClusterKey::new(key.trim().as_bytes()) else {
-            let reason = format!(
-                "must have a key of at least {} bytes",
-                ClusterKey::BYTES_MIN
-            );
-            return refused("auth.cluster_key_file", &reason);
-        };
-        Ok(Some(Self {
-            key,
-            asking: tokio::sync::Mutex::default(),
-            uses_sent: Mutex::new(Instant::now()),
-            jobs: Once::new(),
-            tokens: Mutex::default(),
-        }))
-    }
-
-    /// A header with a token for a client that authenticated by its certificate.
-    pub(super) fn token(&self, auth: &Auth, client: &Principal) -> Option<HeaderValue> {
-        let mut tokens = self.tokens.lock();
-        let account = client.account();
-        let kept = tokens.get(&account);
-        let kept = kept.filter(|(token, made)| {
-            // A token from before the last change of the user's password is invalid.
-            made.elapsed() < TOKEN_USED && auth.check_token(token).is_some()
-        });
-        let token = match kept {
-            Some((token, _)) => token.clone(),
-            None => {
-                let token = auth.token(client, Some(TOKEN_SECONDS)).ok()?;
-                if tokens.len() >= TOKENS_MAX {
-                    tokens.clear();
-                }
-                tokens.insert(account, (token.clone(), Instant::now()));
-                token
-            }
-        };
-        let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
-        header.set_sensitive(true);
-        Some(header)
-    }
-}
 
 /// A server's request for the users.
 #[derive(Serialize, Deserialize)]
@@ -158,7 +65,7 @@ async fn copy(context: Box<RequestContext>) -> HandlerResult {
     let proof = context.headers().get(PROOF);
     let proof = proof.and_then(|proof| proof.to_str().ok()).unwrap_or("");
     let is_proved = |shared: &&SharedUsers| shared.key.verifies(proof, &context.body);
-    let shared = state.shared_users.as_ref().filter(is_proved);
+    let shared = state.find_feature::<SharedUsers>().filter(is_proved);
     let Some((auth, shared)) = state.auth().zip(shared) else {
         return Err(ApiError::forbidden(
             "Only servers of this cluster may ask for its users",
@@ -188,7 +95,7 @@ async fn copy(context: Box<RequestContext>) -> HandlerResult {
 
 /// Keeps the users of this server current.
 pub(crate) async fn keep_up_for_ever(worker: &WorkerHandle) {
-    if worker.state.shared_users.is_none() {
+    if worker.state.find_feature::<SharedUsers>().is_none() {
         return;
     }
     loop {
@@ -207,7 +114,7 @@ pub(super) fn are_changed(route: &Route) -> bool {
 /// again in the next round.
 pub(super) async fn keep_up_since(worker: &WorkerHandle, since: Instant) {
     let state = &*worker.state;
-    let (Some(auth), Some(shared)) = (state.auth(), &state.shared_users) else {
+    let (Some(auth), Some(shared)) = (state.auth(), state.find_feature::<SharedUsers>()) else {
         return;
     };
     let mut asked = shared.asking.lock().await;

@@ -25,7 +25,7 @@ pub(crate) enum Door {
 pub(crate) const ADMIN_THREADS: usize = 1;
 
 /// Threads of all listeners.
-pub(super) fn serving_threads(config: &ServerConfig) -> usize {
+pub(crate) fn serving_threads(config: &ServerConfig) -> usize {
     let own = match config.gremlin.listen.is_empty() {
         true => 0,
         false => config.thread_count(),

@@ -8,8 +8,8 @@ use varve_graph::schema::Schema;
 use varve_model::{CommitVersion, Element, ElementId};
 
 use crate::errors::ApiError;
-use crate::hugegraph::scope_version;
 use crate::request::RequestContext;
+use crate::wire::time::commit_version as scope_version;
 
 /// Changes of one answer by default.
 const LIMIT: i64 = 1_000;

@@ -9,8 +9,9 @@ use super::super::read_request::Snapshot;
 use super::super::state::State;
 use crate::JsonWriter;
 use crate::errors::ApiError;
-use crate::hugegraph::{instant_text, output as plain};
 use crate::respond::ContentType;
+use crate::wire::output as plain;
+use crate::wire::time::instant_text;
 
 /// How elements are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -234,7 +234,7 @@ impl Desk {
             request: audit::request_id(context.headers()),
             address: context.address,
             method: "WEBSOCKET",
-            route: Some(context.route()),
+            route: Some(context.route().pattern),
             action: Some(context.route().access.action),
             graph: None,
             status,

@@ -4,8 +4,8 @@ use varve_graph::GraphError;
 use varve_graph::read::View;
 use varve_traversal::{Node, Projection};
 
-use crate::hugegraph::graph::output;
 use crate::json::JsonWriter;
+use crate::wire::output;
 
 /// A number for each vertex.
 pub(super) enum Scores<'a> {

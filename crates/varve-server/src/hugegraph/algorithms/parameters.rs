@@ -13,7 +13,7 @@ use varve_model::{
 
 use super::run::Algorithm;
 use crate::errors::ApiError;
-use crate::hugegraph::graph::parse_vertex_id;
+use crate::wire::ids::parse_vertex_id;
 
 /// The most iterations that a client may request.
 const TIMES_MAX: u64 = 2_000;

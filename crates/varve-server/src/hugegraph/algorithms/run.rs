@@ -476,5 +476,5 @@ fn shortest(job: &Job<'_>) -> Result<String, GraphError> {
 }
 
 fn ids_one(json: &mut JsonWriter, id: &VertexId) {
-    crate::hugegraph::graph::output::vertex_id(json, id);
+    crate::wire::output::vertex_id(json, id);
 }

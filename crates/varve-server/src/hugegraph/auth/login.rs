@@ -8,10 +8,10 @@ use serde_json::json;
 use varve_auth::{AuthError, Principal, Proof};
 
 use super::auth;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::identity::PendingLogin;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 
 /// The body of a login.
 #[derive(Deserialize)]

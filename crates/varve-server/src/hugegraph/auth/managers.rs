@@ -8,9 +8,9 @@ use varve_auth::{ADMIN, Permission, RecordKind};
 
 use super::Call;
 use super::shown::GRAPH_SPACE;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 
 /// The types of managers.
 const TYPES: [&str; 3] = ["SPACE", "SPACE_MEMBER", "ADMIN"];

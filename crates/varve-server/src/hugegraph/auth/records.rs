@@ -9,8 +9,8 @@ use varve_auth::{
 
 use super::fields::Fields;
 use super::{Call, changed};
-use crate::errors::{ApiError, HandlerResult};
-use crate::respond::Response;
+use crate::errors::ApiError;
+use crate::respond::{HandlerResult, Response};
 
 /// Records of a list, unless the request names a limit.
 const LIMIT: i64 = 100;

@@ -10,10 +10,9 @@ use http::request::Parts;
 use serde_json::json;
 
 use super::login;
-use crate::errors::HandlerResult;
 use crate::origin;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::state::AppState;
 
 /// The cookie's name. `-` and the port follow, unless the port is the scheme's default.

@@ -8,9 +8,9 @@ use varve_auth::{ApiToken, DirectoryError, Id, NewApiToken, Restriction};
 
 use super::Call;
 use super::shown::date;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 
 /// The body of a request for a token.
 #[derive(Deserialize)]

@@ -5,8 +5,8 @@ use varve_auth::{Permission, RecordKind, User, UserPatch};
 
 use super::fields::Fields;
 use super::{Call, changed, is_admin, shown};
-use crate::errors::{ApiError, HandlerResult};
-use crate::respond::Response;
+use crate::errors::ApiError;
+use crate::respond::{HandlerResult, Response};
 
 pub(super) fn create(call: &Call<'_>, fields: &Fields) -> HandlerResult {
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Call;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 
 /// The body of a change.
 #[derive(Deserialize)]

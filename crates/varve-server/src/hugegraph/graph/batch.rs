@@ -7,16 +7,16 @@ use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
 use varve_model::{CommitVersion, ElementId};
 
 use super::input::{self, EachOf, EdgeJson, ElementJson, GraphBatchJson, Input, Listed};
-use super::output;
 use super::periods::{Changes, of_element};
 use super::submit::{Target, submit};
 use super::vertices::no_body;
 use crate::JsonWriter;
 use crate::config::BATCH_ELEMENTS_MAX;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::quick;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
+use crate::wire::output;
 
 /// Bytes of an element in a batch request, about; for the initial capacity of buffers.
 const ELEMENT_JSON_BYTES: usize = 64;

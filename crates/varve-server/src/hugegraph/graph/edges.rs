@@ -6,16 +6,16 @@ use varve_graph::write::Mutation;
 use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
-use super::ids::{OldForm, parse_edge_id};
 use super::input::{self, EdgeJson};
 use super::periods::Changes;
 use super::submit::{Target, submit, submit_or};
 use super::vertices::{missing, no_body, no_such, one};
-use super::{output, time};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
+use crate::wire::ids::{OldForm, parse_edge_id};
+use crate::wire::{output, time};
 
 /// Creates an edge, or overwrites it as a whole: 201 and the edge.
 pub(super) async fn create(context: Box<RequestContext>) -> HandlerResult {

@@ -22,16 +22,16 @@ use varve_model::schema::{Frequency, IdStrategy};
 use varve_model::value::{Cardinality, DataType};
 use varve_testkit::random::Random;
 
-use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::input::{
     EachOf, EdgeJson, EdgeUpdateJson, ElementJson, GraphBatchJson, Input, Listed, UpdateJson,
     VertexJson, VertexUpdateJson,
 };
 use super::periods::Given;
-use super::predicate::{Reading, conditions};
-use super::{output, time};
 use crate::JsonWriter;
 use crate::json::quick;
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::predicate::{Reading, conditions};
+use crate::wire::{output, time};
 
 /// A vertex as JSON, and whether its id was generated.
 type Row = (Vec<u8>, bool);

@@ -27,13 +27,13 @@ use varve_model::{CommitVersion, ElementId, Instant, TemporalScope};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
-use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::submit::Target;
-use super::{output, time, typed_values};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::{Query, RequestContext};
-use crate::respond::{Growing, Response};
+use crate::respond::{Growing, HandlerResult, Response};
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::{output, time, typed_values};
 
 /// Entries of a page, unless the request names a limit.
 const LIMIT: i64 = 100;

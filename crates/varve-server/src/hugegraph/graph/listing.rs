@@ -5,16 +5,16 @@ use varve_graph::query::{self, EdgeQuery, NextPage, VertexQuery};
 use varve_kv::Flow;
 use varve_model::{Direction, ElementId};
 
-use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
-use super::predicate::{self, Reading};
 use super::submit::Target;
 use super::timed::Timed;
-use super::{output, time};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::Detail;
 use crate::request::{Query, RequestContext};
-use crate::respond::{Growing, Response};
+use crate::respond::{Growing, HandlerResult, Response};
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::predicate::Reading;
+use crate::wire::{output, predicate, time};
 
 /// Elements that are written between two checks of the deadline.
 const DEADLINE_EVERY: usize = 256;

@@ -5,9 +5,9 @@ use varve_graph::element::RawValue;
 use varve_graph::write::{Mutation, WritePeriod};
 use varve_model::Instant;
 
-use super::time;
 use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::wire::time;
 
 /// The valid period that an element gives: `None` = not given, [`RawValue::Null`] = no bound.
 #[derive(Debug, Default, PartialEq)]

@@ -10,11 +10,11 @@ use varve_graph::query::{self, EdgeQuery, VertexQuery};
 use super::listing::Listing;
 use super::submit::Target;
 use super::timed::Timed;
-use super::{output, time};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
+use crate::wire::{output, time};
 
 /// The minimum of the parameter `split_size`, in bytes.
 const SPLIT_SIZE_MIN: i64 = 1 << 20;

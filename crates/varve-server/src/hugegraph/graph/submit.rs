@@ -12,9 +12,9 @@ use varve_graph::write::{Contention, IdRef, Ticket, WriteRequest, Written};
 use varve_model::{EdgeId, TemporalScope, VertexId};
 
 use super::periods::Changes;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 
 /// Bodies up to this size are read, checked and prepared on the serving thread; larger ones would
 /// delay its other connections.

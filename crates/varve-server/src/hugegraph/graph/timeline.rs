@@ -16,13 +16,13 @@ use varve_graph::schema::Schema;
 use varve_model::{ElementId, Instant, Period, TemporalScope};
 
 use super::history::{instant, limit, until_deadline};
-use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::submit::Target;
-use super::{output, time};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Growing;
+use crate::respond::{Growing, HandlerResult};
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::{output, time};
 
 /// States that are held in memory at once. Each may be as large as a request body.
 const HELD_MAX: usize = 100;

@@ -9,16 +9,16 @@ use varve_graph::schema::Schema;
 use varve_model::ElementId;
 
 use super::batch::{Sizes, null_record};
-use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::input::{self, EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
-use super::output;
 use super::periods::Changes;
 use super::submit::{Elements, Target, submit};
 use super::vertices::{no_body, one};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
+use crate::wire::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use crate::wire::output;
 
 /// Appends to or eliminates from a vertex: 200 and the vertex.
 pub(super) async fn vertex(context: Box<RequestContext>) -> HandlerResult {

@@ -7,15 +7,15 @@ use varve_graph::{ErrorKind, GraphError};
 use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
-use super::ids::parse_vertex_id;
 use super::input::{self, VertexJson};
 use super::periods::Changes;
 use super::submit::{Elements, Target, submit, submit_or};
-use super::{output, time};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
+use crate::wire::ids::parse_vertex_id;
+use crate::wire::{output, time};
 
 /// Creates a vertex, or overwrites it as a whole: 201 and the vertex.
 pub(super) async fn create(context: Box<RequestContext>) -> HandlerResult {

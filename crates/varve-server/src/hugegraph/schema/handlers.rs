@@ -17,10 +17,10 @@ use super::messages::{
     EdgeLabelBody, IndexLabelBody, PropertyKeyBody, Show, VertexLabelBody, show_stored,
 };
 use super::sight::{Seen, Sight};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{HandlerResult, Response};
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 

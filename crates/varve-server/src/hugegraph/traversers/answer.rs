@@ -10,10 +10,10 @@ use varve_view::Flow;
 
 use super::parameters::{Ground, refused};
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
-use crate::hugegraph::graph::output;
+use crate::errors::ApiError;
 use crate::request::{Query, RequestContext};
-use crate::respond::Growing;
+use crate::respond::{Growing, HandlerResult};
+use crate::wire::output;
 
 /// Items that are written between two checks of the deadline.
 const DEADLINE_EVERY: usize = 256;

@@ -11,7 +11,8 @@ use varve_traversal::{EdgeFilter, Step, VertexFilter};
 
 use super::parameters::{DEGREE, degrees};
 use crate::errors::ApiError;
-use crate::hugegraph::graph::{PropertiesJson, Raw, Reading, condition_of_any};
+use crate::wire::predicate::{Reading, condition_of_any};
+use crate::wire::raw::{PropertiesJson, Raw};
 
 /// A direction in a body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -167,7 +168,7 @@ macro_rules! step_body {
             #[serde(default, borrow)]
             pub(super) labels: Option<Vec<std::borrow::Cow<'a, str>>>,
             #[serde(default, borrow)]
-            pub(super) properties: Option<$crate::hugegraph::graph::PropertiesJson<'a>>,
+            pub(super) properties: Option<$crate::wire::raw::PropertiesJson<'a>>,
             #[serde(default = "crate::hugegraph::traversers::bodies::degree", alias = "degree")]
             pub(super) max_degree: i64,
             #[serde(default)]
@@ -237,7 +238,7 @@ impl IdJson<'_> {
         match &self.0.0 {
             // A UUID is written as `U"…"` in a text.
             RawValue::Text(text) if text.starts_with("U\"") => {
-                crate::hugegraph::graph::parse_vertex_id(text)
+                crate::wire::ids::parse_vertex_id(text)
             }
             raw => Ok(vertex_id(raw)?),
         }

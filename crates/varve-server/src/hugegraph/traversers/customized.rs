@@ -16,8 +16,9 @@ use super::parameters::{
 };
 use super::paths::default_paths;
 use super::sources::{ENDS, VerticesBody, check_count};
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 step_body! {
     /// A step whose edges are weighed, and of which the first `sample` are taken.

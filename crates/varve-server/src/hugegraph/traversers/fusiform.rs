@@ -13,8 +13,9 @@ use super::parameters::{
 };
 use super::paths::default_paths;
 use super::sources::VerticesBody;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -10,8 +10,9 @@ use super::parameters::{
     CAPACITY, Ground, LIMIT, NO_LIMIT, capacity, default_capacity, default_limit, existing, limit,
     positive, refused, required, step, vertex_of,
 };
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// K-out with query parameters: the vertices `max_depth` steps away.
 pub(super) fn k_out(context: &RequestContext) -> HandlerResult {

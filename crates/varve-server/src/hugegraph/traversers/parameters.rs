@@ -9,9 +9,11 @@ use varve_traversal::{Capacity, Search, Step, TraversalError, VertexNumber};
 use varve_view::Meter;
 
 use crate::errors::ApiError;
-use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
+use crate::hugegraph::graph::{Target, direction, named};
 use crate::query_memory;
 use crate::request::{Query, RequestContext};
+use crate::wire::ids::parse_vertex_id;
+use crate::wire::time::scope;
 
 /// The value that means no bound.
 pub(super) const NO_LIMIT: i64 = -1;

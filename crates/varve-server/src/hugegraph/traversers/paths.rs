@@ -9,9 +9,10 @@ use super::answer::Answer;
 use super::parameters::{
     CAPACITY, Ground, NO_LIMIT, capacity, existing, limit, refused, step, vertex_of,
 };
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::hugegraph::graph::named;
 use crate::request::{Query, RequestContext};
+use crate::respond::HandlerResult;
 
 /// The most paths in an answer, unless the request has another limit.
 pub(super) const PATHS_LIMIT: i64 = 10;

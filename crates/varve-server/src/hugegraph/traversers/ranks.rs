@@ -14,8 +14,9 @@ use super::bodies::{IdJson, step_body};
 use super::parameters::{
     DEGREE, Ground, alpha, capacity, default_capacity, degrees, existing, limit, refused, required,
 };
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// The name of these requests in error messages.
 const RANK: &str = "rank request";

@@ -8,8 +8,8 @@ use super::parameters::{
     CAPACITY, Ground, capacity, existing, limit, positive, refused, step, vertex_of,
 };
 use super::paths::PATHS_LIMIT;
-use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 type Finder = fn(&mut Search<'_>, VertexNumber, &Step, &Rings) -> Result<Vec<Path>, TraversalError>;
 

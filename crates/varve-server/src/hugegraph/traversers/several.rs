@@ -12,8 +12,8 @@ use super::bodies::StepBody;
 use super::parameters::{Ground, capacity, default_capacity, limit, positive, refused, required};
 use super::paths::{default_paths, depth_of_request};
 use super::sources::{ENDS, VerticesBody, check_count};
-use crate::errors::HandlerResult;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// The number of vertices in a `multinodeshortestpath`.
 const MEETING: RangeInclusive<usize> = 2..=10;

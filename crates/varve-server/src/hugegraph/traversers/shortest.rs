@@ -8,8 +8,9 @@ use super::parameters::{
     CAPACITY, Ground, capacity, degrees_below_capacity, existing, positive, refused, step,
     vertex_of,
 };
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// One path with as few edges as possible.
 pub(super) fn one(context: &RequestContext) -> HandlerResult {

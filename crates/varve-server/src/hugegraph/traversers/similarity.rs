@@ -12,8 +12,9 @@ use super::parameters::{
     DEGREE, Ground, LIMIT, capacity, default_capacity, default_limit, degrees, existing, limit,
     refused, required, step, top, vertex_of,
 };
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// The fewest vertices in a `vertex_list`.
 const LIST_MIN: usize = 2;

@@ -12,8 +12,9 @@ use varve_view::Flow;
 use super::bodies::{IdJson, conditions};
 use super::parameters::{Ground, refused};
 use crate::errors::ApiError;
-use crate::hugegraph::graph::{PropertiesJson, Timed};
+use crate::hugegraph::graph::Timed;
 use crate::request::RequestContext;
+use crate::wire::raw::PropertiesJson;
 
 /// The number of vertices at which the paths of a request begin, or end.
 pub(super) const ENDS: RangeInclusive<usize> = 1..=10;

@@ -8,9 +8,10 @@ use super::answer::{Answer, Whole};
 use super::parameters::{
     CAPACITY, Ground, capacity, degrees_below_capacity, existing, limit, refused, step, vertex_of,
 };
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::ApiError;
 use crate::hugegraph::graph::named;
 use crate::request::RequestContext;
+use crate::respond::HandlerResult;
 
 /// The most paths of an answer, unless the client names another number.
 const LIMIT: i64 = 10;

@@ -7,7 +7,7 @@ use varve_graph::element::{RawValue, vertex_id};
 use varve_model::value::Uuid;
 use varve_model::{EdgeId, VertexId};
 
-use super::input::Text;
+use super::raw::Text;
 use crate::ApiError;
 
 /// Reads a vertex id.

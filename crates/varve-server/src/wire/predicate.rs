@@ -9,7 +9,7 @@ use varve_graph::schema::Schema;
 use varve_model::value::{Cardinality, DataType, parse_date};
 use varve_model::{Condition, Predicate, PropertyKey, Value};
 
-use super::input::{PropertiesJson, Raw};
+use super::raw::{PropertiesJson, Raw};
 use crate::ApiError;
 
 /// The start of a text that is a predicate.

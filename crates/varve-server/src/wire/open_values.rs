@@ -12,7 +12,7 @@ const PLAIN_SCALES: std::ops::RangeInclusive<i64> = 0..=1_000;
 
 /// Writes a value that only open graphs store. Several values of one key become a list, a single
 /// one itself.
-pub(super) fn write<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
+pub(crate) fn write<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
     match stored {
         Value::Short(number) => json.integer(i64::from(*number)),
         Value::BigInt(number) => json.raw(number.to_string().as_bytes()),

@@ -27,7 +27,7 @@ pub(crate) fn instant_text(instant: Instant) -> Option<String> {
 
 /// Whether a read names no transaction time. A read as of a transaction time may have to wait for
 /// running commits, and a serving thread must not wait.
-pub(super) fn waits_for_nothing(context: &RequestContext) -> bool {
+pub(crate) fn waits_for_nothing(context: &RequestContext) -> bool {
     context
         .query()
         .is_ok_and(|query| query.get("as_of_tx").is_none())
@@ -52,7 +52,7 @@ pub(crate) fn scope_of(
 
 /// Returns the detail of property values. With `stored=true` an answer also has properties that the
 /// read mode hides, and in an open graph the types of values.
-pub(super) fn detail(query: &Query, schema: &Schema) -> Result<Detail, ApiError> {
+pub(crate) fn detail(query: &Query, schema: &Schema) -> Result<Detail, ApiError> {
     Ok(match query.boolean("stored", false)? {
         false => Detail::Seen,
         true if schema.is_open() => Detail::Typed,

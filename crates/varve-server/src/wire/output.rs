@@ -316,7 +316,7 @@ pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
 const PLAIN: std::ops::Range<f64> = 1e-3..1e7;
 
 /// Writes a number as Java prints it, which is valid JSON. Numbers that JSON lacks become texts.
-pub(super) fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
+pub(crate) fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
     if PLAIN.contains(&number.abs()) {
         json.double(number)
     } else if number.is_finite() {

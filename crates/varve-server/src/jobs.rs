@@ -6,18 +6,14 @@ use std::time::Duration;
 
 use varve_auth::{Account, Auth};
 use varve_graph::optimistic::PartCheck;
-use varve_graph::tasks::{NewTask, TaskProgress, TaskSpec, TaskType};
-use varve_graph::{ErrorKind, Graph, GraphError, Jobs, OwnerCheck};
+use varve_graph::tasks::{TaskProgress, TaskSpec, TaskType};
+use varve_graph::{ErrorKind, Graph, GraphError, Jobs, OwnerCheck, Registry};
 
-use super::algorithms::Algorithms;
 use crate::config::ServerConfig;
-use crate::errors::HandlerResult;
 use crate::gremlin::GremlinJobs;
+use crate::hugegraph::Algorithms;
 use crate::identity::Identity;
-use crate::json::JsonWriter;
 use crate::query_memory;
-use crate::request::RequestContext;
-use crate::respond::Response;
 use crate::rights;
 
 /// How often a job checks, while the server starts, whether owners can be checked yet.
@@ -36,16 +32,6 @@ impl fmt::Debug for ServerJobs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("ServerJobs")
     }
-}
-
-/// Submits a job in the name of the client. The answer has the number of its task.
-pub(crate) fn submit(context: &RequestContext, graph: &Graph, task: NewTask) -> HandlerResult {
-    let id = graph.tasks().submit(task.by(context.identity().owner()))?;
-    let mut json = JsonWriter::with_capacity(32);
-    json.begin_object();
-    json.key("task_id").unsigned(id.0);
-    json.end_object();
-    Ok(Response::created(json.finish()))
 }
 
 impl ServerJobs {
@@ -107,7 +93,7 @@ impl Jobs for ServerJobs {
 }
 
 /// Returns a check of the owners of jobs against the users of a server.
-pub(crate) fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
+fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
     let auth = Arc::clone(auth);
     Arc::new(move |graph: &str, of: TaskType, owner: &str| {
         let denied = |message: &str| GraphError::new(ErrorKind::Denied, message);
@@ -123,4 +109,11 @@ pub(crate) fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
         let checked = Identity::User(user).check(graph, needed);
         checked.map_err(|error| denied(error.message()))
     })
+}
+
+/// Makes the jobs of these graphs check whether their owners may still run them.
+pub(crate) fn check_owners(graphs: &Registry, auth: &Arc<Auth>) {
+    if let Some(jobs) = &graphs.options().jobs {
+        jobs.check_owners_by(owner_check(auth));
+    }
 }

@@ -15,7 +15,7 @@ use crate::JsonWriter;
 use crate::datum;
 
 /// Writes a stored value with its type.
-pub(super) fn stored(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphError> {
+pub(crate) fn stored(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphError> {
     match stored {
         ValueRef::Text(text) => {
             json.string(text);
@@ -28,7 +28,7 @@ pub(super) fn stored(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), 
 }
 
 /// Writes a value with its type.
-pub(super) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
+pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
     let number = |json: &mut JsonWriter, number: i64| {
         json.integer(number);
     };
@@ -98,7 +98,7 @@ pub(super) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
 }
 
 /// Writes the id of a vertex: a number or a text plainly, a UUID with its type.
-pub(super) fn vertex_id(json: &mut JsonWriter, id: &VertexId) {
+pub(crate) fn vertex_id(json: &mut JsonWriter, id: &VertexId) {
     match id {
         VertexId::Number(number) => json.integer(*number),
         VertexId::Text(text) => json.string(text),
