@@ -15,12 +15,13 @@ use scylla::serialize::row::SerializeRow;
 use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableSpec;
 
+use crate::clock;
 use crate::cluster::{Cluster, Use};
-use crate::failure::Failure;
-use crate::lease::{self, applied};
-use crate::log::{self, unreadable};
+use crate::failure::{Failure, unreadable};
+use crate::lease;
+use crate::log;
 use crate::scope;
-use crate::statements::quoted;
+use crate::statements::{applied, quoted};
 
 /// A keyspace's name contains up to this number of characters of the space's name, so that people
 /// recognize it.
@@ -393,7 +394,7 @@ fn keyspace_name(engine: &str, space: &str, random: u64) -> String {
 
 /// A random number, seeded by the operating system.
 fn random() -> u64 {
-    RandomState::new().hash_one(crate::acquire::now())
+    RandomState::new().hash_one(clock::now())
 }
 
 #[cfg(test)]

@@ -9,16 +9,17 @@ use varve_kv::{
     Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec, check_space_name,
 };
 
-use crate::acquire::{Opening, Settled, holder, now, term};
+use crate::acquire::{Opening, Settled};
 use crate::bridge::Bridge;
 use crate::change::{self, ConsistencyChange};
+use crate::clock::now;
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::cuts::Cuts;
 use crate::directory::{self, Directory, Entry};
 use crate::failure::Failure;
 use crate::known::{self, Known, KnownMemory};
-use crate::lease::{self, LeaseRow, LeaseTable};
+use crate::lease::{self, LeaseRow, LeaseTable, holder, term};
 use crate::log::{self, Log};
 use crate::scope::ScopeTable;
 use crate::space::{CassandraSpace, Core};

@@ -280,6 +280,11 @@ fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
     }
 }
 
+/// The failure for an answer of an unexpected form.
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
+    Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

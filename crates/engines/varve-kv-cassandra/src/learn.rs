@@ -12,9 +12,8 @@ use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableId;
 
 use crate::cluster::Use;
-use crate::failure::Failure;
+use crate::failure::{Failure, unreadable};
 use crate::full::given_partition;
-use crate::log::unreadable;
 use crate::space::Core;
 use crate::statements::quoted;
 

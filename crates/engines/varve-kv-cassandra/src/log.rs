@@ -16,7 +16,7 @@ use scylla::statement::prepared::PreparedStatement;
 
 use crate::cluster::{Cluster, Use};
 use crate::directory;
-use crate::failure::Failure;
+use crate::failure::{Failure, unreadable};
 use crate::record::{Chunk, Record, chunk_key, key_after};
 use crate::statements::quoted;
 
@@ -180,11 +180,6 @@ impl Log {
         let values = (settled, slice_of(settled), &after[..]);
         cluster.run(&self.remove_settled, values).await.map(drop)
     }
-}
-
-/// The failure for an answer of an unexpected form.
-pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
-    Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
 }
 
 #[cfg(test)]

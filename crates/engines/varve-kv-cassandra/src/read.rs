@@ -12,8 +12,7 @@ use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, ScanRequest, Tabl
 use crate::bridge::Bridge;
 use crate::cluster::Page;
 use crate::cuts::{CutTarget, Whole};
-use crate::failure::Failure;
-use crate::log::unreadable;
+use crate::failure::{Failure, unreadable};
 use crate::plan::{next_key, stored_partition};
 use crate::space::Core;
 use crate::split::{self, Search};

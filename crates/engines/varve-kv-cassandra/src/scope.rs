@@ -17,10 +17,8 @@ use scylla::statement::{Consistency, SerialConsistency};
 use crate::cluster::{Cluster, Use};
 use crate::config::{self, CassandraConfig};
 use crate::directory;
-use crate::failure::Failure;
-use crate::lease::applied;
-use crate::log::unreadable;
-use crate::statements::quoted;
+use crate::failure::{Failure, unreadable};
+use crate::statements::{applied, quoted};
 
 /// The name of the table, which has one row.
 pub(crate) const TABLE: &str = "settings";

@@ -14,34 +14,28 @@ use varve_kv::{
     Statistic, Sweep, TableId, TableSpec, fail_point,
 };
 
-use crate::acquire::{holder, lead, now, term};
 use crate::bridge::Bridge;
-use crate::clock::Moment;
+use crate::clock::{Moment, now};
 use crate::cluster::Cluster;
 use crate::cuts::Cuts;
 use crate::engine::OpenSpace;
 use crate::failure::Failure;
 use crate::full;
 use crate::known::Known;
-use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost};
+use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost, RELEASE_WAIT, holder, lead, term};
 use crate::log::{Log, Stored, slice_of};
 use crate::plan::Plan;
 use crate::read;
 use crate::record::Record;
 use crate::send::{refused, send_all};
 use crate::stamps::Stamps;
-use crate::statements::TableStatements;
+use crate::statements::Store;
 
 /// Failed requests after which a write that has not begun is given up.
 const TRIES: u32 = 3;
 /// The wait after the first failure; it doubles up to `BACKOFF_LAST`.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_LAST: Duration = Duration::from_secs(2);
-/// How long a closing space, or a failed opening, waits for the release of the lease.
-pub(crate) const RELEASE_WAIT: Duration = Duration::from_secs(5);
-
-/// The statements of all tables.
-pub(crate) type Store = Vec<TableStatements>;
 
 /// The part that a space shares with its background tasks.
 pub(crate) struct Core {
