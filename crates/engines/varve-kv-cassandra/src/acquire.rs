@@ -8,12 +8,12 @@ use varve_kv::{Batch, KvError, TableSpec};
 
 use crate::clock::{Moment, now};
 use crate::cluster::Cluster;
-use crate::directory;
 use crate::failure::Failure;
 use crate::lease::{Lease, LeaseRow, LeaseTable, RELEASE_WAIT, holder, lead, renewal, term};
 use crate::log::{Log, slice_of};
 use crate::plan::Plan;
 use crate::record::{Assembly, Record};
+use crate::schema;
 use crate::scope::ScopeTable;
 use crate::send;
 use crate::stamps::Stamps;
@@ -234,7 +234,7 @@ impl Opening<'_> {
         if !self.specs.iter().all(present) {
             let _one_at_a_time = self.definitions.lock().await;
             let (keyspace, specs) = (self.keyspace, self.specs);
-            directory::add_tables(self.cluster, keyspace, specs, self.present).await?;
+            schema::add_tables(self.cluster, keyspace, specs, self.present).await?;
             self.cluster.agree().await;
         }
         statements::prepare(self.cluster, self.keyspace, self.specs).await

@@ -16,11 +16,12 @@ use crate::clock::now;
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::cuts::Cuts;
-use crate::directory::{self, Directory, Entry};
+use crate::directory::{Directory, Entry};
 use crate::failure::Failure;
 use crate::known::{self, Known, KnownMemory};
 use crate::lease::{self, LeaseRow, LeaseTable, holder, term};
 use crate::log::{self, Log};
+use crate::schema;
 use crate::scope::ScopeTable;
 use crate::space::{CassandraSpace, Core};
 
@@ -195,7 +196,7 @@ impl CassandraEngine {
             if !shared.entries().await?.is_empty() {
                 return Err(unavailable(&name, "it lists spaces"));
             }
-            let removed = directory::drop_keyspace(&shared.cluster, &name).await;
+            let removed = schema::drop_keyspace(&shared.cluster, &name).await;
             removed.map_err(|failure| failure.opening(&name))
         })
     }
@@ -465,7 +466,7 @@ impl Shared {
             return Ok((keyspace, all.collect()));
         };
         let keyspace = entry.keyspace;
-        let present = directory::tables(&self.cluster, &keyspace).await;
+        let present = schema::tables(&self.cluster, &keyspace).await;
         let present = present.map_err(failed)?;
         for table in &present {
             let own = [log::TABLE, lease::TABLE].contains(&&**table);

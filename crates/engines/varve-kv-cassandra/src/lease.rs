@@ -17,8 +17,8 @@ use varve_kv::Leadership;
 
 use crate::clock::Moment;
 use crate::cluster::{Cluster, Use};
-use crate::directory;
 use crate::failure::{Failure, unreadable};
+use crate::schema;
 use crate::statements::{applied, quoted};
 
 /// The name of the table.
@@ -43,7 +43,7 @@ const COPY_LEAST: Duration = Duration::from_millis(250);
 
 /// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
-    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
+    let (table, id) = (quoted(keyspace, TABLE), schema::id(keyspace, TABLE));
     format!(
         "CREATE TABLE IF NOT EXISTS {table} (slot int PRIMARY KEY, owner text, address text, term bigint, bound bigint, \
          settled bigint) WITH id = '{id}'"

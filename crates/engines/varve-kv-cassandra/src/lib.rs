@@ -40,6 +40,7 @@ mod nodes;
 mod plan;
 mod read;
 mod record;
+mod schema;
 mod scope;
 mod send;
 mod space;
