@@ -13,11 +13,11 @@ use varve_kv::{Flow, KvError, Row, TableId};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
+use crate::core::Core;
 use crate::cuts::Whole;
 use crate::failure::{Failure, unreadable};
 use crate::plan::{next_key, stored_partition};
 use crate::read::{error, page, read_partition, wait};
-use crate::space::Core;
 use crate::split::{self, Search};
 use crate::statements::{BEFORE_ALL_TOKENS, Cell};
 

@@ -12,9 +12,9 @@ use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableId;
 
 use crate::cluster::Use;
+use crate::core::Core;
 use crate::failure::{Failure, unreadable};
 use crate::full::given_partition;
-use crate::space::Core;
 use crate::statements::quoted;
 
 /// Keys of a page.
