@@ -1,24 +1,23 @@
 //! Opening: takes the lease, carries out the unsettled batches of the log, then allows writes.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use scylla::response::PagingState;
 use varve_kv::{Batch, KvError, TableSpec};
 
-use crate::clock::Moment;
+use crate::clock::{Moment, now};
 use crate::cluster::Cluster;
-use crate::directory;
 use crate::failure::Failure;
-use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
+use crate::lease::{Lease, LeaseRow, LeaseTable, RELEASE_WAIT, holder, lead, renewal, term};
 use crate::log::{Log, slice_of};
 use crate::plan::Plan;
 use crate::record::{Assembly, Record};
+use crate::schema;
 use crate::scope::ScopeTable;
 use crate::send;
-use crate::space::{RELEASE_WAIT, Store};
 use crate::stamps::Stamps;
-use crate::statements;
+use crate::statements::{self, Store};
 
 /// The interval of checks of another process's lease.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
@@ -49,21 +48,6 @@ pub(crate) struct Settled {
     pub(crate) stamps: Stamps,
     /// The remaining slices of the log.
     pub(crate) slices: Vec<i64>,
-}
-
-/// Microseconds since 1970 by this machine's clock.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-    })
-}
-
-/// The allowed lead of timestamps over the clock, in microseconds: twice the lease, so that
-/// renewals may be late.
-pub(crate) fn lead(cluster: &Cluster) -> i64 {
-    let lease = cluster.config.lease.as_micros();
-    i64::try_from(2 * lease).unwrap_or(i64::MAX / 2)
 }
 
 impl Opening<'_> {
@@ -250,7 +234,7 @@ impl Opening<'_> {
         if !self.specs.iter().all(present) {
             let _one_at_a_time = self.definitions.lock().await;
             let (keyspace, specs) = (self.keyspace, self.specs);
-            directory::add_tables(self.cluster, keyspace, specs, self.present).await?;
+            schema::add_tables(self.cluster, keyspace, specs, self.present).await?;
             self.cluster.agree().await;
         }
         statements::prepare(self.cluster, self.keyspace, self.specs).await
@@ -334,19 +318,5 @@ fn led(space: &str, row: &LeaseRow) -> KvError {
         space: space.to_owned(),
         address: row.address.clone().unwrap_or_default(),
         term: term(row),
-    }
-}
-
-/// The term of a lease: each opening and each release of the space raises it.
-pub(crate) fn term(row: &LeaseRow) -> u64 {
-    u64::try_from(row.term).unwrap_or(0)
-}
-
-/// Describes the owner of a lease, for people.
-pub(crate) fn holder(row: &LeaseRow) -> String {
-    match (&row.address, &row.owner) {
-        (Some(address), _) => format!("another server ({address})"),
-        (None, Some(owner)) => format!("another server ({owner})"),
-        (None, None) => "another server".to_owned(),
     }
 }

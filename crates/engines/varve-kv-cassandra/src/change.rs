@@ -14,13 +14,12 @@
 
 use varve_kv::KvError;
 
-use crate::acquire::holder;
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::directory::{Directory, Entry};
-use crate::engine::owner;
 use crate::failure::Failure;
-use crate::lease::{LeaseRow, LeaseTable};
+use crate::lease::{LeaseRow, LeaseTable, holder};
+use crate::open::owner;
 use crate::scope::{Agreed, Next, Scope, ScopeTable, overtaken};
 
 /// The most tries to take a lease without an owner.

@@ -1,9 +1,9 @@
-//! The clock by which a lease is measured.
+//! The clock by which a lease is measured, and the one by which timestamps are taken.
 //!
-//! Two clocks are used, since each may stand still while time passes. The time since boot continues
-//! while the machine is suspended, unlike the monotonic clock of `Instant`. It stands still while a
-//! hypervisor has stopped the machine. The wall clock is corrected after such a stop, at once or a
-//! while later. The wall clock may be corrected for other reasons, also backwards.
+//! A lease is measured by two clocks, since each may stand still while time passes. The time since
+//! boot continues while the machine is suspended, unlike the monotonic clock of `Instant`. It stands
+//! still while a hypervisor has stopped the machine. The wall clock is corrected after such a stop,
+//! at once or a while later. The wall clock may be corrected for other reasons, also backwards.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -64,6 +64,14 @@ fn running() -> Duration {
 
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed()
+}
+
+/// Microseconds since 1970 by this machine's clock.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    })
 }
 
 #[cfg(test)]

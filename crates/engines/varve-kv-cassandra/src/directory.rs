@@ -15,12 +15,14 @@ use scylla::serialize::row::SerializeRow;
 use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableSpec;
 
+use crate::clock;
 use crate::cluster::{Cluster, Use};
-use crate::failure::Failure;
-use crate::lease::{self, applied};
-use crate::log::{self, unreadable};
+use crate::failure::{Failure, unreadable};
+use crate::lease;
+use crate::log;
+use crate::schema::{add_tables, create_keyspace, drop_keyspace, id, tables};
 use crate::scope;
-use crate::statements::quoted;
+use crate::statements::{applied, quoted};
 
 /// A keyspace's name contains up to this number of characters of the space's name, so that people
 /// recognize it.
@@ -281,107 +283,11 @@ async fn define_all(cluster: &Cluster, keyspace: &str, specs: &[TableSpec]) -> R
     cluster.learn().await
 }
 
-async fn create_keyspace(
-    cluster: &Cluster,
-    condition: &str,
-    keyspace: &str,
-) -> Result<(), Failure> {
-    let config = &cluster.config;
-    let copies = config.replication;
-    let mut replication = "'class': 'NetworkTopologyStrategy'".to_owned();
-    for datacenter in std::iter::once(&config.datacenter).chain(&config.further_datacenters) {
-        let nodes = cluster.node_count_settled(datacenter, usize::from(copies));
-        let nodes = nodes.await;
-        if usize::from(copies) > nodes {
-            return Err(Failure::Refused(format!(
-                "each row is to be kept by {copies} nodes, but datacenter '{datacenter}' has {nodes}"
-            )));
-        }
-        replication.push_str(&format!(", '{datacenter}': {copies}"));
-    }
-    cluster
-        .define(format!(
-            "CREATE KEYSPACE {condition}\"{keyspace}\" WITH replication = {{{replication}}}"
-        ))
-        .await
-}
-
-/// Removes a keyspace with its content, if it exists.
-pub(crate) async fn drop_keyspace(cluster: &Cluster, keyspace: &str) -> Result<(), Failure> {
-    cluster
-        .define(format!("DROP KEYSPACE IF EXISTS \"{keyspace}\""))
-        .await
-}
-
-/// Creates the tables of `specs` that are not in `present`.
-pub(crate) async fn add_tables(
-    cluster: &Cluster,
-    keyspace: &str,
-    specs: &[TableSpec],
-    present: &[String],
-) -> Result<(), Failure> {
-    let missing = specs
-        .iter()
-        .filter(|spec| !present.iter().any(|name| name == spec.name));
-    for spec in missing {
-        cluster.define(table_definition(keyspace, spec)).await?;
-    }
-    Ok(())
-}
-
-/// Returns a table's id, which its definition contains. Two servers may create a table at the same
-/// time, through nodes that do not know each other's definition yet. With random ids, one of the
-/// two tables would be lost with its rows; equal ids make it the same table.
-///
-/// A table that is dropped and created again should have another id. The tables of spaces do, since
-/// the names of spaces' keyspaces are never reused.
-pub(crate) fn id(keyspace: &str, table: &str) -> String {
-    let hash = xxhash_rust::xxh3::xxh3_128(quoted(keyspace, table).as_bytes());
-    // Version 8 of UUIDs: custom.
-    let hash = hash & !(0xf << 76 | 0x3 << 62) | 0x8 << 76 | 0x2 << 62;
-    let part = |from: u32, digits: u32| (hash >> from) & ((1 << (4 * digits)) - 1);
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        part(96, 8),
-        part(80, 4),
-        part(64, 4),
-        part(48, 4),
-        part(0, 12)
-    )
-}
-
 fn list_definition(keyspace: &str) -> String {
     let (table, id) = (quoted(keyspace, LIST), id(keyspace, LIST));
     format!(
         "CREATE TABLE IF NOT EXISTS {table} (space text PRIMARY KEY, keyspace_name text, state text) WITH id = '{id}'"
     )
-}
-
-fn table_definition(keyspace: &str, spec: &TableSpec) -> String {
-    let (table, id) = (quoted(keyspace, spec.name), id(keyspace, spec.name));
-    let (chunk_kib, compressor) = match spec.cold {
-        true => (64, "ZstdCompressor"),
-        false => (16, "LZ4Compressor"),
-    };
-    format!(
-        "CREATE TABLE IF NOT EXISTS {table} (p blob, c blob, v blob, PRIMARY KEY (p, c)) WITH id = '{id}' AND compression = \
-         {{'class': '{compressor}', 'chunk_length_in_kb': {chunk_kib}}}"
-    )
-}
-
-/// Returns the tables of a keyspace.
-pub(crate) async fn tables(cluster: &Cluster, keyspace: &str) -> Result<Vec<String>, Failure> {
-    let statement = cluster
-        .prepare(
-            "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
-            Use::Read,
-        )
-        .await?;
-    let result = cluster.run(&statement, (keyspace,)).await?;
-    let rows = result.into_rows_result().map_err(unreadable)?;
-    let rows = rows.rows::<(String,)>().map_err(unreadable)?;
-    rows.map(|row| row.map(|(name,)| name).map_err(unreadable))
-        .collect()
 }
 
 /// Returns the name of a new space's keyspace.
@@ -393,24 +299,12 @@ fn keyspace_name(engine: &str, space: &str, random: u64) -> String {
 
 /// A random number, seeded by the operating system.
 fn random() -> u64 {
-    RandomState::new().hash_one(crate::acquire::now())
+    RandomState::new().hash_one(clock::now())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_table_has_the_same_id_whoever_makes_it() {
-        let of = id("varve_hugegraph_0000000000ab", "vertices");
-        assert_eq!(of, id("varve_hugegraph_0000000000ab", "vertices"));
-        assert_ne!(of, id("varve_hugegraph_0000000000ab", "edges"));
-        assert_ne!(of, id("varve_hugegraph_0000000000ac", "vertices"));
-        let parts: Vec<usize> = of.split('-').map(str::len).collect();
-        assert_eq!(parts, [8, 4, 4, 4, 12], "{of}");
-        assert_eq!(of.as_bytes()[14], b'8', "{of}");
-        assert!(b"89ab".contains(&of.as_bytes()[19]), "{of}");
-    }
 
     #[test]
     fn every_space_has_a_keyspace_of_its_own() {

@@ -1,30 +1,30 @@
 //! The engine: its session, and its spaces by name.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use parking_lot::Mutex;
 use varve_kv::{
     Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec, check_space_name,
 };
 
-use crate::acquire::{Opening, Settled, holder, now, term};
+use crate::acquire::{Opening, Settled};
 use crate::bridge::Bridge;
 use crate::change::{self, ConsistencyChange};
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
+use crate::core::Core;
 use crate::cuts::Cuts;
-use crate::directory::{self, Directory, Entry};
+use crate::directory::{Directory, Entry};
 use crate::failure::Failure;
 use crate::known::{self, Known, KnownMemory};
-use crate::lease::{self, LeaseRow, LeaseTable};
+use crate::lease::{self, LeaseRow, LeaseTable, holder, term};
 use crate::log::{self, Log};
+use crate::open::{OpenSpace, OpenSpaces, owner};
+use crate::schema;
 use crate::scope::ScopeTable;
-use crate::space::{CassandraSpace, Core};
-
-/// Distinguishes the openings of one process.
-static OPENINGS: AtomicU64 = AtomicU64::new(0);
+use crate::space::CassandraSpace;
 
 /// The engine.
 pub struct CassandraEngine {
@@ -32,10 +32,6 @@ pub struct CassandraEngine {
     shared: Arc<Shared>,
     open: Arc<Mutex<OpenSpaces>>,
 }
-
-/// The spaces that this process has open or is opening, by name: the number of the opening, and the
-/// space once it is open.
-type OpenSpaces = HashMap<String, (u64, Weak<Core>)>;
 
 struct Shared {
     cluster: Arc<Cluster>,
@@ -50,56 +46,6 @@ struct Shared {
     /// Held while this process creates or removes a keyspace, since concurrent schema changes are a
     /// known source of trouble in Cassandra.
     definitions: tokio::sync::Mutex<()>,
-}
-
-/// The entry of a space in `OpenSpaces`. Dropping it removes the entry.
-pub(crate) struct OpenSpace {
-    name: String,
-    opening: u64,
-    open: Arc<Mutex<OpenSpaces>>,
-}
-
-impl OpenSpace {
-    /// Enters a space, unless a space of that name is open or being opened here. A space that has
-    /// lost its lease is replaced even if it is still referenced, since it can never write or lead
-    /// again.
-    fn begin(name: &str, open: &Arc<Mutex<OpenSpaces>>) -> Option<Self> {
-        let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
-        let mut spaces = open.lock();
-        if let Some((_, core)) = spaces.get(name) {
-            core.upgrade()
-                .filter(|core| core.lease.lost_to().is_some())?;
-        }
-        spaces.insert(name.to_owned(), (opening, Weak::new()));
-        Some(Self {
-            name: name.to_owned(),
-            opening,
-            open: Arc::clone(open),
-        })
-    }
-
-    fn opened(&self, core: &Arc<Core>) {
-        let mut spaces = self.open.lock();
-        spaces.insert(self.name.clone(), (self.opening, Arc::downgrade(core)));
-    }
-}
-
-impl Drop for OpenSpace {
-    fn drop(&mut self) {
-        let mut spaces = self.open.lock();
-        if spaces
-            .get(&self.name)
-            .is_some_and(|(opening, _)| *opening == self.opening)
-        {
-            spaces.remove(&self.name);
-        }
-    }
-}
-
-/// Returns a name for the owner of a lease. It is unique among all openings.
-pub(crate) fn owner() -> String {
-    let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
-    format!("{}-{}-{opening}", std::process::id(), now())
 }
 
 fn unavailable(space: &str, detail: impl Into<String>) -> KvError {
@@ -194,7 +140,7 @@ impl CassandraEngine {
             if !shared.entries().await?.is_empty() {
                 return Err(unavailable(&name, "it lists spaces"));
             }
-            let removed = directory::drop_keyspace(&shared.cluster, &name).await;
+            let removed = schema::drop_keyspace(&shared.cluster, &name).await;
             removed.map_err(|failure| failure.opening(&name))
         })
     }
@@ -464,7 +410,7 @@ impl Shared {
             return Ok((keyspace, all.collect()));
         };
         let keyspace = entry.keyspace;
-        let present = directory::tables(&self.cluster, &keyspace).await;
+        let present = schema::tables(&self.cluster, &keyspace).await;
         let present = present.map_err(failed)?;
         for table in &present {
             let own = [log::TABLE, lease::TABLE].contains(&&**table);

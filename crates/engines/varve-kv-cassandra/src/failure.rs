@@ -1,13 +1,12 @@
 //! Failures of requests, and what they mean for the request.
 
+use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use scylla::errors::{
     BrokenConnectionError, BrokenConnectionErrorKind, ConnectionError, ConnectionPoolError,
     ConnectionSetupRequestErrorKind, DbError, ExecutionError, FrameHeaderParseError, MetadataError,
     NewSessionError, PrepareError, RequestAttemptError,
 };
 use varve_kv::KvError;
-
-use crate::tls;
 
 /// The prefix of a node's message when it could not read the roles, and so cannot check a password.
 const ROLES_AWAY: &str = "Unable to perform authentication";
@@ -198,9 +197,7 @@ fn of_pool(error: &ConnectionPoolError, text: String) -> Failure {
         return Failure::NotDone(text);
     };
     match error {
-        ConnectionError::IoError(error) => {
-            tls::of_handshake(error).unwrap_or(Failure::NotDone(text))
-        }
+        ConnectionError::IoError(error) => of_handshake(error).unwrap_or(Failure::NotDone(text)),
         ConnectionError::ConnectionSetupRequestError(error) => of_login(&error.error, text),
         _ => Failure::NotDone(text),
     }
@@ -233,7 +230,56 @@ fn of_broken(error: &BrokenConnectionError) -> Option<Failure> {
         )) => error,
         _ => return None,
     };
-    tls::of_handshake(error)
+    of_handshake(error)
+}
+
+/// Returns the failure of a TLS handshake: [`Failure::Refused`] if a retry would not help, and
+/// [`Failure::NotDone`] if it may. Returns `None` if `error` is not of TLS, or the node only closed
+/// the connection.
+fn of_handshake(error: &std::io::Error) -> Option<Failure> {
+    let error = error.get_ref()?.downcast_ref::<TlsError>()?;
+    Some(Failure::Refused(match error {
+        TlsError::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "a node's certificate is not signed by any that is trusted".to_owned()
+        }
+        TlsError::InvalidCertificate(wrong) if is_of_name(wrong) => format!(
+            "a node's certificate does not name the IP address that it was reached by ({error})"
+        ),
+        TlsError::InvalidCertificate(_) => format!("a node's certificate is refused: {error}"),
+        TlsError::InvalidMessage(_) => format!(
+            "a node does not speak TLS at this port: is its client encryption switched on? ({error})"
+        ),
+        TlsError::AlertReceived(alert) => match alert {
+            AlertDescription::CloseNotify | AlertDescription::UserCanceled => return None,
+            // Cassandra sends this alert for a certificate that it does not trust, and for many
+            // other errors.
+            AlertDescription::InternalError => {
+                return Some(Failure::NotDone(format!(
+                    "the node broke off the handshake ({error}): perhaps it does not trust the certificate of this server, its log says more"
+                )));
+            }
+            AlertDescription::CertificateRequired => {
+                "the node asks for a certificate of this server, and none is given".to_owned()
+            }
+            AlertDescription::BadCertificate
+            | AlertDescription::UnknownCA
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateExpired
+            | AlertDescription::UnsupportedCertificate => {
+                format!("the node refuses the certificate of this server, or misses one ({error})")
+            }
+            _ => format!("the node refused the handshake ({error})"),
+        },
+        _ => format!("the handshake failed: {error}"),
+    }))
+}
+
+/// Whether a certificate is refused because it does not name the address of its node.
+pub(crate) fn is_of_name(error: &CertificateError) -> bool {
+    matches!(
+        error,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }
+    )
 }
 
 /// Whether the node no longer had the prepared statement, and so has not carried it out.
@@ -278,6 +324,11 @@ fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
         },
         _ => Failure::Unknown(text),
     }
+}
+
+/// The failure for an answer of an unexpected form.
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
+    Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
 }
 
 #[cfg(test)]
@@ -401,6 +452,24 @@ mod tests {
         let away = of(refused("Unable to perform authentication: no replica"));
         assert!(matches!(away.opening("s"), KvError::Away { .. }));
         assert!(!of(Kind::UnableToAllocStreamId).for_good());
+    }
+
+    fn of_tls(error: TlsError) -> Option<Failure> {
+        of_handshake(&std::io::Error::new(std::io::ErrorKind::InvalidData, error))
+    }
+
+    #[test]
+    fn a_handshake_that_cannot_succeed_is_not_tried_again() {
+        let unknown = TlsError::InvalidCertificate(CertificateError::UnknownIssuer);
+        let words = of_tls(unknown).expect("it says something");
+        assert!(words.for_good() && words.text().contains("not signed by any"));
+        let name = TlsError::InvalidCertificate(CertificateError::NotValidForName);
+        assert!(of_tls(name).is_some_and(|failure| failure.text().contains("IP address")));
+        let none = TlsError::AlertReceived(AlertDescription::CertificateRequired);
+        assert!(of_tls(none).is_some_and(|failure| failure.text().contains("none is given")));
+        let unclear = of_tls(TlsError::AlertReceived(AlertDescription::InternalError));
+        assert!(unclear.is_some_and(|failure| !failure.for_good()));
+        assert!(of_handshake(&std::io::ErrorKind::ConnectionRefused.into()).is_none());
     }
 
     #[test]

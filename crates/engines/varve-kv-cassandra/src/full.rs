@@ -13,17 +13,14 @@ use varve_kv::{Flow, KvError, Row, TableId};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
+use crate::core::Core;
 use crate::cuts::Whole;
-use crate::failure::Failure;
-use crate::log::unreadable;
+use crate::failure::{Failure, unreadable};
 use crate::plan::{next_key, stored_partition};
 use crate::read::{error, page, read_partition, wait};
-use crate::space::Core;
 use crate::split::{self, Search};
-use crate::statements::Cell;
+use crate::statements::{BEFORE_ALL_TOKENS, Cell};
 
-/// A token below those of all partitions.
-pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
 /// The message for a cluster in which the partitions of a token cannot be found by ranges of their
 /// rows.
 const NO_FILTERS: &str = "the cluster takes no statements that filter (allow_filtering_enabled), by which one reads around them";

@@ -31,9 +31,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
-use crate::full::BEFORE_ALL_TOKENS;
-use crate::space::Store;
-use crate::statements::Cell;
+use crate::statements::{BEFORE_ALL_TOKENS, Cell, Store};
 
 /// Words of a block.
 const LANES: usize = 8;

@@ -12,10 +12,9 @@ use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableId;
 
 use crate::cluster::Use;
-use crate::failure::Failure;
+use crate::core::Core;
+use crate::failure::{Failure, unreadable};
 use crate::full::given_partition;
-use crate::log::unreadable;
-use crate::space::Core;
 use crate::statements::quoted;
 
 /// Keys of a page.

@@ -17,10 +17,9 @@ use varve_kv::Leadership;
 
 use crate::clock::Moment;
 use crate::cluster::{Cluster, Use};
-use crate::directory;
-use crate::failure::Failure;
-use crate::log::unreadable;
-use crate::statements::quoted;
+use crate::failure::{Failure, unreadable};
+use crate::schema;
+use crate::statements::{applied, quoted};
 
 /// The name of the table.
 pub(crate) const TABLE: &str = "varve_lease";
@@ -33,6 +32,9 @@ const SKEW: Duration = Duration::from_secs(3);
 /// the expiry is in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
+/// How long a closing space, or a failed opening, waits for the release of the lease.
+pub(crate) const RELEASE_WAIT: Duration = Duration::from_secs(5);
+
 /// Copies of an unanswered renewal are sent at intervals of the renewal interval divided by this.
 const COPY_PARTS: u32 = 4;
 /// Lower bounds for short leases: of a renewal's timeout, and of the wait before a copy is sent.
@@ -41,7 +43,7 @@ const COPY_LEAST: Duration = Duration::from_millis(250);
 
 /// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
-    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
+    let (table, id) = (quoted(keyspace, TABLE), schema::id(keyspace, TABLE));
     format!(
         "CREATE TABLE IF NOT EXISTS {table} (slot int PRIMARY KEY, owner text, address text, term bigint, bound bigint, \
          settled bigint) WITH id = '{id}'"
@@ -57,6 +59,20 @@ pub(crate) struct LeaseRow {
     pub(crate) term: i64,
     pub(crate) bound: i64,
     pub(crate) settled: i64,
+}
+
+/// The term of a lease: each opening and each release of the space raises it.
+pub(crate) fn term(row: &LeaseRow) -> u64 {
+    u64::try_from(row.term).unwrap_or(0)
+}
+
+/// Describes the owner of a lease, for people.
+pub(crate) fn holder(row: &LeaseRow) -> String {
+    match (&row.address, &row.owner) {
+        (Some(address), _) => format!("another server ({address})"),
+        (None, Some(owner)) => format!("another server ({owner})"),
+        (None, None) => "another server".to_owned(),
+    }
 }
 
 /// The statements on the row.
@@ -259,21 +275,6 @@ impl scylla::serialize::value::SerializeValue for LeaseCell<'_> {
     }
 }
 
-/// Whether a conditional statement was applied: the first column of its result.
-pub(crate) fn applied(
-    result: scylla::response::query_result::QueryResult,
-) -> Result<bool, Failure> {
-    let rows = result.into_rows_result().map_err(unreadable)?;
-    let row = rows
-        .maybe_first_row::<scylla::value::Row>()
-        .map_err(unreadable)?;
-    let first = row.and_then(|row| row.columns.into_iter().next().flatten());
-    Ok(matches!(
-        first,
-        Some(scylla::value::CqlValue::Boolean(true))
-    ))
-}
-
 /// What a process knows of its lease.
 #[derive(Debug)]
 pub(crate) struct Lease {
@@ -405,6 +406,13 @@ pub(crate) fn lost(to: &str) -> String {
 /// The interval of renewals: a third of the time for which the lease can be relied on.
 pub(crate) fn renewal(length: Duration) -> Duration {
     reliable(length) / 3
+}
+
+/// The allowed lead of timestamps over the clock, in microseconds: twice the lease, so that
+/// renewals may be late.
+pub(crate) fn lead(cluster: &Cluster) -> i64 {
+    let lease = cluster.config.lease.as_micros();
+    i64::try_from(2 * lease).unwrap_or(i64::MAX / 2)
 }
 
 /// For how long a lease of this length can be relied on after its request was sent.

@@ -15,9 +15,9 @@ use scylla::response::PagingState;
 use scylla::statement::prepared::PreparedStatement;
 
 use crate::cluster::{Cluster, Use};
-use crate::directory;
-use crate::failure::Failure;
+use crate::failure::{Failure, unreadable};
 use crate::record::{Chunk, Record, chunk_key, key_after};
+use crate::schema;
 use crate::statements::quoted;
 
 /// The name of the table.
@@ -31,7 +31,7 @@ const GC_GRACE_SECONDS: u32 = 3_600;
 
 /// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
-    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
+    let (table, id) = (quoted(keyspace, TABLE), schema::id(keyspace, TABLE));
     format!(
         "CREATE TABLE IF NOT EXISTS {table} (p bigint, c blob, v blob, PRIMARY KEY (p, c)) WITH id = '{id}' AND \
          gc_grace_seconds = {GC_GRACE_SECONDS}"
@@ -180,11 +180,6 @@ impl Log {
         let values = (settled, slice_of(settled), &after[..]);
         cluster.run(&self.remove_settled, values).await.map(drop)
     }
-}
-
-/// The failure for an answer of an unexpected form.
-pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
-    Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
 }
 
 #[cfg(test)]

@@ -11,11 +11,10 @@ use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, ScanRequest, Tabl
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
+use crate::core::Core;
 use crate::cuts::{CutTarget, Whole};
-use crate::failure::Failure;
-use crate::log::unreadable;
+use crate::failure::{Failure, unreadable};
 use crate::plan::{next_key, stored_partition};
-use crate::space::Core;
 use crate::split::{self, Search};
 use crate::statements::{Cell, Paged, Scan};
 

@@ -16,11 +16,9 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use crate::cluster::{Cluster, Use};
 use crate::config::{self, CassandraConfig};
-use crate::directory;
-use crate::failure::Failure;
-use crate::lease::applied;
-use crate::log::unreadable;
-use crate::statements::quoted;
+use crate::failure::{Failure, unreadable};
+use crate::schema;
+use crate::statements::{applied, quoted};
 
 /// The name of the table, which has one row.
 pub(crate) const TABLE: &str = "settings";
@@ -152,7 +150,7 @@ pub(crate) fn overtaken() -> Failure {
 
 /// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
-    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
+    let (table, id) = (quoted(keyspace, TABLE), schema::id(keyspace, TABLE));
     format!(
         "CREATE TABLE IF NOT EXISTS {table} (name text PRIMARY KEY, value text, next text) WITH id = '{id}'"
     )

@@ -17,8 +17,7 @@ use varve_kv::range::prefix_end;
 use crate::cluster::Cluster;
 use crate::failure::Failure;
 use crate::plan::{Change, ChangeKind, Piece, Plan};
-use crate::space::Store;
-use crate::statements::Cell;
+use crate::statements::{Cell, Store};
 
 /// The most requests of one batch that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;

@@ -1,4 +1,4 @@
-//! The statements of a space's tables.
+//! The statements of a space's tables, and what the statements on all tables share.
 
 use futures::future::try_join_all;
 use scylla::cluster::metadata::ColumnType;
@@ -9,12 +9,15 @@ use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableSpec;
 
 use crate::cluster::{Cluster, Use};
-use crate::failure::Failure;
+use crate::failure::{Failure, unreadable};
 
 /// Rows of the first page of a scan: many scans end early.
 const FIRST_PAGE_ROWS: i32 = 128;
 /// Rows of the other pages.
 const PAGE_ROWS: i32 = 1_000;
+
+/// A token below those of all partitions.
+pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
 
 /// A value in a statement: keys and values of rows are bytes, timestamps and tokens are numbers.
 #[derive(Debug, Clone, Copy)]
@@ -82,9 +85,27 @@ pub(crate) struct WithinToken {
     pub(crate) closed: PreparedStatement,
 }
 
+/// The statements of all tables.
+pub(crate) type Store = Vec<TableStatements>;
+
 /// Returns a table's name as it is written in a statement.
 pub(crate) fn quoted(keyspace: &str, table: &str) -> String {
     format!("\"{keyspace}\".\"{table}\"")
+}
+
+/// Whether a conditional statement was applied: the first column of its result.
+pub(crate) fn applied(
+    result: scylla::response::query_result::QueryResult,
+) -> Result<bool, Failure> {
+    let rows = result.into_rows_result().map_err(unreadable)?;
+    let row = rows
+        .maybe_first_row::<scylla::value::Row>()
+        .map_err(unreadable)?;
+    let first = row.and_then(|row| row.columns.into_iter().next().flatten());
+    Ok(matches!(
+        first,
+        Some(scylla::value::CqlValue::Boolean(true))
+    ))
 }
 
 async fn paged(cluster: &Cluster, cql: &str) -> Result<Paged, Failure> {
@@ -148,7 +169,7 @@ pub(crate) async fn prepare(
     cluster: &Cluster,
     keyspace: &str,
     specs: &[TableSpec],
-) -> Result<Vec<TableStatements>, Failure> {
+) -> Result<Store, Failure> {
     let tables = specs.iter().map(|spec| quoted(keyspace, spec.name));
     try_join_all(tables.map(|table| of_table(cluster, table))).await
 }

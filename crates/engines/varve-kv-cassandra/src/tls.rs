@@ -9,13 +9,10 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{
-    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
-    SignatureScheme,
-};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use crate::config::{Identity, Tls};
-use crate::failure::Failure;
+use crate::failure::{Failure, is_of_name};
 
 /// The TLS configuration for the driver.
 ///
@@ -142,77 +139,11 @@ impl ServerCertVerifier for AnyHost {
     }
 }
 
-fn is_of_name(error: &CertificateError) -> bool {
-    matches!(
-        error,
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }
-    )
-}
-
-/// Returns the failure of a TLS handshake: [`Failure::Refused`] if a retry would not help, and
-/// [`Failure::NotDone`] if it may. Returns `None` if `error` is not of TLS, or the node only closed
-/// the connection.
-pub(crate) fn of_handshake(error: &std::io::Error) -> Option<Failure> {
-    let error = error.get_ref()?.downcast_ref::<Error>()?;
-    Some(Failure::Refused(match error {
-        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "a node's certificate is not signed by any that is trusted".to_owned()
-        }
-        Error::InvalidCertificate(wrong) if is_of_name(wrong) => format!(
-            "a node's certificate does not name the IP address that it was reached by ({error})"
-        ),
-        Error::InvalidCertificate(_) => format!("a node's certificate is refused: {error}"),
-        Error::InvalidMessage(_) => format!(
-            "a node does not speak TLS at this port: is its client encryption switched on? ({error})"
-        ),
-        Error::AlertReceived(alert) => match alert {
-            AlertDescription::CloseNotify | AlertDescription::UserCanceled => return None,
-            // Cassandra sends this alert for a certificate that it does not trust, and for many
-            // other errors.
-            AlertDescription::InternalError => {
-                return Some(Failure::NotDone(format!(
-                    "the node broke off the handshake ({error}): perhaps it does not trust the certificate of this server, its log says more"
-                )));
-            }
-            AlertDescription::CertificateRequired => {
-                "the node asks for a certificate of this server, and none is given".to_owned()
-            }
-            AlertDescription::BadCertificate
-            | AlertDescription::UnknownCA
-            | AlertDescription::CertificateUnknown
-            | AlertDescription::CertificateExpired
-            | AlertDescription::UnsupportedCertificate => {
-                format!("the node refuses the certificate of this server, or misses one ({error})")
-            }
-            _ => format!("the node refused the handshake ({error})"),
-        },
-        _ => format!("the handshake failed: {error}"),
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
     use super::*;
-
-    fn of(error: Error) -> Option<Failure> {
-        of_handshake(&std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-    }
-
-    #[test]
-    fn a_handshake_that_cannot_succeed_is_not_tried_again() {
-        let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
-        let words = of(unknown).expect("it says something");
-        assert!(words.for_good() && words.text().contains("not signed by any"));
-        let name = Error::InvalidCertificate(CertificateError::NotValidForName);
-        assert!(of(name).is_some_and(|failure| failure.text().contains("IP address")));
-        let none = Error::AlertReceived(AlertDescription::CertificateRequired);
-        assert!(of(none).is_some_and(|failure| failure.text().contains("none is given")));
-        let unclear = of(Error::AlertReceived(AlertDescription::InternalError));
-        assert!(unclear.is_some_and(|failure| !failure.for_good()));
-        assert!(of_handshake(&std::io::ErrorKind::ConnectionRefused.into()).is_none());
-    }
 
     fn file(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR"))

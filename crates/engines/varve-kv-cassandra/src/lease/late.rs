@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{LeaseRow, LeaseTable, definition};
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
-use crate::directory::drop_keyspace;
+use crate::schema::drop_keyspace;
 
 /// The length of the leases in these tests, short so that they expire.
 const LENGTH: Duration = Duration::from_secs(2);
