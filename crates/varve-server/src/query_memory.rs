@@ -65,7 +65,7 @@ impl SharedBytes for Shares {
                 // Shrinking cannot fail.
                 let _ = share.resize(before);
             }
-            ViewError::store(error)
+            error.into()
         })
     }
 }
@@ -121,10 +121,7 @@ pub(crate) fn ended(context: &RequestContext, error: ViewError) -> ApiError {
             ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
         }
         ViewError::NoIndex(message) => GraphError::new(ErrorKind::NoIndex, message).into(),
-        ViewError::Store(error) => match error.downcast::<GraphError>() {
-            Ok(error) => (*error).into(),
-            Err(error) => ApiError::internal(error.to_string()),
-        },
+        ViewError::Store(error) => GraphError::from(*error).into(),
     }
 }
 

@@ -17,7 +17,7 @@ pub mod work;
 mod writer;
 
 pub use dictionary::Dictionary;
-pub use error::ViewError;
+pub use error::{ErrorKind, StoreError, ViewError};
 pub use meter::{CancelToken, Meter, MeterLimits, SharedBytes};
 pub use past::PastVersion;
 pub use policy::{AccessPolicy, AnyOf, Coverage, ElementPolicy};

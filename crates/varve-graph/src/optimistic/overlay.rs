@@ -303,7 +303,12 @@ fn own_place(changes: u64, next: u64) -> ScanPosition {
 }
 
 fn split(place: &ScanPosition) -> Result<(u64, &[u8]), ViewError> {
-    let broken = || ViewError::store(crate::GraphError::invalid("The place of a scan is broken"));
+    let broken = || {
+        ViewError::failed(
+            crate::ErrorKind::InvalidArgument,
+            "The place of a scan is broken",
+        )
+    };
     let rest = place.bytes().get(1..).ok_or_else(broken)?;
     let (changes, rest) = rest.split_first_chunk::<8>().ok_or_else(broken)?;
     Ok((u64::from_be_bytes(*changes), rest))

@@ -24,19 +24,10 @@ use super::derived::derived_elements;
 use super::many::{RowPlace, borrowed};
 use super::metered::Metered;
 use super::view::View;
-use crate::error::{ErrorKind, GraphError};
+use crate::error::GraphError;
 use crate::index::{GIVEN_EDGE_IDS, given_first, tokenizer};
 use crate::query::{self, FoundRow, RowKey, pick};
 use crate::schema::Schema;
-
-impl From<GraphError> for ViewError {
-    fn from(error: GraphError) -> Self {
-        match error.kind {
-            ErrorKind::NoIndex => Self::NoIndex(error.message),
-            _ => Self::store(error),
-        }
-    }
-}
 
 /// Elements that are read together. Before each such read the meter checks the clock, the cancel
 /// token and the memory of the query.

@@ -228,7 +228,7 @@ impl<'c> GraphHost<'c> {
 impl GraphHost<'_> {
     /// Ends the script: no script can catch a refusal by the server.
     fn refuse(&mut self, error: ApiError) -> QueryError {
-        let reported = ViewError::Store(error.message().to_owned().into());
+        let reported = ViewError::failed(ErrorKind::Denied, error.message().to_owned());
         self.refused = Some(error);
         QueryError::View(reported)
     }

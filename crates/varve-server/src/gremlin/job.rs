@@ -150,7 +150,7 @@ impl GremlinJobs {
             // Rendered before the commit, since nothing may fail after it. A script that was
             // cancelled at its end changes nothing.
             let json = host.json(&outcome).map_err(|error| {
-                QueryError::View(ViewError::store(GraphError::invalid(
+                QueryError::View(ViewError::from(GraphError::invalid(
                     error.message().to_owned(),
                 )))
             });
@@ -292,8 +292,8 @@ impl Host for JobHost<'_> {
         done.map_err(|error| match scripting::catchable(error) {
             Ok(reported) => reported,
             Err(refused) => {
-                let reported = ViewError::Store(refused.message().to_owned().into());
-                QueryError::View(reported)
+                let message = refused.message().to_owned();
+                QueryError::View(ViewError::failed(ErrorKind::InvalidArgument, message))
             }
         })
     }
@@ -312,10 +312,7 @@ fn exception(class: &str, message: &str) -> GraphError {
 /// The error of a script, as its task reports it.
 fn failed(error: QueryError) -> GraphError {
     match error {
-        QueryError::View(ViewError::Store(error)) => match error.downcast::<GraphError>() {
-            Ok(error) => *error,
-            Err(error) => GraphError::invalid(error.to_string()),
-        },
+        QueryError::View(ViewError::Store(error)) => (*error).into(),
         QueryError::View(error @ ViewError::Memory { .. }) => GraphError::new(
             ErrorKind::LimitExceeded,
             format!("{error} (server.max_traversal_bytes)"),

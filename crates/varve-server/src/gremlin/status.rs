@@ -167,11 +167,7 @@ impl Refusal {
                 ..asked
             }),
             Failure::Query(QueryError::View(ViewError::Store(error))) => {
-                let error = match error.downcast::<varve_graph::GraphError>() {
-                    Ok(error) => ApiError::from(*error),
-                    Err(error) => ApiError::internal(error.to_string()),
-                };
-                Self::of_api(&error, general)
+                Self::of_api(&varve_graph::GraphError::from(*error).into(), general)
             }
             Failure::Query(QueryError::Fail(message)) => Self {
                 fail: true,

@@ -395,10 +395,10 @@ pub(super) fn is_denied(error: &QueryError) -> bool {
 }
 
 fn kind_of(error: &QueryError) -> Option<ErrorKind> {
-    let QueryError::View(ViewError::Store(error)) = error else {
-        return None;
-    };
-    error.downcast_ref::<GraphError>().map(|error| error.kind)
+    match error {
+        QueryError::View(error) => error.kind(),
+        _ => None,
+    }
 }
 
 /// Whether an error means that nothing was stored and the request may be repeated.
@@ -408,10 +408,7 @@ pub(super) fn may_run_again(error: &QueryError) -> bool {
     };
     match error {
         ViewError::Deadline | ViewError::Cancelled => true,
-        ViewError::Store(error) => error
-            .downcast_ref::<GraphError>()
-            .is_some_and(|error| matches!(error.kind, ErrorKind::Conflict | ErrorKind::Busy)),
-        _ => false,
+        error => matches!(error.kind(), Some(ErrorKind::Conflict | ErrorKind::Busy)),
     }
 }
 

@@ -153,10 +153,7 @@ impl Algorithms {
 /// The error of an algorithm, as the error of its task.
 fn failed(error: TraversalError) -> GraphError {
     match error {
-        TraversalError::View(ViewError::Store(error)) => match error.downcast::<GraphError>() {
-            Ok(error) => *error,
-            Err(error) => GraphError::invalid(error.to_string()),
-        },
+        TraversalError::View(ViewError::Store(error)) => (*error).into(),
         TraversalError::View(error @ ViewError::Memory { .. }) => GraphError::new(
             ErrorKind::LimitExceeded,
             format!("{error} (server.max_algorithm_bytes)"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use varve_model::{Direction, EdgeLabelId, ElementId, VertexId};
-use varve_view::{Expand, Flow, GraphView, Meter, SchemaView, Search, ViewError};
+use varve_view::{ErrorKind, Expand, Flow, GraphView, Meter, SchemaView, Search, ViewError};
 
 use super::super::analysis::edge_labels;
 use super::super::build::{self, Builder};
@@ -176,7 +176,7 @@ pub(super) fn again(plan: Plan) -> Arc<Search> {
               visit: &mut dyn FnMut(&ElementId) -> Flow| {
             let read = |error| match error {
                 QueryError::View(error) => error,
-                other => ViewError::store(other),
+                other => ViewError::failed(ErrorKind::InvalidArgument, other.to_string()),
             };
             let options = QueryOptions::default();
             let mut query = Query::new(&plan, view, schema, meter, options).map_err(read)?;
