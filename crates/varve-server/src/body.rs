@@ -17,13 +17,13 @@ use http_body::Body;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::admission::{BodyShare, Gate, SMALL_BODY_BYTES};
-use crate::blocking::Lane;
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::negotiate::{self, BodyEncoding};
 use crate::route::{Class, Route};
 use crate::state::AppState;
+use varve_session::budget::admission::{BodyShare, Gate, SMALL_BODY_BYTES};
+use varve_session::budget::lanes::Lane;
 
 /// Bodies up to this size, both as sent and inflated, are inflated in place; larger ones on the
 /// pool.
@@ -278,7 +278,7 @@ mod tests {
     use http_body::{Frame, SizeHint};
 
     use super::*;
-    use crate::admission::Admission;
+    use varve_session::budget::admission::Admission;
 
     /// A body that arrives in pieces.
     struct Pieces {
@@ -317,7 +317,7 @@ mod tests {
         ends_with_last: bool,
     ) -> (usize, usize) {
         let config = ServerConfig::default();
-        let admission = Admission::new(&config);
+        let admission = Admission::new(&config.admission_limits());
         let gate = admission.writes();
         let length: usize = pieces.iter().sum();
         let body = Pieces {

@@ -3,6 +3,8 @@
 //!
 //! This is the only place that knows which Java class name goes with which status.
 
+mod failure;
+
 use std::borrow::Cow;
 use std::panic::Location;
 
@@ -311,17 +313,6 @@ impl ApiError {
         let message = format!("The request body is larger than the limit of {limit_bytes} bytes");
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message).closing()
-    }
-
-    /// 413: the body has so many values that reading it would take more memory (in bytes) than all
-    /// bodies may use together.
-    #[track_caller]
-    pub fn body_too_costly(limit_bytes: usize) -> Self {
-        let message = format!(
-            "The values of the request body take more than the limit of {limit_bytes} bytes of memory: send it in parts"
-        );
-        let status = StatusCode::PAYLOAD_TOO_LARGE;
-        Self::new(status, "jakarta.ws.rs.ClientErrorException", message)
     }
 
     /// 503 with `Retry-After`: too busy, or the time for a request ran out.

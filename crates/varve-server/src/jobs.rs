@@ -13,8 +13,8 @@ use crate::config::ServerConfig;
 use crate::gremlin::GremlinJobs;
 use crate::hugegraph::Algorithms;
 use crate::identity::Identity;
-use crate::query_memory;
 use crate::rights;
+use varve_session::budget::memory;
 
 /// How often a job checks, while the server starts, whether owners can be checked yet.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ impl ServerJobs {
     /// Jobs with the limits of a server's configuration.
     #[must_use]
     pub fn new(config: &ServerConfig) -> Self {
-        let memory = query_memory::of_jobs(config);
+        let memory = memory::of_jobs(config.max_jobs_held_bytes);
         Self {
             algorithms: Algorithms::new(config, Arc::clone(&memory)),
             gremlin: GremlinJobs::new(config, memory),

@@ -88,14 +88,11 @@
 
 mod access;
 mod admin;
-pub mod admission;
 mod answers;
 pub mod audit;
-pub mod blocking;
 mod body;
 pub mod config;
 pub mod datum;
-mod engine_errors;
 pub mod errors;
 mod explore;
 mod forwarded;

@@ -1,74 +1,19 @@
-//! The memory that all queries hold together. Each has a limit of its own, but many run at once.
-//!
-//! A query charges a long list or text before it is allocated. All other memory is measured: what
-//! its thread has allocated since the query began. So a step that charges nothing is bounded, too.
+//! The meters of queries: the limits of one query, and the budgets that it shares with others
+//! ([`varve_session::budget::memory`]).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
-use parking_lot::Mutex;
-use varve_graph::optimistic::{HeldBytes, HeldShare};
-use varve_graph::{ErrorKind, GraphError};
-use varve_view::{CancelToken, Meter, MeterLimits, SharedBytes, ViewError};
+use varve_session::Failure;
+pub use varve_session::budget::memory::measure_by;
+use varve_session::budget::memory::pausing;
+use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
 
-use crate::blocking::yield_to_others;
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::state::AppState;
-
-/// Names the owners of the budget of queries in the error about an exhausted budget.
-const QUERIES: &str = "All queries together (server.max_traversals_held_bytes)";
-/// The same for the queries of one user.
-const OF_USER: &str = "All queries of the user together (auth.user_query_bytes_max)";
-/// The same for jobs.
-const JOBS: &str = "All jobs together (server.max_jobs_held_bytes)";
-
-static ALLOCATED: OnceLock<fn() -> i64> = OnceLock::new();
-
-/// Sets the function that returns how many bytes the calling thread has allocated and not freed
-/// since it began; only the first call of a process has an effect. The binary knows its allocator.
-/// Without this function, only the bytes that queries charge are counted.
-pub fn measure_by(allocated: fn() -> i64) {
-    ALLOCATED.get_or_init(|| allocated);
-}
-
-/// The budget of all queries.
-pub(crate) fn of_queries(config: &ServerConfig) -> Arc<HeldBytes> {
-    Arc::new(HeldBytes::new(config.max_traversals_held_bytes, QUERIES))
-}
-
-/// The budget of all jobs.
-pub(crate) fn of_jobs(config: &ServerConfig) -> Arc<HeldBytes> {
-    Arc::new(HeldBytes::new(config.max_jobs_held_bytes, JOBS))
-}
-
-/// The budget of one user's queries.
-pub(crate) fn of_user(max: usize) -> Arc<HeldBytes> {
-    Arc::new(HeldBytes::new(max, OF_USER))
-}
-
-/// Shares of equal size in several budgets.
-#[derive(Debug)]
-struct Shares(Mutex<Vec<HeldShare>>);
-
-impl SharedBytes for Shares {
-    /// Resizes all shares. If one budget has no room, restores the former sizes and fails.
-    fn resize(&self, bytes: u64) -> Result<(), ViewError> {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let mut shares = self.0.lock();
-        let before: Vec<usize> = shares.iter().map(HeldShare::bytes).collect();
-        let resized = shares.iter_mut().try_for_each(|share| share.resize(bytes));
-        resized.map_err(|error| {
-            for (share, before) in shares.iter_mut().zip(before) {
-                // Shrinking cannot fail.
-                let _ = share.resize(before);
-            }
-            error.into()
-        })
-    }
-}
 
 /// The limits of one query of a request.
 pub(crate) fn limits(config: &ServerConfig, deadline: Instant) -> MeterLimits {
@@ -87,26 +32,7 @@ pub(crate) fn meter(
 ) -> Meter {
     let own = state.user_limits.query_memory(client);
     let budgets = [Some(Arc::clone(state.query_memory())), own];
-    of_budgets(budgets.into_iter().flatten(), limits, cancel).pausing(yield_to_others)
-}
-
-/// The meter of a query within these limits, which charges its memory to a budget. The query runs
-/// on the calling thread.
-pub(crate) fn within(budget: &Arc<HeldBytes>, limits: MeterLimits, cancel: CancelToken) -> Meter {
-    of_budgets(std::iter::once(Arc::clone(budget)), limits, cancel)
-}
-
-fn of_budgets(
-    budgets: impl Iterator<Item = Arc<HeldBytes>>,
-    limits: MeterLimits,
-    cancel: CancelToken,
-) -> Meter {
-    let shares = Shares(Mutex::new(budgets.map(HeldBytes::share).collect()));
-    let meter = Meter::new(limits, cancel).sharing(Box::new(shares));
-    match ALLOCATED.get() {
-        Some(allocated) => meter.measuring(*allocated),
-        None => meter,
-    }
+    pausing(budgets.into_iter().flatten(), limits, cancel)
 }
 
 /// The client's error for a failed read through a view.
@@ -120,38 +46,6 @@ pub(crate) fn ended(context: &RequestContext, error: ViewError) -> ApiError {
         error @ ViewError::Memory { .. } => {
             ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
         }
-        ViewError::NoIndex(message) => GraphError::new(ErrorKind::NoIndex, message).into(),
-        ViewError::Store(error) => GraphError::from(*error).into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_query_takes_what_it_holds_from_the_budget_of_all_and_from_its_users() {
-        // The bytes that a query reserves at a time.
-        const STEP: usize = 256 * 1024;
-        let all = Arc::new(HeldBytes::new(3 * STEP, QUERIES));
-        let (ann, bob) = (of_user(2 * STEP), of_user(2 * STEP));
-        let meter = |user: &Arc<HeldBytes>| {
-            let budgets = [Arc::clone(&all), Arc::clone(user)].into_iter();
-            of_budgets(budgets, MeterLimits::NONE, CancelToken::default())
-        };
-        let refused = |meter: &Meter| {
-            let refused = meter.hold(STEP).map_err(|error| error.to_string());
-            refused.expect_err("no room")
-        };
-        let first = meter(&ann);
-        first.hold(2 * STEP).expect("room");
-        let second = meter(&ann);
-        assert!(refused(&second).contains("auth.user_query_bytes_max"));
-        drop(second);
-        let other = meter(&bob);
-        other.hold(STEP).expect("room");
-        assert!(refused(&other).contains("max_traversals_held_bytes"));
-        drop((first, other));
-        assert_eq!((all.held(), ann.held(), bob.held()), (0, 0, 0));
+        error => Failure::from(error).into(),
     }
 }

@@ -16,9 +16,7 @@ use varve_graph::registry::ServedGraph;
 use varve_view::CancelToken;
 
 use crate::access;
-use crate::admission::BodyShare;
 use crate::audit::{self, Entry};
-use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
 use crate::identity::{self, Identity};
 use crate::path;
@@ -26,6 +24,8 @@ use crate::queries::Running;
 use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
 use crate::state::{AppState, WorkerHandle};
+use varve_session::budget::admission::BodyShare;
+use varve_session::budget::lanes::{Turn, yield_to_others};
 
 /// A request whose head was checked and whose body has arrived, decompressed.
 #[derive(Debug)]

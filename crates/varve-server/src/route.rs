@@ -3,7 +3,8 @@
 
 mod kind;
 
-pub use kind::{Access, Action, Class, Consumes, Parameter, Scope, Verb};
+pub use kind::{Access, Consumes, Parameter, Scope, Verb};
+pub use varve_session::{Action, Class};
 
 use std::future::Future;
 use std::pin::Pin;

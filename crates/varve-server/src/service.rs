@@ -19,7 +19,6 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 
 use crate::access;
-use crate::admission::SMALL_BODY_BYTES;
 use crate::body;
 use crate::identity::{Claimed, Identity, PendingLogin};
 use crate::origin;
@@ -35,6 +34,7 @@ use exchange::{
 };
 use run::run_in_place;
 pub(crate) use run::{run, run_work};
+use varve_session::budget::admission::SMALL_BODY_BYTES;
 
 type HttpResponse = http::Response<Body>;
 

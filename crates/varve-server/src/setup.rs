@@ -13,10 +13,8 @@ use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
 pub use self::error::SetupError;
-use crate::admission::Admission;
 use crate::answers::AnswerBudget;
 use crate::audit::{Audit, AuditLevel};
-use crate::blocking::BlockingPool;
 use crate::config::{AuthConfig, GremlinConfig, ServerConfig, cores};
 use crate::forwarded::Proxies;
 use crate::gremlin::TransactionLimits;
@@ -33,7 +31,10 @@ use crate::sharing::{self, SharedUsers};
 use crate::state::{AppState, Features, LockedGraphs, serving_threads};
 use crate::tls::Tls;
 use crate::user_limits::UserLimits;
-use crate::{admin, explore, gremlin, query_memory, routes};
+use crate::{admin, explore, gremlin, routes};
+use varve_session::budget::admission::Admission;
+use varve_session::budget::lanes::BlockingPool;
+use varve_session::budget::memory;
 
 impl AppState {
     /// Sets up the state with graphs in memory: for tests, and to measure the cost of HTTP alone.
@@ -101,9 +102,11 @@ impl AppState {
         let audit = open_audit(&config.auth)?;
         let tls = Tls::open(&config.tls)?;
         let reads_wait = graphs.capabilities().reads_may_wait;
-        let pool = BlockingPool::start(&config, reads_wait).map_err(|source| SetupError::Io {
-            what: "start the pool".to_owned(),
-            source,
+        let pool = BlockingPool::start(config.pool_options(reads_wait)).map_err(|source| {
+            SetupError::Io {
+                what: "start the pool".to_owned(),
+                source,
+            }
         })?;
         let mut features = features(&config);
         let repository_graph = metadata.as_ref().map(|metadata| metadata.graph.clone());
@@ -114,7 +117,7 @@ impl AppState {
             features.add(users);
         }
         Ok(Arc::new(Self {
-            admission: Admission::new(&config),
+            admission: Admission::new(&config.admission_limits()),
             answers: AnswerBudget::new(config.max_held_answer_bytes),
             metrics: Metrics::new(serving_threads(&config), router.routes().len()),
             health: Health::default(),
@@ -123,7 +126,7 @@ impl AppState {
             started: Instant::now(),
             incidents: AtomicU64::new(0),
             open_connections: AtomicUsize::new(0),
-            query_memory: query_memory::of_queries(&config),
+            query_memory: memory::of_queries(config.max_traversals_held_bytes),
             policies: Policies::default(),
             queries: Queries::default(),
             slow_requests: SlowRequests::default(),

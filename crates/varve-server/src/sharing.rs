@@ -231,7 +231,10 @@ async fn hand_on(
             None => None,
             Some(gate) => match gate.enter().await {
                 Ok(slot) => Some(slot),
-                Err(refused) => return Ok(refused.to_response(state.trace())),
+                Err(refused) => {
+                    let refused = ApiError::from(refused);
+                    return Ok(refused.to_response(state.trace()));
+                }
             },
         };
         metrics.forwarded.fetch_add(1, Ordering::Relaxed);

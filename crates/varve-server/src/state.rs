@@ -12,10 +12,8 @@ use varve_auth::Auth;
 use varve_graph::optimistic::HeldBytes;
 use varve_graph::{Registry, deadline};
 
-use crate::admission::Admission;
 use crate::answers::AnswerBudget;
 use crate::audit::Audit;
-use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::forwarded::Proxies;
@@ -28,6 +26,8 @@ use crate::route::{Class, Route};
 use crate::router::Router;
 use crate::tls::Tls;
 use crate::user_limits::UserLimits;
+use varve_session::budget::admission::Admission;
+use varve_session::budget::lanes::{BlockingPool, Lane, PoolError, Turn};
 
 pub(crate) use features::Features;
 pub(crate) use worker::{ADMIN_THREADS, Door, WorkerHandle, serving_threads};
@@ -316,7 +316,7 @@ impl AppState {
     {
         match self.pool.run(lane, turn, work).await {
             Ok(value) => Ok(value),
-            Err(PoolError::Busy(error)) => Err(error),
+            Err(PoolError::Busy(busy)) => Err(busy.into()),
             Err(PoolError::NotBegun) => Err(self.timed_out(limit)),
             Err(PoolError::Panicked(panic)) => Err(self.panicked(&*panic)),
         }

@@ -13,7 +13,7 @@ use varve_graph::optimistic::HeldBytes;
 use crate::config::AuthConfig;
 use crate::errors::ApiError;
 use crate::identity::Identity;
-use crate::query_memory;
+use varve_session::budget::memory;
 
 /// The burst: as many requests may come at once as the rate allows in this time.
 const BURST: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ impl Meter {
         Self {
             in_flight: AtomicU32::new(0),
             due: AtomicU64::new(0),
-            query_memory: query_memory::of_user(query_bytes_max),
+            query_memory: memory::of_user(query_bytes_max),
         }
     }
 }

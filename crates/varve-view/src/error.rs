@@ -97,6 +97,8 @@ pub enum ErrorKind {
     NotFound,
     /// A named limit was exceeded.
     LimitExceeded,
+    /// The request is larger than the server can take.
+    TooLarge,
     /// The state of the graph forbids the operation, for example while a task runs.
     IllegalState,
     /// An invalid page token.
@@ -122,7 +124,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::Unique,
@@ -131,6 +133,7 @@ impl ErrorKind {
         Self::NotSupported,
         Self::NotFound,
         Self::LimitExceeded,
+        Self::TooLarge,
         Self::IllegalState,
         Self::BadPage,
         Self::Denied,
@@ -155,6 +158,7 @@ impl ErrorKind {
             Self::NotSupported => "VRV-NOT-SUPPORTED",
             Self::NotFound => "VRV-NOT-FOUND",
             Self::LimitExceeded => "VRV-LIMIT",
+            Self::TooLarge => "VRV-TOO-LARGE",
             Self::IllegalState => "VRV-STATE",
             Self::BadPage => "VRV-PAGE",
             Self::Denied => "VRV-DENIED",

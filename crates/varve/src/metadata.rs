@@ -7,8 +7,8 @@ use varve_omrs::OmrsError;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::search::{HeldBudget, Limits};
-use varve_server::blocking::yield_to_others;
 use varve_server::{LockedGraphs, Metadata, RepositoryOf};
+use varve_session::budget::lanes::yield_to_others;
 
 use crate::CommandError;
 use crate::config::Config;

@@ -35,6 +35,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("varve-traversal", &["varve-model", "varve-view"]),
     ("varve-auth", &["varve-graph", "varve-model", "varve-view"]),
+    ("varve-session", &["varve-graph", "varve-view"]),
     (
         "varve-omrs",
         &[
@@ -58,6 +59,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-model",
             "varve-omrs",
             "varve-query",
+            "varve-session",
             "varve-traversal",
             "varve-ui",
             "varve-view",
@@ -77,6 +79,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-model",
             "varve-omrs",
             "varve-server",
+            "varve-session",
             // In the tests alone: the comparison with the model is that of varve-graph.
             "varve-view",
         ],
@@ -143,7 +146,12 @@ const CORNERS: &[(&str, &[&str])] = &[
     ("ureq", &["varve"]),
     (
         "tokio",
-        &["varve-server", "varve-bench", "varve-kv-cassandra"],
+        &[
+            "varve-server",
+            "varve-session",
+            "varve-bench",
+            "varve-kv-cassandra",
+        ],
     ),
 ];
 

@@ -30,10 +30,10 @@ pub use self::config::ChangesConfig;
 pub(crate) use self::followers::Followers;
 use self::followers::{FollowerSlot, WaitEnd};
 use self::page::{Form, Page};
-use crate::blocking::Turn;
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Cut, HandlerResult, Response};
+use varve_session::budget::lanes::Turn;
 
 /// The category of the route.
 pub(super) const CATEGORY: &str = "changes";

@@ -18,7 +18,6 @@ use varve_view::{Meter, MeterLimits, ViewError};
 use super::request::unreadable;
 use super::scripting;
 use super::transaction::{COMMIT_EVERY, Work};
-use crate::blocking::aside;
 use crate::errors::ApiError;
 use crate::gremlin::TransactionLimits;
 use crate::identity::Identity;
@@ -28,6 +27,7 @@ use crate::rights;
 use crate::route::Action;
 use crate::state::AppState;
 use crate::wire::time::scope as graph_scope;
+use varve_session::budget::lanes::aside;
 
 /// The prefix of a graph's name in the name of its traversal source.
 pub(super) const SOURCE_PREFIX: &str = "__g_";

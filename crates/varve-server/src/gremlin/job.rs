@@ -30,9 +30,9 @@ use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
-use crate::query_memory;
 use crate::request::RequestContext;
 use crate::respond::{Growing, HandlerResult};
+use varve_session::budget::memory;
 
 /// Steps that the script of a job may take.
 const JOB_STEPS_MAX: u64 = 1_000_000_000;
@@ -141,7 +141,7 @@ impl GremlinJobs {
                 graph,
                 owner: task.owner.as_deref(),
                 progress,
-                meter: query_memory::within(&self.memory, limits, cancel),
+                meter: memory::within(&self.memory, limits, cancel),
                 work,
             };
             let mut environment = Environment::from(bindings.clone());

@@ -42,11 +42,11 @@ use super::message::{self, Ask, Job};
 use super::parts::{Answer, Form, Part, Unwritten};
 use super::session::{Session, Sessions};
 use super::status::{self, Asked, Refusal};
-use crate::admission::{BodyShare, SMALL_BODY_BYTES};
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::runtime::ConnectionState;
 use crate::service::run_work;
+use varve_session::budget::admission::{BodyShare, SMALL_BODY_BYTES};
 
 /// Requests of one connection in work at a time; further ones wait in the socket.
 const IN_WORK_MAX: usize = 64;
@@ -390,7 +390,7 @@ impl Desk {
         loop {
             let bytes = message.len() + values_max * VALUE_BYTES;
             let share = gate.reserve_work(bytes).await;
-            let mut share = share.map_err(|error| self.refusal(&error))?;
+            let mut share = share.map_err(|error| self.refusal(&error.into()))?;
             let again = message.clone();
             let read = move || {
                 let (request, values) = count_request(format, &again, values_max)?;
@@ -412,8 +412,7 @@ impl Desk {
                     values_max = values_max.saturating_mul(GROWTH).min(most);
                 }
                 Err(WireError::TooMany) if most == room => {
-                    let error = ApiError::body_too_costly(gate.work_max());
-                    return Err(self.refusal(&error));
+                    return Err(self.refusal(&gate.too_costly().into()));
                 }
                 Err(error) => return Err(Refusal::malformed(error.to_string())),
             }

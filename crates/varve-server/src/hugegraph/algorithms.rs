@@ -23,12 +23,12 @@ use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
-use crate::query_memory;
 use crate::request::RequestContext;
 use crate::respond::HandlerResult;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 use crate::wire::time::{scope, scope_of};
+use varve_session::budget::memory;
 
 use parameters::{Given, Parameters};
 use run::{ALGORITHMS, Algorithm, Job};
@@ -133,7 +133,7 @@ impl Algorithms {
         };
         let watched = progress.clone();
         let cancel = CancelToken::watching(move || watched.should_end());
-        let meter = query_memory::within(&self.memory, limits, cancel);
+        let meter = memory::within(&self.memory, limits, cancel);
         let job = Job {
             graph,
             schema: &schema,

@@ -12,7 +12,6 @@ use varve_auth::Principal;
 
 use super::{ConnectionService, Counted, HttpResponse};
 use crate::access;
-use crate::admission::BodyShare;
 use crate::audit::{self, Entry};
 use crate::errors::ApiError;
 use crate::global::wadl;
@@ -32,6 +31,7 @@ use crate::state::{AppState, WorkerHandle};
 use crate::tls::{ClientCertificate, Tls};
 use crate::upgrade;
 use crate::user_limits::UserTurn;
+use varve_session::budget::admission::BodyShare;
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 pub(super) const COMPRESS_INLINE_BYTES: usize = 128 * 1024;

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use varve_view::CancelToken;
 
-use crate::blocking::Turn;
 use crate::body;
 use crate::errors::ApiError;
 use crate::negotiate;
@@ -20,6 +19,7 @@ use crate::request::RequestContext;
 use crate::respond::HandlerResult;
 use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::state::AppState;
+use varve_session::budget::lanes::Turn;
 
 /// Bodies up to this size are read in place where the handler runs in place; larger ones on the
 /// pool.

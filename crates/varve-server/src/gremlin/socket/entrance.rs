@@ -20,12 +20,12 @@ use varve_graphson::{Format, Response, request_id};
 use super::closing::{Farewell, NO_LOGIN, STOPS, TOO_MUCH, reason};
 use super::metered::Metered;
 use super::{Desk, Incoming, controlled, framed, response_part, send, stop};
-use crate::admission::BodyShare;
 use crate::audit::{self, Entry};
 use crate::gremlin::message::Ask;
 use crate::gremlin::status::{self, Refusal};
 use crate::identity::{self, Identity};
 use crate::request::RequestContext;
+use varve_session::budget::admission::BodyShare;
 
 /// The identity of a connection's client, and its login.
 pub(super) struct Entrance {

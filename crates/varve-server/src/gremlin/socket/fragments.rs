@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::admission::SMALL_BODY_BYTES;
+use varve_session::budget::admission::SMALL_BODY_BYTES;
 
 /// The longest payload of a fragment, in bytes: this size is not charged.
 const PIECE_BYTES: usize = SMALL_BODY_BYTES;

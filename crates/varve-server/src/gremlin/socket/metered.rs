@@ -13,12 +13,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Incoming;
 use super::fragments::Fragments;
-use crate::admission::{BodyShare, SMALL_BODY_BYTES};
 use crate::answers::Sending;
 use crate::errors::ApiError;
 use crate::route::Class;
 use crate::runtime::ConnectionState;
 use crate::state::WorkerHandle;
+use varve_session::budget::admission::{BodyShare, SMALL_BODY_BYTES};
 
 /// Bytes that an unauthenticated client may have sent and not got answered.
 const STRANGER_BYTES_MAX: usize = 64 * 1024;

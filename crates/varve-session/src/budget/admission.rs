@@ -1,4 +1,4 @@
-//! Back-pressure: a request over the budget waits, at most `admission_wait_ms`; then it gets 503.
+//! Back-pressure: a request over the budget waits, at most `admission_wait_ms`; then it fails as busy.
 //!
 //! Reads and writes have separate budgets, so neither starves the other. Each budget has three
 //! parts: slots for requests in work, bytes of bodies that arrive, and bytes of the values that are
@@ -14,13 +14,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use varve_view::ErrorKind;
 
-use crate::config::ServerConfig;
-use crate::errors::ApiError;
-use crate::route::Class;
+use crate::{Class, Failure};
 
 /// Bodies up to this size are not charged: the number of connections bounds them.
-pub(crate) const SMALL_BODY_BYTES: usize = 16 * 1024;
+pub const SMALL_BODY_BYTES: usize = 16 * 1024;
 
 /// Bytes that all unauthenticated clients of WebSockets may have sent and not got answered, beyond
 /// [`SMALL_BODY_BYTES`] of each.
@@ -34,25 +33,34 @@ pub struct Admission {
     strangers: Arc<Semaphore>,
 }
 
+/// The limits of the budgets.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Reads in work, and bytes of their bodies.
+    pub reads: (usize, usize),
+    /// Writes in work, and bytes of their bodies.
+    pub writes: (usize, usize),
+    /// Requests of one budget that may wait.
+    pub waiting_max: usize,
+    /// How long a request waits.
+    pub wait: Duration,
+    /// After how many seconds a refused request may be sent again.
+    pub retry_after_seconds: u32,
+}
+
 impl Admission {
-    pub(crate) fn new(config: &ServerConfig) -> Self {
+    /// Empty budgets.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
         Self {
-            reads: Gate::new(
-                config.max_reads_in_flight,
-                config.max_read_request_bytes,
-                config,
-            ),
-            writes: Gate::new(
-                config.max_writes_in_flight,
-                config.max_write_request_bytes,
-                config,
-            ),
+            reads: Gate::new(limits.reads, limits),
+            writes: Gate::new(limits.writes, limits),
             strangers: Arc::new(Semaphore::new(STRANGERS_BYTES)),
         }
     }
 
     /// The budget of unauthenticated clients of WebSockets, in bytes.
-    pub(crate) fn strangers(&self) -> &Arc<Semaphore> {
+    pub fn strangers(&self) -> &Arc<Semaphore> {
         &self.strangers
     }
 
@@ -62,7 +70,7 @@ impl Admission {
     }
 
     /// The gate of a class; control requests have none.
-    pub(crate) fn gate(&self, class: Class) -> Option<&Gate> {
+    pub fn gate(&self, class: Class) -> Option<&Gate> {
         match class {
             Class::Control => None,
             Class::Read => Some(&self.reads),
@@ -102,7 +110,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    fn new(slots: usize, bytes: usize, config: &ServerConfig) -> Self {
+    fn new((slots, bytes): (usize, usize), limits: &Limits) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(slots)),
             bytes: Arc::new(Semaphore::new(bytes)),
@@ -111,38 +119,38 @@ impl Gate {
             slots_total: slots,
             bytes_total: bytes,
             waiting: AtomicUsize::new(0),
-            max_waiting: config.max_waiting_requests,
-            wait: config.admission_wait(),
-            retry_after_seconds: config.retry_after_seconds,
+            max_waiting: limits.waiting_max,
+            wait: limits.wait,
+            retry_after_seconds: limits.retry_after_seconds,
             waited: AtomicU64::new(0),
             refused: AtomicU64::new(0),
         }
     }
 
     /// Whether a slot is free and no request waits. Takes no slot, so cores do not contend here.
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.waiting() == 0 && self.slots.available_permits() > 0
     }
 
     /// Takes a slot if one is free.
-    pub(crate) fn try_enter(&self) -> Option<OwnedSemaphorePermit> {
+    pub fn try_enter(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.slots).try_acquire_owned().ok()
     }
 
     /// Takes a slot, or waits for one.
-    pub(crate) async fn enter(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub async fn enter(&self) -> Result<OwnedSemaphorePermit, Failure> {
         self.acquire(&self.slots, 1).await
     }
 
     /// Makes the share of a body at least `bytes` large, `wanted` if the budget has room. The first
     /// share waits for its turn; a body that holds one already waits for more, or for the
     /// overdraft.
-    pub(crate) async fn grow(
+    pub async fn grow(
         &self,
         share: &mut BodyShare,
         bytes: usize,
         wanted: usize,
-    ) -> Result<(), ApiError> {
+    ) -> Result<(), Failure> {
         let held = share.bytes();
         if bytes <= held || share.overdraft.is_some() {
             return Ok(());
@@ -171,20 +179,27 @@ impl Gate {
         self.wait_for(either).await
     }
 
-    /// Takes a share for the values parsed from a body, or waits for it. 413 if the whole budget
-    /// cannot hold it.
-    pub(crate) async fn reserve_work(
-        &self,
-        bytes: usize,
-    ) -> Result<OwnedSemaphorePermit, ApiError> {
+    /// Takes a share for the values parsed from a body, or waits for it. [`ErrorKind::TooLarge`] if the
+    /// whole budget cannot hold it.
+    pub async fn reserve_work(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
         match u32::try_from(bytes) {
             Ok(count) if bytes <= self.bytes_total => self.acquire(&self.work, count).await,
-            _ => Err(ApiError::body_too_costly(self.bytes_total)),
+            _ => Err(self.too_costly()),
         }
     }
 
+    /// The failure of a body whose values need more memory than the whole budget.
+    #[must_use]
+    pub fn too_costly(&self) -> Failure {
+        let message = format!(
+            "The values of the request body take more than the limit of {} bytes of memory: send it in parts",
+            self.bytes_total
+        );
+        Failure::new(ErrorKind::TooLarge, message)
+    }
+
     /// The most that [`Gate::reserve_work`] can give.
-    pub(crate) fn work_max(&self) -> usize {
+    pub fn work_max(&self) -> usize {
         self.bytes_total
     }
 
@@ -192,7 +207,7 @@ impl Gate {
         &self,
         from: &Arc<Semaphore>,
         count: u32,
-    ) -> Result<OwnedSemaphorePermit, ApiError> {
+    ) -> Result<OwnedSemaphorePermit, Failure> {
         match Arc::clone(from).try_acquire_many_owned(count) {
             Ok(permit) => return Ok(permit),
             Err(TryAcquireError::Closed) => return Err(self.refuse()),
@@ -206,7 +221,7 @@ impl Gate {
     async fn wait_for<T>(
         &self,
         turn: impl Future<Output = Result<T, AcquireError>>,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, Failure> {
         let _waiting = Waiting::start(self).ok_or_else(|| self.refuse())?;
         self.waited.fetch_add(1, Ordering::Relaxed);
         match tokio::time::timeout(self.wait, turn).await {
@@ -215,12 +230,9 @@ impl Gate {
         }
     }
 
-    fn refuse(&self) -> ApiError {
+    fn refuse(&self) -> Failure {
         self.refused.fetch_add(1, Ordering::Relaxed);
-        ApiError::unavailable(
-            "The server is too busy, please try again later",
-            self.retry_after_seconds,
-        )
+        Failure::busy(self.retry_after_seconds)
     }
 
     /// Requests in work.
@@ -253,14 +265,14 @@ impl Gate {
 
 /// A body's share of the byte budget, returned when it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct BodyShare {
+pub struct BodyShare {
     bytes: Option<OwnedSemaphorePermit>,
     overdraft: Option<OwnedSemaphorePermit>,
 }
 
 impl BodyShare {
     /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let bytes = self.bytes.as_ref();
         bytes.map_or(0, OwnedSemaphorePermit::num_permits)
     }
@@ -273,7 +285,7 @@ impl BodyShare {
     }
 
     /// Returns the bytes beyond `bytes` to the budget.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
+    pub fn shrink(&mut self, bytes: usize) {
         let excess = self.bytes().saturating_sub(bytes);
         if let Some(held) = &mut self.bytes {
             drop(held.split(excess));
@@ -304,18 +316,19 @@ impl Drop for Waiting<'_> {
 mod tests {
     use super::*;
 
-    fn config(wait_ms: u64, max_waiting: usize) -> ServerConfig {
-        ServerConfig {
-            max_writes_in_flight: 1,
-            admission_wait_ms: wait_ms,
-            max_waiting_requests: max_waiting,
-            ..ServerConfig::default()
+    fn limits(wait_ms: u64, waiting_max: usize) -> Limits {
+        Limits {
+            reads: (1, 1_000),
+            writes: (1, 1_000),
+            waiting_max,
+            wait: Duration::from_millis(wait_ms),
+            retry_after_seconds: 1,
         }
     }
 
     #[tokio::test]
     async fn a_full_gate_lets_the_next_in_when_one_leaves() {
-        let admission = Admission::new(&config(60_000, 10));
+        let admission = Admission::new(&limits(60_000, 10));
         let gate = admission.writes();
         let first = gate.enter().await.expect("the gate is empty");
         let (second, ()) = tokio::join!(gate.enter(), async {
@@ -328,8 +341,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn over_the_time_or_the_queue_it_is_503() {
-        let admission = Admission::new(&config(1, 10));
+    async fn over_the_time_or_the_queue_it_is_busy() {
+        let admission = Admission::new(&limits(1, 10));
         let _held = admission.writes().enter().await.expect("the gate is empty");
         let error = admission
             .writes()
@@ -337,10 +350,10 @@ mod tests {
             .await
             .expect_err("the gate is full");
         assert_eq!(
-            error.exception(),
-            "jakarta.ws.rs.ServiceUnavailableException"
+            (error.kind, error.retry_after_seconds),
+            (ErrorKind::Busy, Some(1))
         );
-        let admission = Admission::new(&config(60_000, 0));
+        let admission = Admission::new(&limits(60_000, 0));
         let _held = admission.writes().enter().await.expect("the gate is empty");
         assert!(admission.writes().enter().await.is_err());
         assert_eq!(

@@ -21,9 +21,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::config::ServerConfig;
-use crate::errors::ApiError;
-use crate::route::Class;
+use crate::{Class, Failure};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -60,7 +58,7 @@ pub fn yield_to_others() {
 /// Runs `wait`, which only waits, while other work of the lane runs in its place. Returns `None` if
 /// so much work has yielded that no thread would be left for new work. On other threads, only calls
 /// `wait`.
-pub(crate) fn aside<T>(wait: impl FnOnce() -> T) -> Option<T> {
+pub fn aside<T>(wait: impl FnOnce() -> T) -> Option<T> {
     let queue = SERVED.with_borrow(Clone::clone);
     let (Some(queue), Some(_)) = (queue, SLICE_BEGAN.get()) else {
         return Some(wait());
@@ -75,14 +73,16 @@ pub(crate) fn aside<T>(wait: impl FnOnce() -> T) -> Option<T> {
 
 /// The queue in which a piece of work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub enum Lane {
+    /// Of work that changes nothing.
     Reads,
+    /// Of work that may change something.
     Writes,
 }
 
 impl Lane {
     /// The lane of a request's work.
-    pub(crate) fn of(class: Class) -> Self {
+    pub fn of(class: Class) -> Self {
         match class {
             Class::Write => Self::Writes,
             Class::Read | Class::Control => Self::Reads,
@@ -100,7 +100,7 @@ const GIVEN_UP: u8 = 2;
 /// Whether a request's work has begun. Beginning and giving up change the same state, so only one
 /// of them succeeds.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub struct Turn {
     state: AtomicU8,
     deadline: Instant,
     /// Whether the work changes something.
@@ -109,7 +109,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// The turn of work that must have begun before `deadline`.
-    pub(crate) fn until(deadline: Instant) -> Arc<Self> {
+    pub fn until(deadline: Instant) -> Arc<Self> {
         Arc::new(Self {
             state: AtomicU8::new(WAITING),
             deadline,
@@ -119,19 +119,19 @@ impl Turn {
 
     /// Marks the work as changing something: if it has begun when its time is over, its outcome is
     /// unknown.
-    pub(crate) fn will_change(&self) {
+    pub fn will_change(&self) {
         self.changes.store(true, Ordering::Release);
     }
 
     /// Whether the work changes something.
-    pub(crate) fn changes(&self) -> bool {
+    pub fn changes(&self) -> bool {
         self.changes.load(Ordering::Acquire)
     }
 
     /// Marks the work as begun. Returns `false` if its deadline has passed or it was given up: it
     /// must not run then.
     #[must_use]
-    pub(crate) fn begin(&self) -> bool {
+    pub fn begin(&self) -> bool {
         if Instant::now() >= self.deadline {
             return !self.give_up();
         }
@@ -142,14 +142,14 @@ impl Turn {
     }
 
     /// Marks begun work as having changed nothing: it may be given up again.
-    pub(crate) fn has_changed_nothing(&self) {
+    pub fn has_changed_nothing(&self) {
         // The state cannot be `GIVEN_UP`, since the work was begun.
         let _ = self.change(BEGUN, WAITING);
     }
 
     /// Gives the work up. Returns `false` if it has begun already.
     #[must_use]
-    pub(crate) fn give_up(&self) -> bool {
+    pub fn give_up(&self) -> bool {
         self.change(WAITING, GIVEN_UP) != Err(BEGUN)
     }
 
@@ -157,6 +157,19 @@ impl Turn {
         self.state
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
     }
+}
+
+/// The sizes of the pool.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolOptions {
+    /// Threads of each lane that run work at the same time.
+    pub threads: usize,
+    /// Pieces of work that may wait in each lane.
+    pub queue: usize,
+    /// How long a caller waits for room in the queue.
+    pub wait: Duration,
+    /// After how many seconds refused work may be tried again.
+    pub retry_after_seconds: u32,
 }
 
 /// The lanes. Their threads end when the pool is dropped and the queues are empty.
@@ -211,9 +224,9 @@ impl std::fmt::Debug for Queue {
 
 /// Why a piece of work gave no result.
 #[derive(Debug)]
-pub(crate) enum PoolError {
+pub enum PoolError {
     /// The queue had no room in time.
-    Busy(ApiError),
+    Busy(Failure),
     /// Its deadline passed before it began: it did not run.
     NotBegun,
     /// It panicked.
@@ -221,24 +234,25 @@ pub(crate) enum PoolError {
 }
 
 impl BlockingPool {
-    /// Starts the threads. `reads_wait`: their work mostly waits for a network.
-    pub(crate) fn start(config: &ServerConfig, reads_wait: bool) -> std::io::Result<Self> {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When the system starts no more threads.
+    pub fn start(options: PoolOptions) -> std::io::Result<Self> {
         Ok(Self {
-            reads: Threads::start("varve-reads", config, reads_wait, true)?,
-            writes: Threads::start("varve-writes", config, reads_wait, false)?,
-            wait: config.admission_wait(),
-            retry_after_seconds: config.retry_after_seconds,
+            reads: Threads::start("varve-reads", options, true)?,
+            writes: Threads::start("varve-writes", options, false)?,
+            wait: options.wait,
+            retry_after_seconds: options.retry_after_seconds,
         })
     }
 
     /// Runs a piece of work in its turn, and waits for it without blocking. If the caller goes
     /// away, work that has not begun never runs; work that has begun is not stopped.
-    pub(crate) async fn run<T, F>(
-        &self,
-        lane: Lane,
-        turn: &Arc<Turn>,
-        work: F,
-    ) -> Result<T, PoolError>
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub async fn run<T, F>(&self, lane: Lane, turn: &Arc<Turn>, work: F) -> Result<T, PoolError>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
@@ -246,11 +260,7 @@ impl BlockingPool {
         let threads = self.lane(lane);
         let room = Arc::clone(&threads.room).acquire_owned();
         let Ok(Ok(permit)) = tokio::time::timeout(self.wait, room).await else {
-            let message = "The server is too busy, please try again later";
-            return Err(PoolError::Busy(ApiError::unavailable(
-                message,
-                self.retry_after_seconds,
-            )));
+            return Err(PoolError::Busy(Failure::busy(self.retry_after_seconds)));
         };
         let waiting = Waiting(Arc::clone(turn));
         let turn = Arc::clone(turn);
@@ -285,13 +295,8 @@ impl BlockingPool {
 }
 
 impl Threads {
-    fn start(
-        name: &str,
-        config: &ServerConfig,
-        reads_wait: bool,
-        yields: bool,
-    ) -> std::io::Result<Self> {
-        let count = config.blocking_thread_count(reads_wait);
+    fn start(name: &str, options: PoolOptions, yields: bool) -> std::io::Result<Self> {
+        let count = options.threads;
         let queue = Arc::new(Queue {
             state: Mutex::default(),
             to_begin: Condvar::new(),
@@ -313,7 +318,7 @@ impl Threads {
                     queue.serve();
                 })?;
         }
-        let capacity = count + config.blocking_queue;
+        let capacity = count + options.queue;
         Ok(Self {
             queue,
             room: Arc::new(Semaphore::new(capacity)),
@@ -462,16 +467,19 @@ mod tests {
         Turn::until(Instant::now() + Duration::from_secs(600))
     }
 
-    fn pool(config: ServerConfig) -> BlockingPool {
-        BlockingPool::start(&config, false).expect("threads can be started")
+    fn pool(threads: usize, queue: usize, wait_ms: u64) -> BlockingPool {
+        let options = PoolOptions {
+            threads,
+            queue,
+            wait: Duration::from_millis(wait_ms),
+            retry_after_seconds: 1,
+        };
+        BlockingPool::start(options).expect("threads can be started")
     }
 
     #[tokio::test]
     async fn work_runs_and_panics_reach_the_caller() {
-        let pool = pool(ServerConfig {
-            blocking_threads: 1,
-            ..ServerConfig::default()
-        });
+        let pool = pool(1, 100, 60_000);
         let done = pool.run(Lane::Reads, &later(), || 6 * 7).await;
         assert_eq!(done.expect("it does not panic"), 42);
         assert!(matches!(
@@ -485,12 +493,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_is_refused_in_time_and_the_other_lane_goes_on() {
-        let pool = pool(ServerConfig {
-            blocking_threads: 1,
-            blocking_queue: 0,
-            admission_wait_ms: 1,
-            ..ServerConfig::default()
-        });
+        let pool = pool(1, 0, 1);
         let (release, wait) = std::sync::mpsc::channel::<()>();
         let turn = later();
         let long = pool.run(Lane::Reads, &turn, move || wait.recv());
@@ -506,10 +509,7 @@ mod tests {
 
     #[tokio::test]
     async fn short_work_does_not_wait_for_the_end_of_long_work() {
-        let pool = pool(ServerConfig {
-            blocking_threads: 1,
-            ..ServerConfig::default()
-        });
+        let pool = pool(1, 100, 60_000);
         let is_done = Arc::new(AtomicBool::new(false));
         let (long_until, short_does) = (Arc::clone(&is_done), Arc::clone(&is_done));
         let (turn, later_turn) = (later(), later());
@@ -527,10 +527,7 @@ mod tests {
 
     #[test]
     fn all_long_work_goes_on_after_it_let_others_go_first() {
-        let pool = pool(ServerConfig {
-            blocking_threads: 2,
-            ..ServerConfig::default()
-        });
+        let pool = pool(2, 100, 60_000);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
@@ -555,7 +552,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_whose_deadline_has_passed_is_not_begun() {
-        let pool = pool(ServerConfig::default());
+        let pool = pool(2, 100, 60_000);
         let over = Turn::until(Instant::now());
         let result = pool.run(Lane::Writes, &over, || panic!("begun")).await;
         assert!(matches!(result, Err::<(), _>(PoolError::NotBegun)));

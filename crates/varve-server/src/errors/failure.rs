@@ -1,17 +1,27 @@
-//! The errors of the graph engine in HugeGraph's form.
+//! Failures in HugeGraph's form.
 
+use http::StatusCode;
 use varve_graph::{ErrorKind, GraphError};
+use varve_session::Failure;
 
-use crate::errors::ApiError;
+use super::ApiError;
 
 /// `Retry-After` for an overloaded engine.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 impl From<GraphError> for ApiError {
+    #[track_caller]
+    fn from(error: GraphError) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<Failure> for ApiError {
     /// [`ErrorKind::NotFound`] becomes 404, so it must be about an object in the path; a handler
     /// that looks up a name from a body returns 400 itself.
     #[track_caller]
-    fn from(error: GraphError) -> Self {
+    fn from(error: Failure) -> Self {
+        let retry_after = error.retry_after_seconds.unwrap_or(RETRY_AFTER_SECONDS);
         let cause = error.source.as_ref().map(ToString::to_string);
         let (message, code) = (error.message, error.kind.code());
         let answer = match error.kind {
@@ -22,12 +32,15 @@ impl From<GraphError> for ApiError {
             ErrorKind::NotSupported => Self::not_supported(message),
             ErrorKind::NotFound => Self::not_found(message),
             ErrorKind::LimitExceeded => Self::limit_exceeded(message),
+            ErrorKind::TooLarge => Self::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "jakarta.ws.rs.ClientErrorException",
+                message,
+            ),
             ErrorKind::IllegalState => Self::bad_request(message),
             ErrorKind::BadPage => Self::backend(message),
             ErrorKind::Denied => Self::forbidden(message),
-            ErrorKind::Busy | ErrorKind::Conflict => {
-                Self::unavailable(message, RETRY_AFTER_SECONDS)
-            }
+            ErrorKind::Busy | ErrorKind::Conflict => Self::unavailable(message, retry_after),
             ErrorKind::OutcomeUnknown => Self::outcome_unknown_as(message),
             ErrorKind::Unwritable => Self::insufficient_storage(message),
             ErrorKind::Elsewhere => Self::misdirected(message),
