@@ -23,8 +23,8 @@ use crate::commit::Stamps;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::read::{Point, read_element};
+use crate::rows::decode_element;
 use crate::schema::SchemaKind;
-use crate::write::decode_element;
 
 /// The approximate limit for one piece of a commit's list, in bytes.
 const PIECE_BYTES_MAX: usize = 64 * 1024;

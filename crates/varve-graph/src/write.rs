@@ -22,14 +22,13 @@ mod working;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use varve_encoding::row;
 use varve_model::{CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
 use varve_view::{AccessPolicy, Search};
 
 pub use crate::commit::Ticket;
 use crate::error::{ErrorKind, GraphError};
 
-pub(crate) use emit::{Current, EmitContext, Emitter, PairHash, Side, decode_element, sides};
+pub(crate) use emit::{EmitContext, Emitter, PairHash};
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::{commit_internal, commit_unlatched, current_rows};
 pub(crate) use keys::read_latch;
@@ -309,25 +308,5 @@ impl Written {
             };
             (mutation.id(), content)
         })
-    }
-}
-
-fn vertex_content(vertex: &Vertex) -> Vec<u8> {
-    let mut content = Vec::with_capacity(64);
-    row::put_vertex_content(vertex, &mut content);
-    content
-}
-
-fn edge_content(edge: &Edge) -> Vec<u8> {
-    let mut content = Vec::with_capacity(64);
-    row::put_edge_content(edge, &mut content);
-    content
-}
-
-/// Encodes an element's label and properties, as its rows have them.
-pub(crate) fn content_of(element: &Element) -> Vec<u8> {
-    match element {
-        Element::Vertex(vertex) => vertex_content(vertex),
-        Element::Edge(edge) => edge_content(edge),
     }
 }

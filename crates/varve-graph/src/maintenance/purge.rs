@@ -15,7 +15,8 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::index::derived_entries;
 use crate::read::scan_events;
-use crate::write::{Current, Emitter, Reach, Room, Side, commit_internal, incident_edges, sides};
+use crate::rows::{Current, Side, sides};
+use crate::write::{Emitter, Reach, Room, commit_internal, incident_edges};
 
 /// The microseconds of a day.
 const DAY: i64 = 86_400_000_000;

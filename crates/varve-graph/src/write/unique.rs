@@ -3,7 +3,7 @@
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period, PropertyKeyId};
 
-use super::emit::{decode_element, sides, unique_entries};
+use super::emit::unique_entries;
 use super::keys::read_latch;
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
@@ -12,6 +12,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
 use crate::index;
 use crate::read::scan_events;
+use crate::rows::{decode_element, sides};
 
 /// The result of a claim.
 pub(super) enum Claim {
