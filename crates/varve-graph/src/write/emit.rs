@@ -20,7 +20,7 @@ use super::keys::RowKeys;
 use super::labels::Label;
 use super::settling::Settling;
 use crate::changes::Touches;
-use crate::commit::Stamps;
+use crate::commit::{PairHash, Stamps};
 use crate::error::GraphError;
 use crate::index::Deriver;
 use crate::read::scan_events;
@@ -28,9 +28,6 @@ use crate::rows::{Current, Side, sides};
 use crate::schema::Schema;
 
 pub(crate) use entries::unique_entries;
-
-/// Hash of an (edge label, source) entry; collisions are negligible.
-pub(crate) type PairHash = u128;
 
 /// Approximate bytes of a row of a batch beside its content, for the initial capacity of a batch.
 pub(crate) const ROW_BYTES: usize = 64;

@@ -7,10 +7,9 @@ use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Reader, ReaderExt};
 use varve_model::ElementId;
 
-use super::Additions;
 use super::emit::{EmitContext, Emitter};
 use super::keys::Keys;
-use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::commit::{Additions, Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::rows::{Current, sides};

@@ -20,12 +20,11 @@ use varve_encoding::row::RowKind;
 use varve_kv::{Flow, Reader};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
-use super::Additions;
 use super::emit::{Change, EmitContext, Emitter, EventPeriod};
 use super::held::HeldRows;
 use super::incident::OwnEvents;
 use super::keys::edge_latch;
-use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::commit::{Additions, Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;

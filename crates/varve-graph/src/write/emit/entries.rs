@@ -11,7 +11,8 @@ use varve_kv::TableId;
 use varve_model::schema::{IndexType, Retention};
 use varve_model::{EdgeLabelId, Element, ElementId, IndexLabel, Properties, VertexLabelId};
 
-use super::{Emitter, PairHash, pair_of};
+use super::{Emitter, pair_of};
+use crate::commit::PairHash;
 use crate::error::GraphError;
 use crate::index::{self, DerivedEntries, IndexEntry, derived_entries, may_have_derived};
 use crate::rows::{Current, decode_element};
