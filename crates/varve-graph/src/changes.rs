@@ -18,7 +18,7 @@ use varve_kv::{Batch, ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, Tab
 use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
 pub(crate) use self::kept::{Keeping, KeptChanges, forget};
-pub(crate) use self::schema::{list_schema, note_schema};
+pub(crate) use self::schema::list_schema;
 use crate::commit::Stamps;
 use crate::error::GraphError;
 use crate::graph::Graph;
