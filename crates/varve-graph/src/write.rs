@@ -4,6 +4,7 @@
 //! submit it to the committer. All steps before the last may be repeated after a conflict, so they
 //! have no side effects.
 
+mod destruction;
 mod emit;
 mod held;
 mod incident;
@@ -27,6 +28,7 @@ use varve_view::{AccessPolicy, Search};
 pub use crate::commit::Ticket;
 use crate::error::{ErrorKind, GraphError};
 
+pub(crate) use destruction::{States, destroy, is_put, record_purge, states};
 pub(crate) use emit::{EmitContext, Emitter};
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::{commit_internal, commit_unlatched, current_rows};
