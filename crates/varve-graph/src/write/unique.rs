@@ -10,7 +10,7 @@ use crate::commit::{LatchKey, LatchSet};
 use crate::element::text::of_value_short;
 use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
-use crate::index;
+use crate::index::holders;
 use crate::read::scan_events;
 use crate::rows::{decode_element, sides};
 
@@ -49,7 +49,7 @@ impl WorkingSet<'_> {
                         .map(|(other, _)| (*self.elements[*other].id).clone())
                         .next();
                     others.push((at, period));
-                    let mut holders = index::holders(self.reader, &entry.partition)?;
+                    let mut holders = holders(self.reader, &entry.partition)?;
                     holders.retain(|holder| *holder != *working.id);
                     let mut needed = holders.iter().map(read_latch);
                     if let Some(latch) = needed.find(|latch| !latches.try_hold(*latch)) {
