@@ -7,6 +7,7 @@
 //! commit is visible only when every smaller version is, so a reader that asks for the changes
 //! after a version misses none and sees none twice.
 
+mod forgetting;
 mod kept;
 mod schema;
 mod touches;
@@ -18,7 +19,8 @@ use varve_encoding::{DecodeError, datum, key};
 use varve_kv::{ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, TableId};
 use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
-pub(crate) use self::kept::{Keeping, KeptChanges, forget};
+pub(crate) use self::forgetting::forget;
+pub(crate) use self::kept::{Keeping, KeptChanges};
 pub(crate) use self::schema::list_schema;
 pub(crate) use self::touches::Touches;
 use crate::error::GraphError;
