@@ -7,84 +7,31 @@
 //! commit is visible only when every smaller version is, so a reader that asks for the changes
 //! after a version misses none and sees none twice.
 
+mod forgetting;
 mod kept;
 mod schema;
+mod touches;
 
 use varve_encoding::change::{self, Keys, Touched};
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{CHANGE, EDGE, EVENT, SCHEMA, VERTEX};
 use varve_encoding::{DecodeError, datum, key};
-use varve_kv::{Batch, ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, TableId};
 use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
-pub(crate) use self::kept::{Keeping, KeptChanges, forget};
-pub(crate) use self::schema::{list_schema, note_schema};
-use crate::commit::Stamps;
+pub(crate) use self::forgetting::forget;
+pub(crate) use self::kept::{Keeping, KeptChanges};
+pub(crate) use self::schema::list_schema;
+pub(crate) use self::touches::Touches;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::read::{Point, read_element};
+use crate::rows::decode_element;
 use crate::schema::SchemaKind;
-use crate::write::decode_element;
 
-/// The approximate limit for one piece of a commit's list, in bytes.
-const PIECE_BYTES_MAX: usize = 64 * 1024;
 /// The approximate bytes of lists that one scan reads; the list of a commit is always read as a
 /// whole.
 const READ_BYTES: usize = 1024 * 1024;
-
-/// The elements that a commit touches, encoded for its rows.
-#[derive(Debug)]
-pub(crate) struct Touches {
-    /// Each begins with one byte: the number of versions, less one.
-    pieces: Vec<Vec<u8>>,
-    /// The position of the last element in the last piece.
-    last: usize,
-}
-
-impl Touches {
-    pub(crate) fn new() -> Self {
-        Self {
-            pieces: vec![vec![0]],
-            last: 1,
-        }
-    }
-
-    /// Adds an element, unless it was the last one added.
-    pub(crate) fn add(&mut self, touched: &Touched<'_>) {
-        let Some(piece) = self.pieces.last_mut() else {
-            return;
-        };
-        let start = piece.len();
-        touched.put(piece);
-        if start > self.last && piece[start..] == piece[self.last..start] {
-            piece.truncate(start);
-        } else if start > PIECE_BYTES_MAX {
-            let mut next = vec![0];
-            next.extend_from_slice(&piece[start..]);
-            piece.truncate(start);
-            self.pieces.push(next);
-            self.last = 1;
-        } else {
-            self.last = start;
-        }
-    }
-
-    /// Puts the rows, whose keys lack the commit's version.
-    pub(crate) fn write(self, batch: &mut Batch, stamps: &mut Stamps) {
-        let versions = u8::try_from(stamps.versions() - 1).unwrap_or(u8::MAX);
-        for (number, mut piece) in self.pieces.into_iter().enumerate() {
-            if piece.len() == 1 {
-                continue;
-            }
-            piece[0] = versions;
-            let number = u16::try_from(number).unwrap_or(u16::MAX);
-            let clustering = change::clustering(CommitVersion::ZERO, number);
-            let partition = [0; change::PARTITION_BYTES];
-            let at = batch.put(CHANGE, &partition, &clustering, &piece);
-            stamps.change(at);
-        }
-    }
-}
 
 /// The effect of a commit on an element.
 #[derive(Debug, Clone, PartialEq)]
@@ -417,35 +364,4 @@ fn events(
     damaged.map_or(Ok(()), Err)?;
     events.sort_by_key(|(header, _)| header.version);
     Ok(events)
-}
-
-#[cfg(test)]
-mod tests {
-    use varve_model::VertexId;
-
-    use super::*;
-
-    #[test]
-    fn elements_that_come_twice_are_stored_once_wherever_a_piece_ends() {
-        let keys: Vec<Vec<u8>> = (0..20_000)
-            .map(|number| key::vertex_id(&VertexId::Number(number)))
-            .collect();
-        let mut touches = Touches::new();
-        for partition in keys.iter().flat_map(|key| [key, key]) {
-            touches.add(&Touched::Element(Keys {
-                partition,
-                clustering: key::VERTEX_CLUSTERING,
-            }));
-        }
-        let mut stored = Vec::new();
-        for piece in &touches.pieces {
-            let took = change::visit(piece, &mut |each| match each {
-                Touched::Element(keys) => stored.push(keys.partition.to_vec()),
-                other => panic!("{other:?}"),
-            });
-            took.expect("a piece");
-        }
-        assert!(touches.pieces.len() > 1);
-        assert_eq!(stored, keys);
-    }
 }

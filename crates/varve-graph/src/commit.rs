@@ -10,6 +10,7 @@
 use std::time::Duration;
 
 mod committer;
+mod known;
 mod latch;
 mod prepared;
 mod promise;
@@ -20,6 +21,7 @@ pub use committer::DurabilityMode;
 pub(crate) use committer::{
     Committer, CommitterOptions, IDLE_MAX as COMMITTER_IDLE_MAX, Progress, Waited, stored_version,
 };
+pub(crate) use known::{Additions, Known, KnownPairs, KnownVertices, PairHash, VertexMark};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use prepared::{Commit, End, EndOf, Stamps};
 pub(crate) use promise::Promise;

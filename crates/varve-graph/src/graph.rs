@@ -19,8 +19,8 @@ use crate::bodies::{ElementBodies, Jobs};
 use crate::changes::{Keeping, KeptChanges, list_schema};
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
-    COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches,
-    Promise, end_of_commit, stored_version,
+    COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, Known, KnownPairs,
+    KnownVertices, LatchKey, Latches, Promise, end_of_commit, stored_version,
 };
 use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
@@ -33,7 +33,7 @@ use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
 use crate::variables::Variables;
-use crate::write::{self, Contention, Known, KnownPairs, KnownVertices, WriteRequest, Written};
+use crate::write::{self, Contention, WriteRequest, Written};
 
 /// How a graph is opened.
 #[derive(Clone)]

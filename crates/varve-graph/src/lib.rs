@@ -30,6 +30,7 @@ pub mod write;
 mod bodies;
 mod clock_watch;
 mod hash;
+mod rows;
 mod snowflake;
 
 pub use bodies::{Jobs, OwnerCheck};

@@ -7,7 +7,6 @@ mod tidy;
 mod worker;
 
 pub use purge::purge;
-pub(crate) use purge::{States, destroy, is_put, record, states};
 pub use retention::{RetentionReport, sweep};
 pub use tidy::tidy;
 pub use worker::{Finding, Maintenance, MaintenanceOptions};

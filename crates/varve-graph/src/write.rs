@@ -4,12 +4,12 @@
 //! submit it to the committer. All steps before the last may be repeated after a conflict, so they
 //! have no side effects.
 
+mod destruction;
 mod emit;
 mod held;
 mod incident;
 mod internal;
 mod keys;
-mod known;
 mod label_rules;
 mod labels;
 mod large_delete;
@@ -22,18 +22,17 @@ mod working;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use varve_encoding::row;
 use varve_model::{CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
 use varve_view::{AccessPolicy, Search};
 
 pub use crate::commit::Ticket;
 use crate::error::{ErrorKind, GraphError};
 
-pub(crate) use emit::{Current, EmitContext, Emitter, PairHash, Side, decode_element, sides};
+pub(crate) use destruction::{States, destroy, is_put, record_purge, states};
+pub(crate) use emit::{EmitContext, Emitter};
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::{commit_internal, commit_unlatched, current_rows};
 pub(crate) use keys::read_latch;
-pub(crate) use known::{Additions, Known, KnownPairs, KnownVertices, VertexMark};
 pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};
@@ -309,25 +308,5 @@ impl Written {
             };
             (mutation.id(), content)
         })
-    }
-}
-
-fn vertex_content(vertex: &Vertex) -> Vec<u8> {
-    let mut content = Vec::with_capacity(64);
-    row::put_vertex_content(vertex, &mut content);
-    content
-}
-
-fn edge_content(edge: &Edge) -> Vec<u8> {
-    let mut content = Vec::with_capacity(64);
-    row::put_edge_content(edge, &mut content);
-    content
-}
-
-/// Encodes an element's label and properties, as its rows have them.
-pub(crate) fn content_of(element: &Element) -> Vec<u8> {
-    match element {
-        Element::Vertex(vertex) => vertex_content(vertex),
-        Element::Edge(edge) => edge_content(edge),
     }
 }

@@ -8,39 +8,12 @@
 
 use std::sync::Arc;
 
-use varve_kv::Batch;
-
 use crate::deadline;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::notes;
-use crate::schema::SchemaKind;
+use crate::schema::{CHANGED_NOTE, Changed, changed_in};
 use crate::write::commit_unlatched;
-
-const NOTE: &str = "changes.schema";
-/// Bytes of a schema element in the note: its kind and its id.
-const BYTES: usize = 5;
-
-type Changed = (SchemaKind, u32);
-
-/// Adds the note with changed schema elements to a batch. It replaces an earlier note.
-pub(crate) fn note_schema(batch: &mut Batch, changed: &[Changed]) {
-    let mut note = Vec::with_capacity(changed.len() * BYTES);
-    for (kind, id) in changed {
-        note.push(kind.byte());
-        note.extend_from_slice(&id.to_be_bytes());
-    }
-    notes::put_into(batch, NOTE, &note);
-}
-
-fn read_note(note: &[u8]) -> Vec<Changed> {
-    let each = note.chunks_exact(BYTES).filter_map(|entry| {
-        let (kind, id) = entry.split_first()?;
-        let id = u32::from_be_bytes(id.try_into().ok()?);
-        Some((SchemaKind::from_byte(*kind)?, id))
-    });
-    each.collect()
-}
 
 /// Lists the schema changes that are still in the note, and makes the catalogue list all later
 /// ones. Does nothing if the graph keeps no list of changes.
@@ -51,8 +24,8 @@ pub(crate) fn list_schema(graph: &Arc<Graph>) -> Result<(), GraphError> {
     if !graph.keeps_changes() {
         return Ok(());
     }
-    if let Some(note) = graph.notes().get(NOTE)? {
-        list(graph, &read_note(&note))?;
+    if let Some(note) = graph.notes().get(CHANGED_NOTE)? {
+        list(graph, &changed_in(&note))?;
     }
     let graph_of = Arc::downgrade(graph);
     graph.catalogue().list_by(Box::new(move |changed| {
@@ -68,7 +41,7 @@ fn list(graph: &Arc<Graph>, changed: &[Changed]) -> Result<(), GraphError> {
         for (kind, id) in changed {
             emitter.touch_schema(kind.byte(), *id);
         }
-        notes::remove_by(&mut emitter.batch, NOTE);
+        notes::remove_by(&mut emitter.batch, CHANGED_NOTE);
         Ok(())
     })?;
     // Without a deadline, since the caller must know whether the change is listed.

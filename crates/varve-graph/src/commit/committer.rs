@@ -24,11 +24,11 @@ pub(crate) use progress::{Progress, Waited};
 
 use self::group::{Group, joined, numbered};
 use super::CLOSE_WAIT_MAX;
+use super::known::Known;
 use super::prepared::Commit;
 use super::ticket::CommitFailure;
 use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
-use crate::write::Known;
 
 /// When a commit is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

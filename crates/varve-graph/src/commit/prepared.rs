@@ -7,11 +7,11 @@ use varve_encoding::row::VERSION_AT;
 use varve_kv::{Batch, fail_point};
 use varve_model::{CommitVersion, Instant};
 
+use super::known::{Additions, Known};
 use super::latch::LatchSet;
 use super::several;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::ErrorKind;
-use crate::write::{Additions, Known};
 
 /// The positions in a batch at which the commit's version is filled in after it is assigned.
 ///

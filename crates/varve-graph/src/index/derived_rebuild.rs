@@ -14,8 +14,7 @@ use super::rebuild::{Keys, STEP, StoredState, ids, may_decide, may_decide_each, 
 use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::maintenance::{States, is_put, states};
-use crate::write::{Emitter, commit_internal, current_rows};
+use crate::write::{Emitter, States, commit_internal, current_rows, is_put, states};
 
 /// Adds every missing entry that the graph's deriver computes, from the present states and, for
 /// reads of the past, from the events. `wanted` selects the elements by their content. Writers keep

@@ -20,8 +20,9 @@ use super::{IndexEntry, conflict, entries, holders};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
+use crate::rows::{Current, decode_element};
 use crate::tasks::TaskProgress;
-use crate::write::{Current, Emitter, commit_internal, current_rows, decode_element, read_latch};
+use crate::write::{Emitter, commit_internal, current_rows, read_latch};
 
 /// Elements, or entries, in one commit.
 const CHUNK: usize = 500;

@@ -8,7 +8,7 @@ use varve_model::{CommitVersion, Element, ElementId, IndexLabel, Instant, Period
 use super::entries;
 use crate::error::GraphError;
 use crate::read::{resolve, scan_events};
-use crate::write::{decode_element, sides};
+use crate::rows::{decode_element, sides};
 
 /// Finds two of `holders` that hold the values of `partition` at one instant from `now` on. The
 /// reader is a snapshot, or the caller has latched the holders; otherwise their rows may move

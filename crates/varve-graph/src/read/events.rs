@@ -13,7 +13,7 @@ use varve_model::{CommitVersion, ElementId, Period, VertexId};
 use super::View;
 use super::resolve::{events_range, scan_events};
 use crate::error::GraphError;
-use crate::write::{Side, sides};
+use crate::rows::{Side, sides};
 
 /// One event of an element, as it is stored.
 #[derive(Debug, Clone, Copy)]

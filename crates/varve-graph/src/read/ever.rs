@@ -19,7 +19,7 @@ use varve_model::{CommitVersion, Direction, EdgeId, ElementId, VertexId};
 use super::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::query::RowKey;
-use crate::write::sides;
+use crate::rows::sides;
 
 /// The most rows read for one page.
 pub const EVER_ROWS_MAX: usize = 100_000;

@@ -17,7 +17,7 @@ use super::sight::Sight;
 use super::view::{View, read_element};
 use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
-use crate::write::content_of;
+use crate::rows::content_of;
 
 /// The most ends of edges whose visibility is cached.
 const KNOWN_MAX: usize = 1 << 16;

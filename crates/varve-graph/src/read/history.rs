@@ -8,7 +8,7 @@ use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalSc
 
 use super::{View, scan_events};
 use crate::error::GraphError;
-use crate::write::{decode_element, sides};
+use crate::rows::{decode_element, sides};
 
 /// Which part of a history to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

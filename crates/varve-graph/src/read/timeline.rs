@@ -8,7 +8,7 @@ use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalSc
 use super::View;
 use super::events::visit_events_of;
 use crate::error::GraphError;
-use crate::write::{Side, decode_element, sides};
+use crate::rows::{Side, decode_element, sides};
 
 /// A state of an element, with a period in which its event decides.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,8 +17,8 @@ use super::{resolve, scan_events};
 use crate::commit::stored_version;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::Deriver;
+use crate::rows::decode_element;
 use crate::schema::Schema;
-use crate::write::decode_element;
 
 /// One committed state of a graph at one point of both times. All reads of a request use one view,
 /// so that its answer is consistent.

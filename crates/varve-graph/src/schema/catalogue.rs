@@ -14,6 +14,7 @@ use varve_model::{Clock, EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 use super::draft::{Draft, LAST_ID, LastIds};
 use super::kind::SchemaKind;
 use super::mode::{GraphMode, ReadMode};
+use super::note::note_changed;
 use super::open::FirstUse;
 use super::record::Record;
 use super::request::{
@@ -22,7 +23,6 @@ use super::request::{
 };
 use super::snapshot::Schema;
 use super::{edge_label, index_label, open, property_key, removal, vertex_label};
-use crate::changes::note_schema;
 use crate::tasks::{TaskId, Tasks};
 use crate::{ErrorKind, GraphError};
 
@@ -254,7 +254,7 @@ impl Catalogue {
         let mut unlisted = self.unlisted.lock();
         if lister.is_some() {
             draft.changed.extend(unlisted.iter());
-            note_schema(&mut draft.batch, &draft.changed);
+            note_changed(&mut draft.batch, &draft.changed);
         }
         self.space.write(&draft.batch, Durability::Sync)?;
         fail_point::SCHEMA_STORED.pass();

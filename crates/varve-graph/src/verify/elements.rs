@@ -11,7 +11,7 @@ use super::rows::Rows;
 use super::{Check, Wrong};
 use crate::error::GraphError;
 use crate::read::{covers, resolve, scan_events};
-use crate::write::decode_element;
+use crate::rows::decode_element;
 
 /// The most targets of edges in one read. An engine may hold the blocks of all of them in memory.
 const TARGETS_TOGETHER: usize = 64;

@@ -14,69 +14,20 @@ use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
 use varve_kv::{Batch, Flow, Reader, ReaderExt, TableId};
 use varve_model::schema::{IndexBase, Retention};
-use varve_model::{CommitVersion, Direction, EdgeLabelId, Element, ElementId, Instant};
+use varve_model::{CommitVersion, EdgeLabelId, ElementId, Instant};
 
 use super::keys::RowKeys;
 use super::labels::Label;
 use super::settling::Settling;
 use crate::changes::Touches;
-use crate::commit::Stamps;
+use crate::commit::{PairHash, Stamps};
 use crate::error::GraphError;
 use crate::index::Deriver;
 use crate::read::scan_events;
+use crate::rows::{Current, Side, sides};
 use crate::schema::Schema;
 
 pub(crate) use entries::unique_entries;
-
-/// The keys of one row of an element: a vertex has one row, an edge one on each side.
-#[derive(Debug, Clone)]
-pub(crate) struct Side {
-    pub(crate) partition: Vec<u8>,
-    pub(crate) clustering: Vec<u8>,
-}
-
-/// Returns the element's table and its sides; reads use the first side.
-pub(crate) fn sides(id: &ElementId) -> (TableId, Vec<Side>) {
-    match id {
-        ElementId::Vertex(id) => {
-            let clustering = key::VERTEX_CLUSTERING.to_vec();
-            (
-                VERTEX,
-                vec![Side {
-                    partition: key::vertex_id(id),
-                    clustering,
-                }],
-            )
-        }
-        ElementId::Edge(id) => {
-            let side = |direction| Side {
-                partition: key::vertex_id(id.owner(direction)),
-                clustering: key::edge_clustering(id, direction),
-            };
-            (EDGE, vec![side(Direction::Out), side(Direction::In)])
-        }
-    }
-}
-
-/// A current row with its header decoded.
-#[derive(Debug, Clone)]
-pub(crate) struct Current {
-    pub(crate) header: Header,
-    pub(crate) content: Vec<u8>,
-}
-
-impl Current {
-    pub(crate) fn decode(row: &[u8]) -> Result<Self, GraphError> {
-        let (header, content) = Header::decode(row)?;
-        Ok(Self {
-            header,
-            content: content.to_vec(),
-        })
-    }
-}
-
-/// Hash of an (edge label, source) entry; collisions are negligible.
-pub(crate) type PairHash = u128;
 
 /// Approximate bytes of a row of a batch beside its content, for the initial capacity of a batch.
 pub(crate) const ROW_BYTES: usize = 64;
@@ -521,14 +472,6 @@ impl<'a> Emitter<'a> {
                 .map_or(Retention::All, |label| label.retention),
         })
     }
-}
-
-/// Decodes an element from a row's content.
-pub(crate) fn decode_element(id: &ElementId, content: &[u8]) -> Result<Element, GraphError> {
-    Ok(match id {
-        ElementId::Vertex(id) => Element::Vertex(row::decode_vertex(id.clone(), content)?),
-        ElementId::Edge(id) => Element::Edge(row::decode_edge(id.clone(), content)?),
-    })
 }
 
 fn marker(until: Instant) -> Current {

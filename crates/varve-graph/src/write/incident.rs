@@ -5,11 +5,11 @@ use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
 use varve_model::{EdgeId, ElementId, VertexId};
 
-use super::emit::Current;
 use super::held::HeldRows;
 use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
 use crate::limits::Limits;
+use crate::rows::Current;
 
 /// Which edges of a vertex to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

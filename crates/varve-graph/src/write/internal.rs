@@ -7,12 +7,12 @@ use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Reader, ReaderExt};
 use varve_model::ElementId;
 
-use super::Additions;
-use super::emit::{Current, EmitContext, Emitter, sides};
+use super::emit::{EmitContext, Emitter};
 use super::keys::Keys;
-use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::commit::{Additions, Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::rows::{Current, sides};
 
 /// Latches `ids` and the unique values whose index partitions are `claims`, calls `build` to fill
 /// the batch, and commits it.

@@ -7,10 +7,11 @@ use varve_model::schema::{IndexBase, Retention};
 use varve_model::{ElementId, Instant, PropertyKeyId};
 
 use super::WritePeriod;
-use super::emit::{Current, EventPeriod};
+use super::emit::EventPeriod;
 use super::labels::Label;
 use crate::commit::{End, EndOf};
 use crate::error::GraphError;
+use crate::rows::Current;
 use crate::schema::SchemaKind;
 
 /// The inputs of the rules about periods.

@@ -4,9 +4,9 @@ use varve_encoding::row::{Header, RowKind};
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, Instant};
 
-use super::emit::{Current, Side};
 use crate::error::GraphError;
 use crate::read::scan_events;
+use crate::rows::{Current, Side};
 
 /// The replacement of a stale current row. The events and the stale row are searched from the
 /// newest on, up to the first that covers now.

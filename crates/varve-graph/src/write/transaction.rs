@@ -20,17 +20,16 @@ use varve_encoding::row::RowKind;
 use varve_kv::{Flow, Reader};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
-use super::Additions;
+use super::destruction::{destroy, record_purge};
 use super::emit::{Change, EmitContext, Emitter, EventPeriod};
 use super::held::HeldRows;
 use super::incident::OwnEvents;
 use super::keys::edge_latch;
-use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::commit::{Additions, Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::index::Deriver;
-use crate::maintenance;
 use crate::schema::Schema;
 
 /// How often the work of a transaction runs at most.
@@ -315,7 +314,7 @@ impl<'g> Transaction<'g> {
         }
         let purged: Vec<ElementId> = self.purged().cloned().collect();
         if !purged.is_empty() {
-            maintenance::record(self.graph, &mut emitter, &purged, self.purged_edges);
+            record_purge(self.graph, &mut emitter, &purged, self.purged_edges);
         }
         let additions = Additions {
             pairs: std::mem::take(&mut emitter.new_pairs),
@@ -361,7 +360,7 @@ impl<'g> Transaction<'g> {
                 ElementId::Vertex(vertex) => self.own_events.borrow_mut().take(vertex),
                 ElementId::Edge(_) => None,
             };
-            maintenance::destroy(self.graph, emitter, id, current.take(), own)?;
+            destroy(self.graph, emitter, id, current.take(), own)?;
         }
         if let Some(current) = &current
             && current.header.kind == RowKind::Put

@@ -3,15 +3,16 @@
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period, PropertyKeyId};
 
-use super::emit::{decode_element, sides, unique_entries};
+use super::emit::unique_entries;
 use super::keys::read_latch;
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
 use crate::element::text::of_value_short;
 use crate::error::{ErrorKind, GraphError};
 use crate::hash::IdMap;
-use crate::index;
+use crate::index::holders;
 use crate::read::scan_events;
+use crate::rows::{decode_element, sides};
 
 /// The result of a claim.
 pub(super) enum Claim {
@@ -48,7 +49,7 @@ impl WorkingSet<'_> {
                         .map(|(other, _)| (*self.elements[*other].id).clone())
                         .next();
                     others.push((at, period));
-                    let mut holders = index::holders(self.reader, &entry.partition)?;
+                    let mut holders = holders(self.reader, &entry.partition)?;
                     holders.retain(|holder| *holder != *working.id);
                     let mut needed = holders.iter().map(read_latch);
                     if let Some(latch) = needed.find(|latch| !latches.try_hold(*latch)) {

@@ -19,7 +19,6 @@ use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
 
-use super::emit::{decode_element, sides};
 use super::incident::Room;
 use super::keys::{Keys, RowKeys};
 use super::labels::Labels;
@@ -27,7 +26,7 @@ use super::places::Places;
 use super::unique::Claim;
 use super::{
     Contention, EndCheck, Gaps, IdRef, Modifier, Mutation, StateAfter, WritePeriod, WriteRequest,
-    Written, content_of, edge_content, vertex_content,
+    Written,
 };
 use crate::commit::LatchKey;
 use crate::error::{ErrorKind, GraphError};
@@ -35,8 +34,8 @@ use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::index::Deriver;
 use crate::read::{Resolved, resolve};
+use crate::rows::{Current, content_of, decode_element, edge_content, sides, vertex_content};
 use crate::schema::Schema;
-use crate::write::emit::Current;
 
 use sequenced::{Part, first_state};
 

@@ -6,11 +6,11 @@ use varve_encoding::tables::{META, TABLES};
 use varve_kv::{Engine, MemoryEngine, Reader, ReaderLayer, SpaceLayer};
 use varve_model::time::SystemClock;
 
+use super::super::known::Additions;
 use super::super::latch::Latches;
 use super::super::prepared::{End, EndOf, Stamps};
 use super::super::ticket::{Ticket, ticket};
 use super::*;
-use crate::write::Additions;
 
 /// The thread that wrote a batch, by name, and its bytes.
 type Write = (String, usize);

@@ -11,9 +11,13 @@ use varve_kv::TableId;
 use varve_model::schema::{IndexType, Retention};
 use varve_model::{EdgeLabelId, Element, ElementId, IndexLabel, Properties, VertexLabelId};
 
-use super::{Current, Emitter, PairHash, decode_element, pair_of};
+use super::{Emitter, pair_of};
+use crate::commit::PairHash;
 use crate::error::GraphError;
-use crate::index::{self, DerivedEntries, IndexEntry, derived_entries, may_have_derived};
+use crate::index::{
+    DerivedEntries, IndexEntry, derived_entries, entries, may_have_derived, vertex_label_entry,
+};
+use crate::rows::{Current, decode_element};
 use crate::schema::Schema;
 
 impl Emitter<'_> {
@@ -30,7 +34,7 @@ impl Emitter<'_> {
         }
         let element = decode_element(id, content)?;
         for index in indexes {
-            for entry in index::entries(index, id, element.properties()) {
+            for entry in entries(index, id, element.properties()) {
                 self.batch
                     .put(INDEX, &entry.partition, &entry.clustering, &[]);
             }
@@ -183,7 +187,7 @@ impl Emitter<'_> {
                 let label = row::vertex_label(content)?;
                 if schema.indexes_of_vertex_label(label).is_empty() {
                     let listed = self.lists_vertices(label);
-                    let entry = listed.then(|| index::vertex_label_entry(label, vertex));
+                    let entry = listed.then(|| vertex_label_entry(label, vertex));
                     return Ok(entry.into_iter().collect());
                 }
             }
@@ -203,7 +207,7 @@ fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEn
     let mut all = Vec::new();
     let add = |labels: &[Arc<IndexLabel>], p: &Properties, all: &mut Vec<_>| {
         for label in labels {
-            all.extend(index::entries(label, id, p));
+            all.extend(entries(label, id, p));
         }
     };
     match element {
@@ -212,7 +216,7 @@ fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEn
                 .vertex_label(vertex.label)
                 .is_some_and(|label| label.enable_label_index)
             {
-                all.push(index::vertex_label_entry(vertex.label, &vertex.id));
+                all.push(vertex_label_entry(vertex.label, &vertex.id));
             }
             add(
                 schema.indexes_of_vertex_label(vertex.label),
@@ -244,7 +248,7 @@ pub(crate) fn unique_entries(
     }
     let element = decode_element(id, content)?;
     let of_label = |label: &Arc<IndexLabel>| {
-        let entries = index::entries(label, id, element.properties());
+        let entries = entries(label, id, element.properties());
         let label = Arc::clone(label);
         entries
             .into_iter()

@@ -2,8 +2,9 @@
 
 use varve_model::ElementId;
 
-use super::{Change, Current, Emitter, EventPeriod};
+use super::{Change, Emitter, EventPeriod};
 use crate::error::GraphError;
+use crate::rows::Current;
 
 impl Emitter<'_> {
     /// Writes events of `id` with these contents and periods, which must not overlap: at most

@@ -4,8 +4,9 @@ use varve_encoding::change::{Keys, Touched};
 use varve_kv::Batch;
 use varve_model::{ElementId, Instant};
 
-use super::{Emitter, Side, sides};
+use super::Emitter;
 use crate::commit::Stamps;
+use crate::rows::{Side, sides};
 
 impl Emitter<'_> {
     /// Returns the batch with its change rows, and its stamps.

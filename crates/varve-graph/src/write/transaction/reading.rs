@@ -8,7 +8,6 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest, state_of};
 use varve_model::{Direction, EdgeId, ElementId, TemporalScope, VertexId};
 
-use super::super::emit::{Current, sides};
 use super::super::incident::{Room, incident_ever};
 use super::super::keys::edge_latch;
 use super::{EdgeVisit, Outcome, Retry, Transaction};
@@ -16,6 +15,7 @@ use crate::error::GraphError;
 use crate::index::derived_entries;
 use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, derived_elements};
 use crate::read::{resolve, visit_events, visit_events_of};
+use crate::rows::{Current, sides};
 
 impl Transaction<'_> {
     /// Calls `found` with the content of a vertex, if the vertex exists at the transaction's now.

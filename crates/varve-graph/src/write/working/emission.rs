@@ -8,13 +8,14 @@ use varve_model::{ElementId, Instant, Period};
 
 use super::sequenced::{Part, is_stored};
 use super::{Outcome, Working};
-use crate::commit::{End, EndOf};
+use crate::commit::{End, EndOf, PairHash, VertexMark};
 use crate::error::GraphError;
-use crate::write::emit::{Change, Current, EmitContext, Emitter, EventPeriod, PairHash, sides};
+use crate::rows::{Current, sides};
+use crate::write::WritePeriod;
+use crate::write::emit::{Change, EmitContext, Emitter, EventPeriod};
 use crate::write::keys::RowKeys;
 use crate::write::label_rules::LabelRules;
 use crate::write::labels::Labels;
-use crate::write::{VertexMark, WritePeriod};
 
 /// A batch that is being built.
 pub(super) struct Emission<'a, 's> {

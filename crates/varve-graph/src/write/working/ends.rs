@@ -9,11 +9,12 @@ use varve_encoding::tables::VERTEX;
 use varve_model::{EdgeId, ElementId, VertexId, VertexLabelId};
 
 use super::{Outcome, WorkingSet};
+use crate::commit::VertexMark;
 use crate::element::check_link;
 use crate::error::GraphError;
 use crate::hash::IdMap;
+use crate::write::EndCheck;
 use crate::write::keys::RowKeys;
-use crate::write::{EndCheck, VertexMark};
 
 impl WorkingSet<'_> {
     /// Reads the labels of ends that are not known. A vertex whose row alone does not decide is

@@ -7,8 +7,9 @@ use varve_encoding::row::{self, RowKind};
 use varve_model::{EdgeId, ElementId, Instant, Period, VertexId, VertexLabelId};
 
 use super::sequenced::{stored_labels, stored_parts};
-use super::{Current, Outcome, Working, WorkingSet};
+use super::{Outcome, Working, WorkingSet};
 use crate::error::GraphError;
+use crate::rows::Current;
 use crate::write::incident::{Reach, Room, incident_edges};
 
 /// Another label for a vertex, in a period in which it has a state.

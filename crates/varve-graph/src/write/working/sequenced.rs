@@ -13,11 +13,11 @@ use varve_encoding::row;
 use varve_kv::{Flow, Reader, ReaderExt};
 use varve_model::{CommitVersion, ElementId, Instant, Period, VertexLabelId};
 
-use super::{Outcome, WorkingSet, content_of, decode_element};
+use super::{Outcome, WorkingSet};
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::STATES_PER_UPDATE_MAX;
 use crate::read::{Events, Span};
-use crate::write::emit::sides;
+use crate::rows::{content_of, decode_element, sides};
 use crate::write::{EndCheck, Gaps, Modifier, WritePeriod};
 
 /// A part of a request's period, and the content that an element has in it.

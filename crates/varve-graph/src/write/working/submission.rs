@@ -7,10 +7,10 @@ use varve_model::ElementId;
 
 use super::super::emit::{ROW_BYTES, pair_of};
 use super::super::keys::{Keys, RowKeys};
-use super::super::{Additions, Contention, EmitContext, KnownPairs, PairHash};
+use super::super::{Contention, EmitContext};
 use super::emission::Emission;
 use super::{Working, WorkingSet};
-use crate::commit::{Commit, LatchSet, Ticket, record, ticket};
+use crate::commit::{Additions, Commit, KnownPairs, LatchSet, PairHash, Ticket, record, ticket};
 use crate::error::GraphError;
 
 impl WorkingSet<'_> {

@@ -20,7 +20,8 @@ use varve_encoding::tables::VERTEX;
 use varve_kv::{Batch, Op};
 use varve_model::VertexLabelId;
 
-use super::PairHash;
+/// Hash of an (edge label, source) entry; collisions are negligible.
+pub(crate) type PairHash = u128;
 
 /// Marks in a set, which is one cache line of the processor.
 const WAYS: usize = 8;
