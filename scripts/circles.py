@@ -14,9 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent / "crates"
 
-# The most files that one circle may have. The operators of `varve-query` build one another, so
-# they are one circle; graph has one of files that hold a `Graph`.
-LIMITS = {"varve-graph": 32, "varve-query": 33, "varve-server": 16, "varve-kv-cassandra": 4}
+# The most files that one circle may have. In `varve-query` a builder and the operators that it
+# builds need one another; in `varve-server` the request, the routes and the state.
+LIMITS = {"varve-graph": 12, "varve-query": 33, "varve-server": 16}
 DEFAULT = 10
 
 TOKEN = re.compile(
@@ -137,7 +137,7 @@ class Crate:
             at += (rest.pop(0),)
         exported = self.exports.get(at, {}).get(rest[0]) if rest else None
         if exported and exported != tuple(rest):
-            return self.target(at, exported) or at
+            return self.target(at, exported)
         return at if at in self.files else None
 
     def largest(self):
