@@ -1,8 +1,9 @@
 //! Access paths: walks that visit every instance that may satisfy a condition.
 
+use crate::graph_store::GraphReader;
 use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
 use crate::matching::{Condition, Pattern, Shape, Test, is_header_field};
-use crate::store::{Listing, Read, Subject, Walk, WalkBy};
+use crate::store::{Listing, Subject, Walk, WalkBy};
 use crate::types::{
     AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeDefCategory, TypeIndex,
 };
@@ -160,7 +161,7 @@ fn listing_in(order: &Order) -> Listing {
 
 /// Finds plans for a query.
 pub(super) struct Ways<'a> {
-    pub(super) read: &'a dyn Read,
+    pub(super) read: &'a GraphReader,
     pub(super) types: &'a Catalogue,
     pub(super) query: &'a Query,
 }

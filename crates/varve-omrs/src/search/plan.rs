@@ -11,7 +11,8 @@ use super::turn::{Asked, Turn};
 use super::weight::kept_bytes;
 use super::{Limits, Meter, Order, Query};
 use crate::error::OmrsError;
-use crate::store::{Candidate, Listing, Read};
+use crate::graph_store::GraphReader;
+use crate::store::{Candidate, Listing};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
 /// The number of instances that each plan examines in its first turn. Each turn is twice as long as
@@ -22,7 +23,7 @@ const TURN_MAX: usize = 1 << 16;
 
 /// The competing plans of one query.
 pub(super) struct Race<'a> {
-    read: &'a dyn Read,
+    read: &'a GraphReader,
     types: &'a Catalogue,
     query: &'a Query,
     ways: Vec<Way>,
@@ -41,7 +42,7 @@ type Answer = (Vec<Candidate>, Option<PageEnd>);
 
 impl<'a> Race<'a> {
     pub(super) fn new(
-        read: &'a dyn Read,
+        read: &'a GraphReader,
         types: &'a Catalogue,
         query: &'a Query,
         earlier: Option<&PageEnd>,
