@@ -164,22 +164,7 @@ impl GraphStore {
             }
         }
     }
-}
 
-impl From<GraphError> for OmrsError {
-    fn from(error: GraphError) -> Self {
-        let message = match error.kind {
-            ErrorKind::Busy => Message::StoreBusy,
-            ErrorKind::Unwritable => Message::StoreUnwritable,
-            ErrorKind::OutcomeUnknown => Message::OutcomeUnknown,
-            ErrorKind::LimitExceeded => Message::StoreLimit,
-            _ => Message::StoreFailed,
-        };
-        Self::new(message, &[&error.message])
-    }
-}
-
-impl GraphStore {
     /// The time by the store's clock.
     pub fn now(&self) -> Millis {
         Millis(self.graph.now().millis())
@@ -367,6 +352,19 @@ impl GraphStore {
     /// When the store fails.
     pub fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError> {
         Ok(self.graph.notes().put(&format!("{NOTES}{name}"), content)?)
+    }
+}
+
+impl From<GraphError> for OmrsError {
+    fn from(error: GraphError) -> Self {
+        let message = match error.kind {
+            ErrorKind::Busy => Message::StoreBusy,
+            ErrorKind::Unwritable => Message::StoreUnwritable,
+            ErrorKind::OutcomeUnknown => Message::OutcomeUnknown,
+            ErrorKind::LimitExceeded => Message::StoreLimit,
+            _ => Message::StoreFailed,
+        };
+        Self::new(message, &[&error.message])
     }
 }
 

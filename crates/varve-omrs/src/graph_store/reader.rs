@@ -88,9 +88,7 @@ impl GraphReader {
         })?;
         failed.map_or(Ok(()), Err)
     }
-}
 
-impl GraphReader {
     /// The types by which the reader resolves every [`TypeIndex`] in its arguments. They may be
     /// newer than those that the repository knew when it opened the reader.
     pub fn types(&self) -> Arc<Catalogue> {
@@ -272,8 +270,8 @@ impl GraphReader {
     }
 
     /// Visits the relationships of [`Self::relationships_of`] of any type, in the same order, as
-    /// links, each with the content of its row, which [`Self::rendered_link`]
-    /// renders without another read.
+    /// links, each with the content of its row, which [`Self::rendered_link`] renders without
+    /// another read.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
@@ -354,8 +352,8 @@ impl GraphReader {
         Ok(found.transpose()?)
     }
 
-    /// The entity's status and, if the store has rows, its candidate row, which
-    /// [`Self::rendered_kept`] renders without another read.
+    /// The entity's status, and its candidate row, which [`Self::rendered_kept`] renders without
+    /// another read.
     ///
     /// # Errors
     /// As above.
@@ -408,7 +406,8 @@ impl GraphReader {
     }
 
     /// The number of texts that [`Self::matching_texts`] would test; `None` when the reader does
-    /// not know all texts, yet or ever. Texts are those of [`WalkBy::Text`].
+    /// not know all texts, yet or ever. Texts are those of
+    /// [`WalkBy::Text`](crate::store::WalkBy::Text).
     pub fn texts(&self) -> Option<usize> {
         self.state.texts()
     }
@@ -429,8 +428,7 @@ impl GraphReader {
 
     /// A number for the committed state that is read. Two readers of now, or two of the same point
     /// of time, with the same number show the same instances at the same positions of every walk,
-    /// so a walk can continue in another reader. `None` = not known. That is always correct, but
-    /// then each page of a search starts from the beginning.
+    /// so a walk can continue in another reader. `None` when the store fails.
     ///
     /// For a point of time in the past, only changes of the past need to change the number: purges,
     /// and writes with an earlier time.

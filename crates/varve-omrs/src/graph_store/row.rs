@@ -213,7 +213,7 @@ impl Instance for Row<'_> {
         self.guid
     }
 
-    fn of(&self, _: &Catalogue) -> Option<TypeIndex> {
+    fn of(&self) -> Option<TypeIndex> {
         self.of
     }
 

@@ -181,7 +181,7 @@ impl<'a> Race<'a> {
 fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     let one = |order: Order, access: Access| {
         let reverse = order.is_reverse();
-        let is_served = ways.is_served(&access, reverse);
+        let is_served = ways.is_served(&access);
         let segments = is_served.then(|| vec![Segment::all(access, reverse)]);
         (order, segments)
     };
@@ -189,7 +189,7 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     match &ways.query.order {
         // Creation order keeps instances that were created together close to each other in every
         // listing.
-        Order::Any if ways.is_served(&created, false) => {
+        Order::Any if ways.is_served(&created) => {
             one(Order::CreateTime { reverse: false }, created)
         }
         Order::Any | Order::Guid => one(Order::Guid, ways.all(Listing::Guid)),
@@ -223,7 +223,7 @@ fn is_indexed_alike(kind: PropertyKind) -> bool {
 
 fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment>> {
     let access = Access::Property(name.to_owned());
-    if !ways.is_served(&access, reverse) {
+    if !ways.is_served(&access) {
         return None;
     }
     if ways.all_have(name) {
@@ -231,7 +231,7 @@ fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment
     }
     // Instances whose type lacks the property are not in the property's walk.
     let all = ways.all(Listing::Guid);
-    if !ways.is_served(&all, false) {
+    if !ways.is_served(&all) {
         return None;
     }
     let missing = Segment {

@@ -6,7 +6,7 @@ use varve_model::{ElementId, VertexId};
 
 use super::LifeStatus;
 use crate::matching::Facts;
-use crate::types::{Catalogue, TypeIndex};
+use crate::types::TypeIndex;
 
 /// An entity or relationship as a walk visits it.
 pub trait Instance: Facts {
@@ -14,7 +14,7 @@ pub trait Instance: Facts {
     fn guid(&self) -> &str;
 
     /// Its type.
-    fn of(&self, types: &Catalogue) -> Option<TypeIndex>;
+    fn of(&self) -> Option<TypeIndex>;
 
     /// Its status.
     fn life_status(&self) -> LifeStatus;
