@@ -16,11 +16,12 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphReader;
 use crate::matching::Target;
 use crate::search::{
     Limits, Meter, guid_bytes, rendered_entity_bytes, rendered_relationship_bytes,
 };
-use crate::store::{CandidateRow, Link, Read, RenderedEntity, RenderedRelationship, StoredEntity};
+use crate::store::{Candidate, Link, RenderedEntity, RenderedRelationship, StoredEntity};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// Decides which entities and relationships a traversal may enter.
@@ -35,7 +36,7 @@ impl<'a> Step<'a> {
         Self { types, limits }
     }
 
-    fn takes_entity(&self, read: &dyn Read, entity: &RenderedEntity) -> Result<bool, OmrsError> {
+    fn takes_entity(&self, read: &GraphReader, entity: &RenderedEntity) -> Result<bool, OmrsError> {
         let is_right = self.takes_status(entity.life_status().status)
             && self.takes_type(entity.of(), &self.limits.entity_types);
         let names = &self.limits.classifications;
@@ -67,7 +68,7 @@ impl<'a> Step<'a> {
 
 /// Reads the neighbours of entities, and counts the cost.
 struct Stepper<'a> {
-    read: &'a dyn Read,
+    read: &'a GraphReader,
     step: Step<'a>,
     meter: Meter,
     /// Whether rows are cached. Set to false once memory is short; from then on, rows are read
@@ -77,7 +78,7 @@ struct Stepper<'a> {
 
 impl<'a> Stepper<'a> {
     fn new(
-        read: &'a dyn Read,
+        read: &'a GraphReader,
         types: &'a Catalogue,
         walked: &'a WalkLimits,
         limits: &Limits,
@@ -122,7 +123,7 @@ impl<'a> Stepper<'a> {
         let done = self.read.links_of(from, &mut |link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                let content = content.filter(|_| keep == Keep::Rows);
+                let content = (keep == Keep::Rows).then_some(content);
                 found.push(self.kept_way(link, content)?);
             }
             Ok(ControlFlow::Continue(()))
@@ -139,7 +140,7 @@ impl<'a> Stepper<'a> {
         let done = self.read.links_of_each(from, &mut |at, link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                found[at].push(self.kept_way(link, content)?);
+                found[at].push(self.kept_way(link, Some(content))?);
             }
             Ok(ControlFlow::Continue(()))
         });
@@ -189,8 +190,7 @@ impl<'a> Stepper<'a> {
     /// Drops the row of an entity.
     fn let_go_row(&self, entered: &mut Entered) {
         let row = entered.row.take();
-        self.meter
-            .release(row.as_ref().map_or(0, CandidateRow::bytes));
+        self.meter.release(row.as_ref().map_or(0, Candidate::bytes));
     }
 
     /// Counts a way as no longer held.
@@ -226,9 +226,8 @@ impl<'a> Stepper<'a> {
             return Ok(None);
         }
         // If there is little room, the row is read again later.
-        let row = row.filter(|row| self.has_room_for_row(row.bytes()));
-        self.meter
-            .hold(row.as_ref().map_or(0, CandidateRow::bytes))?;
+        let row = Some(row).filter(|row| self.has_room_for_row(row.bytes()));
+        self.meter.hold(row.as_ref().map_or(0, Candidate::bytes))?;
         Ok(Some(Entered { row }))
     }
 
@@ -300,5 +299,5 @@ impl Way {
 /// An entity that was entered, with its row if that is cached.
 #[derive(Default)]
 struct Entered {
-    row: Option<CandidateRow>,
+    row: Option<Candidate>,
 }

@@ -20,6 +20,7 @@ mod made;
 mod plan;
 mod properties;
 mod read;
+mod reader;
 mod rendering;
 mod row;
 mod rules;
@@ -28,6 +29,9 @@ mod state;
 mod tests;
 mod texts;
 mod transaction;
+
+pub use reader::GraphReader;
+pub use transaction::GraphTransaction;
 
 use std::sync::Arc;
 
@@ -40,17 +44,14 @@ use varve_model::{Instant, TemporalScope};
 
 use self::changing::TypeChange;
 use self::entries::InstanceDeriver;
-use self::read::{GraphReader, vertex_of};
+use self::read::vertex_of;
 use self::rules::Rules;
 use self::state::{Keys, TypesInGraph};
 use self::texts::Texts;
-use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
-use crate::store::{
-    Choice, Cost, Everything, Read, Store, StoredEntity, StoredRelationship, Transaction, Version,
-};
+use crate::store::{Choice, Cost, Everything, StoredEntity, StoredRelationship, Version};
 use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
@@ -102,7 +103,8 @@ impl StoredRules {
     }
 }
 
-/// A [`Store`] on a graph.
+/// The store of the repository's instances. It keeps every state of an instance until the
+/// instance is purged.
 pub struct GraphStore {
     graph: Arc<Graph>,
     state: RwLock<Option<Arc<TypesInGraph>>>,
@@ -112,7 +114,7 @@ pub struct GraphStore {
 }
 
 impl GraphStore {
-    /// Opens the store of the instances in `graph`. [`Store::set_types`] must be called before
+    /// Opens the store of the instances in `graph`. [`Self::set_types`] must be called before
     /// anything is read or changed.
     #[must_use]
     pub fn open(graph: Arc<Graph>) -> Self {
@@ -162,27 +164,17 @@ impl GraphStore {
             }
         }
     }
-}
 
-impl From<GraphError> for OmrsError {
-    fn from(error: GraphError) -> Self {
-        let message = match error.kind {
-            ErrorKind::Busy => Message::StoreBusy,
-            ErrorKind::Unwritable => Message::StoreUnwritable,
-            ErrorKind::OutcomeUnknown => Message::OutcomeUnknown,
-            ErrorKind::LimitExceeded => Message::StoreLimit,
-            _ => Message::StoreFailed,
-        };
-        Self::new(message, &[&error.message])
-    }
-}
-
-impl Store for GraphStore {
-    fn now(&self) -> Millis {
+    /// The time by the store's clock.
+    pub fn now(&self) -> Millis {
         Millis(self.graph.now().millis())
     }
 
-    fn read(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
+    /// Opens a reader of now, or of the end of the millisecond `at`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn read(&self, at: Option<Millis>) -> Result<GraphReader, OmrsError> {
         let scope = match at {
             None => TemporalScope::NOW,
             Some(at) => TemporalScope {
@@ -191,15 +183,23 @@ impl Store for GraphStore {
             },
         };
         let (view, state) = self.view_by_types(scope)?;
-        Ok(Box::new(GraphReader { view, state }))
+        Ok(GraphReader { view, state })
     }
 
-    fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
+    /// All states that an entity ever had, oldest first; empty when it is not known.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
         let (view, state) = self.view_by_types(TemporalScope::NOW)?;
         history::of_entity(&view, &state, guid, &mut Everything)
     }
 
-    fn relationship_history(
+    /// All states that a relationship ever had, oldest first; empty when it is not known.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn relationship_history(
         &self,
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
@@ -207,7 +207,11 @@ impl Store for GraphStore {
         history::of_relationship(&view, &state, guid, &mut Everything)
     }
 
-    fn entity_states(
+    /// The states of an entity that `choice` selects, in its order.
+    ///
+    /// # Errors
+    /// When the store fails; what `choice` returns.
+    pub fn entity_states(
         &self,
         guid: &str,
         choice: &mut dyn Choice,
@@ -216,7 +220,11 @@ impl Store for GraphStore {
         history::of_entity(&view, &state, guid, choice)
     }
 
-    fn relationship_states(
+    /// The same for a relationship.
+    ///
+    /// # Errors
+    /// As [`Self::entity_states`].
+    pub fn relationship_states(
         &self,
         guid: &str,
         choice: &mut dyn Choice,
@@ -225,7 +233,12 @@ impl Store for GraphStore {
         history::of_relationship(&view, &state, guid, choice)
     }
 
-    fn proxies_at(
+    /// The proxies of entities, for the ends of relationships. Returns one list for each entity,
+    /// with its proxy at each of its times, both in the given order.
+    ///
+    /// # Errors
+    /// When the store fails; what `cost` returns.
+    pub fn proxies_at(
         &self,
         asked: &[(&str, &[Millis])],
         cost: &mut dyn Cost,
@@ -240,14 +253,26 @@ impl Store for GraphStore {
         history::proxies_at(&view, &state, &asked, cost)
     }
 
-    fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
+    /// Whether any instance that is not purged has, or ever had, this type or a subtype. For a
+    /// classification: whether any entity carries it, or ever did. The store must know the type.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
         self.was_ever(&*self.state()?, of)
     }
 
-    fn transact(
+    /// Runs `work` and commits its changes, which are durable when this returns. Until then,
+    /// instances that `work` read by GUID, and lists of relationships that it read, do not change.
+    /// `work` may be called again after a conflict; naming the GUIDs that it surely touches in
+    /// `guids` avoids that. When `work` fails, nothing changes.
+    ///
+    /// # Errors
+    /// What `work` returns, or when the store fails.
+    pub fn transact(
         &self,
         guids: &[&str],
-        work: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
+        work: &mut dyn FnMut(&mut GraphTransaction<'_, '_>) -> Result<(), OmrsError>,
     ) -> Result<(), OmrsError> {
         let ids: Vec<_> = guids.iter().map(|guid| vertex_of(guid)).collect();
         let names: Vec<_> = guids
@@ -269,20 +294,39 @@ impl Store for GraphStore {
         })
     }
 
-    fn begin_types(&self, types: Arc<Catalogue>) -> Result<bool, OmrsError> {
+    /// Begins a change to other types. From now on, writes still follow the present types, but
+    /// searches by `types` find them too. Returns whether [`Self::complete_types`] has work to do.
+    /// [`Self::set_types`] ends the change if called with the same `types`, and gives it up if
+    /// called with others.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn begin_types(&self, types: Arc<Catalogue>) -> Result<bool, OmrsError> {
         let mut changing = self.changing.lock();
         *changing = None;
         let change = changing.insert(self.begin_change(types)?);
         Ok(change.is_to_be_completed())
     }
 
-    fn complete_types(&self) -> Result<(), OmrsError> {
+    /// Prepares the instances written before [`Self::begin_types`] for the new types, so that
+    /// searches find them too. Its time grows with their number; reads and writes continue
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn complete_types(&self) -> Result<(), OmrsError> {
         let mut changing = self.changing.lock();
         let change = changing.as_mut();
         change.map_or(Ok(()), |change| self.complete_change(change))
     }
 
-    fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError> {
+    /// Sets the types by which instances are stored and found. The repository reports every change
+    /// of the types before it writes an instance of the new types. The store updates its entries,
+    /// as far as [`Self::complete_types`] has not done so.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError> {
         let mut changing = self.changing.lock();
         let begun = changing.take().filter(|change| change.is_to(&types));
         let mut change = begun.map_or_else(|| self.begin_change(types), Ok)?;
@@ -294,12 +338,33 @@ impl Store for GraphStore {
         Ok(())
     }
 
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, OmrsError> {
+    /// Reads a note of the repository itself (its id, its types), by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>, OmrsError> {
         Ok(self.graph.notes().get(&format!("{NOTES}{name}"))?)
     }
 
-    fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError> {
+    /// Stores a note, durably.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError> {
         Ok(self.graph.notes().put(&format!("{NOTES}{name}"), content)?)
+    }
+}
+
+impl From<GraphError> for OmrsError {
+    fn from(error: GraphError) -> Self {
+        let message = match error.kind {
+            ErrorKind::Busy => Message::StoreBusy,
+            ErrorKind::Unwritable => Message::StoreUnwritable,
+            ErrorKind::OutcomeUnknown => Message::OutcomeUnknown,
+            ErrorKind::LimitExceeded => Message::StoreLimit,
+            _ => Message::StoreFailed,
+        };
+        Self::new(message, &[&error.message])
     }
 }
 

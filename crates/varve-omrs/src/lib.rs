@@ -4,8 +4,8 @@
 //! An OMRS repository has *entities*, *relationships* between two of them, and *classifications* of
 //! entities. Each is an instance of a *type*. Types are data: they inherit from one another and can
 //! be added while the repository runs. This crate has these as typed values ([`types`],
-//! [`instances`], [`requests`]), their validation ([`validate`]), the trait of a store of instances
-//! ([`store`]), its implementation on a graph ([`graph_store`]), the operations of the repository
+//! [`instances`], [`requests`]), their validation ([`validate`]), the store of instances on a graph
+//! ([`graph_store`]) and the values that it exchanges ([`store`]), the operations of the repository
 //! ([`repository`]), and the errors of the API ([`error`]).
 //!
 //! Clients rely on the exact JSON of the API: which property is left out, which comes first, how an

@@ -1,6 +1,6 @@
 //! The operations of the repository: one method for each call of the contract.
 //!
-//! A [`Repository`] uses a [`Store`]. Its methods have the names of the contract's calls; they take
+//! A [`Repository`] uses a [`GraphStore`]. Its methods have the names of the contract's calls; they take
 //! the values of the call's path, parameters and body, and return the content of its response. A
 //! call and its historical variant are one method: either the body has an `asOfTime`, or the method
 //! takes an optional [`HistoryRequest`](crate::requests::HistoryRequest).
@@ -27,7 +27,7 @@ mod types;
 
 pub use options::Options;
 pub use reading::InstanceGraph;
-pub(crate) use rendering::with_ends;
+use rendering::with_ends;
 
 use std::sync::Arc;
 
@@ -37,14 +37,14 @@ use varve_kv::deadline;
 
 use self::kept_types::KeptTypes;
 use crate::error::{Message, OmrsError};
+use crate::graph_store::{GraphReader, GraphStore, GraphTransaction};
 use crate::json::Millis;
 use crate::search::Searcher;
-use crate::store::{Read, Store, Transaction};
 use crate::types::Catalogue;
 
 /// A metadata repository: a member of a cohort.
 pub struct Repository {
-    store: Arc<dyn Store>,
+    store: Arc<GraphStore>,
     /// The present types. An operation loads them once and uses them to its end.
     types: ArcSwap<Catalogue>,
     /// Locked exclusively while the types are replaced, and shared while instances are written.
@@ -65,7 +65,7 @@ impl Repository {
 
     /// The store of the instances.
     #[must_use]
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<GraphStore> {
         &self.store
     }
 
@@ -81,7 +81,7 @@ impl Repository {
         &self.metadata_collection_id
     }
 
-    fn reader(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
+    fn reader(&self, at: Option<Millis>) -> Result<GraphReader, OmrsError> {
         self.store.read(at)
     }
 
@@ -90,7 +90,7 @@ impl Repository {
     fn write<T>(
         &self,
         guids: &[&str],
-        mut work: impl FnMut(&mut dyn Transaction, &Catalogue) -> Result<T, OmrsError>,
+        mut work: impl FnMut(&mut GraphTransaction<'_, '_>, &Catalogue) -> Result<T, OmrsError>,
     ) -> Result<T, OmrsError> {
         let unchanged = match deadline::current() {
             None => Some(self.kept_types.read()),

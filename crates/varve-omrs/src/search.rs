@@ -37,8 +37,9 @@ pub(crate) use weight::{
 use std::sync::Arc;
 
 use crate::error::OmrsError;
+use crate::graph_store::GraphReader;
 use crate::json::Millis;
-use crate::store::{Candidate, Read};
+use crate::store::Candidate;
 use crate::types::Catalogue;
 
 use memory::{Key, PageEnd};
@@ -75,7 +76,7 @@ impl Searcher {
     /// store fails.
     pub fn find(
         &self,
-        read: &dyn Read,
+        read: &GraphReader,
         types: &Arc<Catalogue>,
         query: &Query,
         at: Option<Millis>,

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use crate::error::OmrsError;
+use crate::graph_store::GraphReader;
 use crate::matching::Target;
 use crate::search::{Limits, Meter, Order, Query, relationship_bytes, rendered_relationship_bytes};
-use crate::store::{Read, RenderedRelationship};
+use crate::store::RenderedRelationship;
 use crate::types::InstanceStatus;
 
 /// A page of the relationships of an entity, in the query's order. They have the query's type and
@@ -14,7 +15,7 @@ use crate::types::InstanceStatus;
 /// # Errors
 /// `RepositoryErrorException` when a limit is exceeded, or the store fails.
 pub fn relationships_of_entity(
-    read: &dyn Read,
+    read: &GraphReader,
     query: &Query,
     guid: &str,
     limits: &Limits,
@@ -49,7 +50,7 @@ pub fn relationships_of_entity(
 }
 
 fn ordered(
-    read: &dyn Read,
+    read: &GraphReader,
     query: &Query,
     guid: &str,
     limits: &Limits,

@@ -12,9 +12,10 @@ use std::collections::HashMap;
 use super::neighbourhood::other_end;
 use super::{Entered, Keep, Stepper, SubGraph, WalkLimits, Way};
 use crate::error::OmrsError;
+use crate::graph_store::GraphReader;
 use crate::requests::FindRequest;
 use crate::search::Limits;
-use crate::store::{Read, RenderedEntity};
+use crate::store::RenderedEntity;
 use crate::types::Catalogue;
 
 /// All entities and relationships on simple paths from `start` to `end`, both included. Empty when
@@ -23,7 +24,7 @@ use crate::types::Catalogue;
 /// # Errors
 /// `RepositoryErrorException` when a limit is exceeded, or the store fails.
 pub fn linking(
-    read: &dyn Read,
+    read: &GraphReader,
     types: &Catalogue,
     [start, end]: [RenderedEntity; 2],
     find: &FindRequest,

@@ -6,10 +6,11 @@ use compact_str::CompactString;
 
 use super::{Keep, Step, Stepper};
 use crate::error::OmrsError;
+use crate::graph_store::GraphReader;
 use crate::matching::Target;
 use crate::requests::{FindRequest, Page};
 use crate::search::{Limits, Order, SortKey};
-use crate::store::{Read, RenderedEntity, RenderedRelationship, StoredInstance};
+use crate::store::{RenderedEntity, RenderedRelationship, StoredInstance};
 use crate::types::{Catalogue, TypeIndex};
 
 /// A subgraph: entities, and relationships between them.
@@ -52,7 +53,7 @@ pub struct RelatedQuery {
 /// # Errors
 /// `RepositoryErrorException` when a limit is exceeded, or the store fails.
 pub fn neighbourhood(
-    read: &dyn Read,
+    read: &GraphReader,
     types: &Catalogue,
     start: RenderedEntity,
     levels: Option<usize>,
@@ -97,7 +98,7 @@ pub fn neighbourhood(
 /// # Errors
 /// As [`neighbourhood`].
 pub fn related(
-    read: &dyn Read,
+    read: &GraphReader,
     types: &Catalogue,
     start: RenderedEntity,
     query: &RelatedQuery,
@@ -156,7 +157,7 @@ pub fn related(
 
 /// The sort key of an entity. If the order needs it, the entity is decoded; the decoded object is
 /// not kept.
-fn key(read: &dyn Read, order: &Order, entity: &RenderedEntity) -> Result<SortKey, OmrsError> {
+fn key(read: &GraphReader, order: &Order, entity: &RenderedEntity) -> Result<SortKey, OmrsError> {
     if matches!(order, Order::Any | Order::Guid) {
         return Ok(SortKey::None);
     }

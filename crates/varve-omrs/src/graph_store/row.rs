@@ -21,7 +21,7 @@ use crate::instances::{
 };
 use crate::json::{Millis, Shared};
 use crate::matching::{Carried, Facts, FieldValue, header_field};
-use crate::store::{Candidate, CandidateRow, Instance, LifeStatus};
+use crate::store::{Candidate, Instance, LifeStatus};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 
 /// An instance and the content of its row.
@@ -213,7 +213,7 @@ impl Instance for Row<'_> {
         self.guid
     }
 
-    fn of(&self, _: &Catalogue) -> Option<TypeIndex> {
+    fn of(&self) -> Option<TypeIndex> {
         self.of
     }
 
@@ -225,9 +225,9 @@ impl Instance for Row<'_> {
     }
 
     fn to_candidate(&self) -> Candidate {
-        Candidate::Row(CandidateRow {
+        Candidate {
             id: self.id.clone(),
             content: self.content.into(),
-        })
+        }
     }
 }

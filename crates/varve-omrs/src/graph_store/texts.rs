@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::graph_store::GraphStore;
     use crate::instances::{EntityDetail, InstanceAuditHeader, InstanceHeader};
-    use crate::store::{Store as _, StoredEntity};
+    use crate::store::StoredEntity;
     use crate::types::Catalogue;
 
     /// A graph with two entities and, in the table that is read last, a row that cannot be read.

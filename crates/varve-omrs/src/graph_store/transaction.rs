@@ -17,17 +17,13 @@ use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant};
 use super::decode::{Parts, life_status, version};
 use super::encode::Encoder;
 use super::history::edges_of;
-use super::plan::plan;
 use super::read::{relationship_first, vertex_of};
 use super::state::TypesInGraph;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
 use crate::json::{Millis, Shared};
-use crate::store::{
-    CandidateRow, Read, RenderedEntity, RenderedRelationship, StoredEntity, StoredRelationship,
-    Transaction, Visit, VisitHead, Walk,
-};
-use crate::types::{Catalogue, InstanceStatus, TypeIndex};
+use crate::store::{StoredEntity, StoredRelationship, VisitHead};
+use crate::types::{InstanceStatus, TypeIndex};
 
 /// The prefix of the name under which a relationship is latched. No vertex's key begins with it.
 const RELATIONSHIP: u8 = b'r';
@@ -37,8 +33,8 @@ pub(super) fn held_name(guid: &str) -> Vec<u8> {
     [&[RELATIONSHIP], guid.as_bytes()].concat()
 }
 
-/// A transaction of the graph, in terms of instances.
-pub(super) struct GraphTransaction<'a, 'g> {
+/// Changes instances. Its reads see its own changes. Either all changes are committed or none.
+pub struct GraphTransaction<'a, 'g> {
     inner: &'a mut write::Transaction<'g>,
     state: Arc<TypesInGraph>,
     /// The present edge of each relationship that this transaction has looked up or written, by
@@ -186,12 +182,12 @@ fn instant(time: Option<Millis>) -> Option<Instant> {
     time.map(|time| Instant::from_millis(time.0))
 }
 
-impl Read for GraphTransaction<'_, '_> {
-    fn types(&self) -> Arc<Catalogue> {
-        Arc::clone(&self.state.types)
-    }
-
-    fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
+impl GraphTransaction<'_, '_> {
+    /// The entity with this GUID.
+    ///
+    /// # Errors
+    /// `RepositoryErrorException` when the store fails, as with every method here.
+    pub fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {
             found = Some(self.state.entity(guid, content));
@@ -199,15 +195,11 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?.map(|(entity, _)| entity))
     }
 
-    fn rendered_entity(&self, guid: &str) -> Result<Option<RenderedEntity>, OmrsError> {
-        let mut found = None;
-        self.inner.with_vertex(&vertex_of(guid), &mut |content| {
-            found = Some(self.state.rendered_entity(guid, content));
-        })?;
-        Ok(found.transpose()?)
-    }
-
-    fn rendered_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+    /// The proxy of the entity with this GUID, rendered, for the end of a relationship.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn rendered_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {
             found = Some(self.state.rendered_proxy(guid, content));
@@ -215,7 +207,11 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?)
     }
 
-    fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
+    /// The relationship with this GUID.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
         let Some(id) = self.edge(guid)? else {
             return Ok(None);
         };
@@ -226,7 +222,12 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?.map(|(relationship, _)| relationship))
     }
 
-    fn entity_head(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
+    /// The header of the entity with this GUID, for callers that destroy the entity. Properties,
+    /// classifications and mapping properties may be missing.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn entity_head(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {
             found = Some(self.state.entity_head(guid, content));
@@ -234,7 +235,11 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?)
     }
 
-    fn relationship_head(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
+    /// The same for the relationship with this GUID.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn relationship_head(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
         let Some(id) = self.edge(guid)? else {
             return Ok(None);
         };
@@ -245,52 +250,36 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?)
     }
 
-    fn relationships_of(
+    /// Visits the relationships with this entity at either end, in a stable order. A relationship with the entity at both ends is visited once.
+    ///
+    /// # Errors
+    /// As above, and what `visit` returns.
+    pub fn relationships_of(
         &self,
         entity: &str,
-        of: Option<TypeIndex>,
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
-        let vertex = vertex_of(entity);
-        self.inner.edges_of(&vertex, &mut |id, content| {
-            if !self.state.is_edge_of(id, of) {
-                return Ok(Flow::Continue(()));
-            }
+        self.inner.edges_of(&vertex_of(entity), &mut |id, content| {
             visit(self.state.relationship(id, content)?.0)
         })
     }
 
-    fn candidate_entity(
-        &self,
-        kept: &CandidateRow,
-    ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
-        self.state.candidate_entity(kept)
-    }
-
-    fn candidate_relationship(
-        &self,
-        kept: CandidateRow,
-    ) -> Result<Option<RenderedRelationship>, OmrsError> {
-        self.state.candidate_relationship(kept)
-    }
-
-    fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
-        self.state.walk(walk, None, visit, &|derived, visit| {
-            self.inner.walk_derived(derived, visit)
-        })
-    }
-
-    fn can_walk(&self, walk: &Walk<'_>) -> bool {
-        plan(&self.state, walk, None).is_some()
-    }
-}
-
-impl Transaction for GraphTransaction<'_, '_> {
-    fn now(&self) -> Millis {
+    /// The time that is now for the whole transaction. In the store's finer time it is later than
+    /// the start of the latest state of every instance that the transaction reads; in milliseconds
+    /// the two may be equal.
+    pub fn now(&self) -> Millis {
         Millis(self.inner.now().millis())
     }
 
-    fn earlier_entity(&self, guid: &str, below: i64) -> Result<Option<EntityDetail>, OmrsError> {
+    /// The newest state of an entity with a version below `version` in which it was not deleted.
+    ///
+    /// # Errors
+    /// As [`Self::entity`].
+    pub fn earlier_entity(
+        &self,
+        guid: &str,
+        below: i64,
+    ) -> Result<Option<EntityDetail>, OmrsError> {
         let vertex = vertex_of(guid);
         self.inner.with_vertex(&vertex, &mut |_| {})?;
         self.earlier(&ElementId::Vertex(vertex), below, |content| {
@@ -301,7 +290,12 @@ impl Transaction for GraphTransaction<'_, '_> {
         })
     }
 
-    fn earlier_relationship(
+    /// The newest state of a relationship with a version below `version` in which it was not
+    /// deleted.
+    ///
+    /// # Errors
+    /// As [`Self::entity`].
+    pub fn earlier_relationship(
         &self,
         guid: &str,
         below: i64,
@@ -334,7 +328,11 @@ impl Transaction for GraphTransaction<'_, '_> {
         Ok(best)
     }
 
-    fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
+    /// The start of an entity's present state; `None` = the entity is not known.
+    ///
+    /// # Errors
+    /// As [`Self::entity`].
+    pub fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
         let vertex = vertex_of(guid);
         if !self.inner.with_vertex(&vertex, &mut |_| {})? {
             return Ok(None);
@@ -342,19 +340,40 @@ impl Transaction for GraphTransaction<'_, '_> {
         self.start(&ElementId::Vertex(vertex))
     }
 
-    fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
+    /// The start of a relationship's present state; `None` = the relationship is not known.
+    ///
+    /// # Errors
+    /// As [`Self::entity`].
+    pub fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
         let edge = self.edge(guid)?;
         edge.map_or(Ok(None), |edge| self.start(&ElementId::Edge(edge)))
     }
 
-    fn relationship_heads_of(&self, entity: &str, visit: VisitHead<'_>) -> Result<(), OmrsError> {
+    /// Visits the headers of the relationships of an entity, as [`Self::relationship_head`], for
+    /// callers that need few of them in full.
+    ///
+    /// # Errors
+    /// As [`Self::relationships_of`].
+    pub fn relationship_heads_of(
+        &self,
+        entity: &str,
+        visit: VisitHead<'_>,
+    ) -> Result<(), OmrsError> {
         self.inner.edges_of(&vertex_of(entity), &mut |id, content| {
             let head = self.state.relationship_head(id, content)?;
             visit(&head, &|| Ok(self.state.relationship(id, content)?.0))
         })
     }
 
-    fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError> {
+    /// Writes a new state of an entity, valid from `since` (not after now), or from now.
+    ///
+    /// # Errors
+    /// When it is too large, or the store fails.
+    pub fn put_entity(
+        &mut self,
+        entity: StoredEntity,
+        since: Option<Millis>,
+    ) -> Result<(), OmrsError> {
         let guid = entity.header().guid();
         if guid.is_empty() || guid.len() > VERTEX_ID_BYTES_MAX {
             return Err(too_long("GUID", VERTEX_ID_BYTES_MAX));
@@ -369,7 +388,11 @@ impl Transaction for GraphTransaction<'_, '_> {
         Ok(())
     }
 
-    fn put_relationship(
+    /// Writes a new state of a relationship. Its ends may differ from the previous ones.
+    ///
+    /// # Errors
+    /// As [`Self::put_entity`].
+    pub fn put_relationship(
         &mut self,
         relationship: StoredRelationship,
         since: Option<Millis>,
@@ -407,7 +430,13 @@ impl Transaction for GraphTransaction<'_, '_> {
         Ok(())
     }
 
-    fn purge_entity(&mut self, guid: &str) -> Result<(), OmrsError> {
+    /// Destroys an entity with its history, and every relationship that it has or had, with its
+    /// history. If a relationship has other ends now, only its states with this entity at an end
+    /// are destroyed.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn purge_entity(&mut self, guid: &str) -> Result<(), OmrsError> {
         let vertex = vertex_of(guid);
         for edge in self.inner.ever_incident(&vertex)? {
             let relationship = edge.sort_values.to_string();
@@ -421,7 +450,11 @@ impl Transaction for GraphTransaction<'_, '_> {
         Ok(self.inner.purge(&ElementId::Vertex(vertex))?)
     }
 
-    fn purge_relationship(&mut self, guid: &str) -> Result<(), OmrsError> {
+    /// Destroys a relationship with its history.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn purge_relationship(&mut self, guid: &str) -> Result<(), OmrsError> {
         let now = self.edge(guid)?;
         let mut edges = self.ever_edges(guid)?;
         edges.extend(now);

@@ -7,13 +7,14 @@ use super::headers::{self, Author, Origin};
 use super::target::{CLASSIFY, LIVE, Target};
 use super::{Repository, checks};
 use crate::error::{Exception, Message, OmrsError};
+use crate::graph_store::GraphTransaction;
 use crate::instances::{
     Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceProperties,
 };
 use crate::requests::{
     ClassificationProxyRequest, ClassificationRequest, InstancePropertiesRequest,
 };
-use crate::store::{StoredEntity, Transaction};
+use crate::store::StoredEntity;
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 use crate::validate::{
     classification, classification_allowed, classification_given, classification_lock,
@@ -289,7 +290,7 @@ impl<'a> Named<'a> {
 }
 
 fn put_known(
-    transaction: &mut dyn Transaction,
+    transaction: &mut GraphTransaction<'_, '_>,
     entity: StoredEntity,
 ) -> Result<EntityDetail, OmrsError> {
     transaction.put_entity(entity.clone(), None)?;

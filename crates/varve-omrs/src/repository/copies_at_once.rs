@@ -11,10 +11,10 @@ use super::reference_copies::guids_of;
 use super::target::{SAVE_COPY, Target};
 use super::{Repository, checks};
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphReader;
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
 use crate::json::encode;
 use crate::requests::InstanceGraphRequest;
-use crate::store::Read;
 use crate::types::Catalogue;
 use crate::validate::{entity_copy, relationship_copy};
 
@@ -117,11 +117,11 @@ impl Repository {
         for copy in all {
             match copy {
                 Copied::Entity(entity) => {
-                    self.check_entity(&types, &*known, entity)?;
+                    self.check_entity(&types, &known, entity)?;
                     entities.insert(entity.header.guid());
                 }
                 Copied::Relationship(relationship) => {
-                    let is_newest = self.is_to_be_kept(&types, &*known, relationship)?;
+                    let is_newest = self.is_to_be_kept(&types, &known, relationship)?;
                     let (guid, version) = (
                         relationship.header.guid(),
                         relationship.header.audit.version,
@@ -132,7 +132,7 @@ impl Repository {
                     }
                     newest.insert(guid, version);
                     for end in [&relationship.entity_one, &relationship.entity_two] {
-                        self.check_end(&types, &*known, &mut entities, end.as_deref())?;
+                        self.check_end(&types, &known, &mut entities, end.as_deref())?;
                     }
                 }
             }
@@ -143,15 +143,13 @@ impl Repository {
     fn check_entity(
         &self,
         types: &Catalogue,
-        known: &dyn Read,
+        known: &GraphReader,
         entity: &EntityDetail,
     ) -> Result<(), OmrsError> {
         entity_copy(types, entity, &self.metadata_collection_id)?;
         let guid = entity.header.guid();
         let target = Target::of(guid, SAVE_COPY);
-        target
-            .resolve_known(self, known.entity_head(guid)?)
-            .map(|_| ())
+        target.resolve_known(self, known.entity(guid)?).map(|_| ())
     }
 
     /// Checks a relationship; of its ends only GUIDs and types. Returns whether no newer copy is
@@ -159,13 +157,13 @@ impl Repository {
     fn is_to_be_kept(
         &self,
         types: &Catalogue,
-        known: &dyn Read,
+        known: &GraphReader,
         relationship: &Relationship,
     ) -> Result<bool, OmrsError> {
         relationship_copy(types, relationship, &self.metadata_collection_id)?;
         let header = &relationship.header;
         let target = Target::of(header.guid(), SAVE_COPY);
-        let known = known.relationship_head(header.guid())?;
+        let known = known.relationship(header.guid())?;
         let known = target.resolve_known(self, known)?;
         Ok(known.is_none_or(|known| known.header.audit.version <= header.audit.version))
     }
@@ -176,7 +174,7 @@ impl Repository {
     fn check_end<'a>(
         &self,
         types: &Catalogue,
-        known: &dyn Read,
+        known: &GraphReader,
         entities: &mut HashSet<&'a str>,
         end: Option<&'a EntityProxy>,
     ) -> Result<(), OmrsError> {

@@ -10,12 +10,13 @@ use super::reference_copies::entity_since;
 use super::target::{CHANGE, InstanceKind, PURGE, RESTORE, Target};
 use super::{Repository, checks, classifying};
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphTransaction;
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::requests::{
     EntityCreateRequest, InstancePropertiesRequest, TypeDefValidationForRequest,
 };
 use crate::search::{guid_bytes, relationship_bytes};
-use crate::store::{StoredEntity, StoredRelationship, Transaction};
+use crate::store::{StoredEntity, StoredRelationship};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{completed_properties, entity_proxy, initial_status, new_status};
 
@@ -280,7 +281,7 @@ impl Repository {
     /// Whether an entity has a relationship whose home is this repository, deleted or not.
     pub(super) fn has_own_relationship(
         &self,
-        transaction: &dyn Transaction,
+        transaction: &GraphTransaction<'_, '_>,
         guid: &str,
     ) -> Result<bool, OmrsError> {
         let mut found = false;
@@ -302,7 +303,7 @@ impl Repository {
     /// deadline.
     pub(super) fn delete_relationships_of(
         &self,
-        transaction: &mut dyn Transaction,
+        transaction: &mut GraphTransaction<'_, '_>,
         guid: &str,
         author: Author<'_>,
     ) -> Result<(), OmrsError> {
@@ -337,7 +338,7 @@ impl Repository {
 
 /// Stores a new state of an entity, from now on.
 pub(super) fn put(
-    transaction: &mut dyn Transaction,
+    transaction: &mut GraphTransaction<'_, '_>,
     entity: EntityDetail,
 ) -> Result<EntityDetail, OmrsError> {
     transaction.put_entity(StoredEntity::Detail(entity.clone()), None)?;
@@ -412,13 +413,13 @@ impl<'a> Time<'a> {
 
 /// All relationships of an entity, deleted ones included, within the budget and the deadline.
 pub(super) fn relationships_of(
-    transaction: &dyn Transaction,
+    transaction: &GraphTransaction<'_, '_>,
     guid: &str,
     time: &mut Time<'_>,
 ) -> Result<Vec<StoredRelationship>, OmrsError> {
     let mut room = Room::of(guid);
     let mut found = Vec::new();
-    transaction.relationships_of(guid, None, &mut |relationship| {
+    transaction.relationships_of(guid, &mut |relationship| {
         time.pass()?;
         room.take(relationship_bytes(&relationship))?;
         found.push(relationship);

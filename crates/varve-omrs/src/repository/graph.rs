@@ -6,11 +6,12 @@ use super::target::InstanceKind;
 use super::{InstanceGraph, Repository, checks};
 use crate::error::OmrsError;
 use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
+use crate::graph_store::GraphReader;
 use crate::instances::EntityDetail;
 use crate::json::Shared;
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
 use crate::search::{Limits, Order};
-use crate::store::{Read, RenderedEntity};
+use crate::store::RenderedEntity;
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
 impl Repository {
@@ -29,10 +30,10 @@ impl Repository {
         let at = request.checked_time(self.store.now())?;
         let read = self.reader(at)?;
         let types = read.types();
-        let ends = [known(&*read, start)?, known(&*read, end)?];
+        let ends = [known(&read, start)?, known(&read, end)?];
         let limits = self.searcher.limits();
-        let found = linking(&*read, &types, ends, request, limits)?;
-        rendered(&*read, found, limits)
+        let found = linking(&read, &types, ends, request, limits)?;
+        rendered(&read, found, limits)
     }
 
     /// Finds the subgraph within `level` relationships of an entity; negative = no limit.
@@ -61,11 +62,11 @@ impl Repository {
             )?,
             classifications: request.classifications.clone(),
         };
-        let start = known(&*read, start)?;
+        let start = known(&read, start)?;
         let levels = usize::try_from(level).ok();
         let limits = self.searcher.limits();
-        let found = neighbourhood(&*read, &types, start, levels, &walked, limits)?;
-        rendered(&*read, found, limits)
+        let found = neighbourhood(&read, &types, start, levels, &walked, limits)?;
+        rendered(&read, found, limits)
     }
 
     /// Finds all entities connected to an entity, at any distance, itself included.
@@ -93,15 +94,15 @@ impl Repository {
                 classifications: request.classifications.clone(),
             },
         };
-        let start = known(&*read, start)?;
-        let found = related(&*read, &types, start, &query, self.searcher.limits())?;
+        let start = known(&read, start)?;
+        let found = related(&read, &types, start, &query, self.searcher.limits())?;
         Ok(details(&found))
     }
 }
 
 /// Reads the entity at which a graph query starts or ends. A proxy is not enough, since it cannot
 /// be rendered as an entity.
-fn known(read: &dyn Read, guid: &str) -> Result<RenderedEntity, OmrsError> {
+fn known(read: &GraphReader, guid: &str) -> Result<RenderedEntity, OmrsError> {
     let entity = read.rendered_entity(guid)?;
     let entity = entity.filter(|entity| entity.detail().is_some());
     let entity = entity.ok_or_else(|| InstanceKind::Entity.unknown(guid))?;
@@ -120,7 +121,11 @@ fn named(
 }
 
 /// Renders a subgraph. The ends of its relationships are among its entities.
-fn rendered(read: &dyn Read, found: SubGraph, limits: &Limits) -> Result<InstanceGraph, OmrsError> {
+fn rendered(
+    read: &GraphReader,
+    found: SubGraph,
+    limits: &Limits,
+) -> Result<InstanceGraph, OmrsError> {
     let mut ends = Ends::new(read, limits);
     found.entities.iter().for_each(|entity| ends.take(entity));
     let relationships = found.relationships.into_iter();

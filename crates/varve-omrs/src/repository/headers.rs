@@ -3,9 +3,9 @@
 use super::target::InstanceKind;
 use super::{Repository, guid};
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphTransaction;
 use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType};
 use crate::json::Millis;
-use crate::store::Transaction;
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 use crate::validate::new_status;
 
@@ -21,7 +21,7 @@ pub(super) struct Author<'a> {
 
 impl<'a> Author<'a> {
     /// The author of changes in this transaction, at its time.
-    pub(super) fn of(user: &'a str, transaction: &dyn Transaction) -> Self {
+    pub(super) fn of(user: &'a str, transaction: &GraphTransaction<'_, '_>) -> Self {
         Self {
             user,
             now: transaction.now(),

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphStore;
 use crate::json::{Limits, decode, encode, json_object};
-use crate::store::Store;
 use crate::types::{AttributeType, AttributeTypeDef, Catalogue, TypeDef, TypeDefGallery};
 
 /// The name of the note that holds all types.
@@ -42,7 +42,7 @@ impl KeptTypes {
     ///
     /// # Errors
     /// When the store fails, or a note cannot be read.
-    pub(super) fn open(store: &dyn Store) -> Result<(Self, Catalogue), OmrsError> {
+    pub(super) fn open(store: &GraphStore) -> Result<(Self, Catalogue), OmrsError> {
         let all = read(store, ALL_NOTE)?;
         let generation = all.as_ref().map_or(0, |note| note.generation);
         let mut changes = Vec::new();
@@ -91,7 +91,7 @@ impl KeptTypes {
     /// When the store fails.
     pub(super) fn keep(
         &mut self,
-        store: &dyn Store,
+        store: &GraphStore,
         old: &Catalogue,
         new: &Catalogue,
     ) -> Result<(), OmrsError> {
@@ -128,7 +128,7 @@ fn fault(words: &str) -> OmrsError {
     OmrsError::new(Message::LogicError, &[&words])
 }
 
-fn read(store: &dyn Store, name: &str) -> Result<Option<Note>, OmrsError> {
+fn read(store: &GraphStore, name: &str) -> Result<Option<Note>, OmrsError> {
     let note = store.note(name)?;
     note.map(|note| decode(&note, Limits::KEPT).map_err(|error| fault(&error.to_string())))
         .transpose()

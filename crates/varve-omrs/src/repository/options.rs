@@ -8,8 +8,8 @@ use parking_lot::{Mutex, RwLock};
 use super::kept_types::KeptTypes;
 use super::{Repository, guid};
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphStore;
 use crate::search::Searcher;
-use crate::store::Store;
 
 /// The name of the note that holds the metadata collection's id.
 const ID_NOTE: &str = "metadata-collection-id";
@@ -35,9 +35,9 @@ impl Repository {
     /// # Errors
     /// When the store fails, has types that cannot be read, or belongs to a metadata collection
     /// other than the one in the options.
-    pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, OmrsError> {
-        let metadata_collection_id = kept_id(&*store, options.metadata_collection_id.as_deref())?;
-        let (kept_types, types) = KeptTypes::open(&*store)?;
+    pub fn open(store: Arc<GraphStore>, options: Options) -> Result<Self, OmrsError> {
+        let metadata_collection_id = kept_id(&store, options.metadata_collection_id.as_deref())?;
+        let (kept_types, types) = KeptTypes::open(&store)?;
         let types = Arc::new(types);
         store.set_types(Arc::clone(&types))?;
         Ok(Self {
@@ -52,7 +52,7 @@ impl Repository {
     }
 }
 
-fn kept_id(store: &dyn Store, asked: Option<&str>) -> Result<String, OmrsError> {
+fn kept_id(store: &GraphStore, asked: Option<&str>) -> Result<String, OmrsError> {
     let fault = |words: &str| OmrsError::new(Message::LogicError, &[words]);
     if let Some(kept) = store.note(ID_NOTE)? {
         let kept = String::from_utf8(kept)

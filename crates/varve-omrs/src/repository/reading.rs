@@ -61,7 +61,8 @@ impl Repository {
     ) -> Result<EntityDetail, OmrsError> {
         checks::guid(guid, "guid")?;
         let at = self.time_asked(history)?;
-        Target::of(guid, LIVE).entity(self, &*self.reader(at)?)
+        let found = self.reader(at)?.entity(guid)?;
+        checks::detail(Target::of(guid, LIVE).resolve(self, found)?)
     }
 
     /// Reads states of the entity's history.
@@ -107,7 +108,8 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let read = self.reader(None)?;
         let found = read.relationship(guid)?;
-        found.map(|found| with_ends(&*read, found)).transpose()
+        let proxy = |end: &str| read.rendered_proxy(end);
+        found.map(|found| with_ends(found, proxy)).transpose()
     }
 
     /// Reads the relationship.
@@ -121,8 +123,9 @@ impl Repository {
     ) -> Result<Relationship, OmrsError> {
         checks::guid(guid, "guid")?;
         let read = self.reader(self.time_asked(history)?)?;
-        let found = Target::of(guid, LIVE).relationship(self, &*read)?;
-        with_ends(&*read, found)
+        let found = read.relationship(guid)?;
+        let found = Target::of(guid, LIVE).resolve(self, found)?;
+        with_ends(found, |end| read.rendered_proxy(end))
     }
 
     /// Reads states of the relationship's history, each with its ends at the start of the state.
@@ -137,7 +140,7 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let mut asked = self.asked_of_relationship(guid, request)?;
         let states = self.store.relationship_states(guid, &mut asked)?;
-        rendered_states(&*self.store, states, &mut asked)
+        rendered_states(&self.store, states, &mut asked)
     }
 
     fn time_asked(&self, history: Option<&HistoryRequest>) -> Result<Option<Millis>, OmrsError> {

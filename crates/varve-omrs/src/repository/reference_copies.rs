@@ -5,12 +5,13 @@ use super::headers::{self, Author};
 use super::target::{PURGE_COPY, REFRESH_COPY, REMOVE_COPY, SAVE_COPY, Target};
 use super::{Repository, checks, classifying};
 use crate::error::{Message, OmrsError};
+use crate::graph_store::GraphTransaction;
 use crate::instances::{
     Classification, EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader, Relationship,
 };
 use crate::json::Millis;
 use crate::requests::{ClassificationWithEntityRequest, TypeDefValidationForRequest};
-use crate::store::{StoredEntity, StoredRelationship, Transaction};
+use crate::store::{StoredEntity, StoredRelationship};
 use crate::types::{Catalogue, TypeDefCategory};
 use crate::validate::{classification_copy, entity_copy, instance_lock, relationship_copy};
 
@@ -123,7 +124,7 @@ impl Repository {
     ) -> Result<(), OmrsError> {
         let target = Target::new(user, guid, REFRESH_COPY)?;
         checks::guid(home, HOME)?;
-        let known = self.reader(None)?.entity_head(guid)?;
+        let known = self.reader(None)?.entity(guid)?;
         target.resolve_known(self, known).map(|_| ())
     }
 
@@ -273,13 +274,13 @@ impl Repository {
     ) -> Result<(), OmrsError> {
         let target = Target::new(user, guid, REFRESH_COPY)?;
         checks::guid(home, HOME)?;
-        let known = self.reader(None)?.relationship_head(guid)?;
+        let known = self.reader(None)?.relationship(guid)?;
         target.resolve_known(self, known).map(|_| ())
     }
 
     pub(super) fn save_entity(
         &self,
-        transaction: &mut dyn Transaction,
+        transaction: &mut GraphTransaction<'_, '_>,
         types: &Catalogue,
         given: &EntityDetail,
     ) -> Result<(), OmrsError> {
@@ -324,7 +325,7 @@ impl Repository {
 
     pub(super) fn save_relationship(
         &self,
-        transaction: &mut dyn Transaction,
+        transaction: &mut GraphTransaction<'_, '_>,
         types: &Catalogue,
         given: &Relationship,
     ) -> Result<(), OmrsError> {
@@ -361,7 +362,7 @@ impl Repository {
     /// was known at the time `at`.
     fn had_end(
         &self,
-        transaction: &mut dyn Transaction,
+        transaction: &mut GraphTransaction<'_, '_>,
         types: &Catalogue,
         end: &EntityProxy,
         at: Option<Millis>,
@@ -463,7 +464,7 @@ pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
 /// the version, author and time of the sent header, unless that is older, so that the deletion can
 /// be distinguished from a later copy.
 fn put_deleted(
-    transaction: &mut dyn Transaction,
+    transaction: &mut GraphTransaction<'_, '_>,
     mut known: StoredEntity,
     sent: &InstanceAuditHeader,
 ) -> Result<(), OmrsError> {
@@ -493,7 +494,7 @@ fn is_same(one: &EntityDetail, other: &EntityDetail) -> bool {
 /// classifications. `None` = now.
 pub(super) fn entity_since(
     entity: &StoredEntity,
-    transaction: &dyn Transaction,
+    transaction: &GraphTransaction<'_, '_>,
 ) -> Result<Option<Millis>, OmrsError> {
     let time = state_time(&entity.header().audit, entity.classifications());
     let start = transaction.entity_start(entity.header().guid())?;

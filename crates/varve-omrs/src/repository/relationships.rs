@@ -4,11 +4,12 @@ use super::headers::{self, Author, Origin};
 use super::target::{CHANGE, InstanceKind, LIVE, PURGE, RESTORE, Target};
 use super::{Repository, checks, with_ends};
 use crate::error::OmrsError;
+use crate::graph_store::GraphTransaction;
 use crate::instances::Relationship;
 use crate::requests::{
     InstancePropertiesRequest, RelationshipCreateRequest, TypeDefValidationForRequest,
 };
-use crate::store::{StoredRelationship, Transaction};
+use crate::store::StoredRelationship;
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{completed_properties, initial_status, new_status, relationship_ends};
 
@@ -133,7 +134,7 @@ impl Repository {
             let mut relationship = target.relationship(self, transaction)?;
             let version = relationship.header.audit.version;
             let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
-                return with_ends(transaction, relationship);
+                return with_ends(relationship, |end| transaction.rendered_proxy(end));
             };
             let category = TypeDefCategory::Relationship;
             let of = checks::type_of(types, &relationship.header, category)?;
@@ -221,9 +222,9 @@ impl Repository {
 
 /// Stores a new state of a relationship, from now on. Returns the relationship with its ends.
 pub(super) fn put(
-    transaction: &mut dyn Transaction,
+    transaction: &mut GraphTransaction<'_, '_>,
     relationship: StoredRelationship,
 ) -> Result<Relationship, OmrsError> {
     transaction.put_relationship(relationship.clone(), None)?;
-    with_ends(transaction, relationship)
+    with_ends(relationship, |end| transaction.rendered_proxy(end))
 }

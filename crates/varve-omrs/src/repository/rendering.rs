@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::answer::AnswerBytes;
 use crate::error::{Message, OmrsError};
+use crate::graph_store::{GraphReader, GraphStore};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
 use crate::search::{Limits, Meter, guid_bytes, rendered_proxy_bytes};
-use crate::store::{
-    Cost, Read, RenderedEntity, RenderedRelationship, Store, StoredRelationship, Version,
-};
+use crate::store::{Cost, RenderedEntity, RenderedRelationship, StoredRelationship, Version};
 
 /// The number of relationships whose ends are read at once.
 const AT_ONCE: usize = 32;
@@ -18,14 +17,14 @@ const AT_ONCE: usize = 32;
 /// read and rendered once, since in one answer the same entity is at an end of many relationships.
 /// No other part of an entity is held.
 pub(crate) struct Ends<'a> {
-    read: &'a dyn Read,
+    read: &'a GraphReader,
     meter: Meter,
     known: HashMap<String, Shared<EntityProxy>>,
 }
 
 impl<'a> Ends<'a> {
     /// An empty set. The proxies count against the bytes that `limits` allow to be held.
-    pub(crate) fn new(read: &'a dyn Read, limits: &Limits) -> Self {
+    pub(crate) fn new(read: &'a GraphReader, limits: &Limits) -> Self {
         Self {
             read,
             meter: Meter::new(limits),
@@ -43,26 +42,6 @@ impl<'a> Ends<'a> {
     ///
     /// # Errors
     /// When the store fails, or has lost an end; when the ends take more memory than allowed.
-    pub(crate) fn with_ends(
-        &mut self,
-        stored: StoredRelationship,
-    ) -> Result<Relationship, OmrsError> {
-        let guid = stored.header.guid();
-        let [one, two] = &stored.ends;
-        let entity_one = Some(self.end(guid, one)?);
-        let entity_two = Some(self.end(guid, two)?);
-        Ok(Relationship {
-            header: stored.header,
-            properties: stored.properties,
-            entity_one,
-            entity_two,
-        })
-    }
-
-    /// The same for a rendered relationship.
-    ///
-    /// # Errors
-    /// As [`Ends::with_ends`].
     pub(crate) fn rendered(
         &mut self,
         relationship: RenderedRelationship,
@@ -76,7 +55,7 @@ impl<'a> Ends<'a> {
     /// Renders the relationships of an answer with their ends, and reads many ends at once.
     ///
     /// # Errors
-    /// As [`Ends::with_ends`]. When the answer is longer than `limits` allow; this stops the
+    /// As [`Ends::rendered`]. When the answer is longer than `limits` allow; this stops the
     /// rendering.
     pub(crate) fn all_rendered(
         &mut self,
@@ -131,15 +110,33 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Adds to a relationship the proxies of its ends, at the reader's point of time.
+/// Adds to a relationship the proxies of its ends, which `proxy` reads by GUID.
 ///
 /// # Errors
-/// When the store fails, or has lost an end.
-pub(crate) fn with_ends(
-    read: &dyn Read,
+/// When the store fails, or has lost an end; when the ends take more memory than allowed.
+pub(super) fn with_ends(
     stored: StoredRelationship,
+    proxy: impl Fn(&str) -> Result<Option<Shared<EntityProxy>>, OmrsError>,
 ) -> Result<Relationship, OmrsError> {
-    Ends::new(read, &Limits::default()).with_ends(stored)
+    let meter = Meter::new(&Limits::default());
+    let end = |guid: &str| {
+        let proxy = proxy(guid)?.ok_or_else(|| lost(stored.header.guid(), guid))?;
+        meter.hold(guid_bytes(guid) + rendered_proxy_bytes(&proxy))?;
+        Ok::<_, OmrsError>(proxy)
+    };
+    let [one, two] = &stored.ends;
+    let entity_one = end(one)?;
+    let entity_two = if one == two {
+        entity_one.clone()
+    } else {
+        end(two)?
+    };
+    Ok(Relationship {
+        header: stored.header,
+        properties: stored.properties,
+        entity_one: Some(entity_one),
+        entity_two: Some(entity_two),
+    })
 }
 
 /// Renders states of a relationship, each with the proxies of its ends at the start of the state.
@@ -147,7 +144,7 @@ pub(crate) fn with_ends(
 /// # Errors
 /// When the store fails, or has lost an end; what `cost` returns.
 pub(super) fn rendered_states(
-    store: &dyn Store,
+    store: &GraphStore,
     states: Vec<Version<StoredRelationship>>,
     cost: &mut dyn Cost,
 ) -> Result<Vec<Relationship>, OmrsError> {

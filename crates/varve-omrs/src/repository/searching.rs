@@ -216,9 +216,9 @@ impl Repository {
         let types = read.types();
         let query = query_of(&types, Subject::Relationships, request)?;
         InstanceKind::Entity.live(guid, read.life_status(guid)?)?;
-        let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
+        let found = relationships_of_entity(&read, &query, guid, self.searcher.limits())?;
         let limits = self.searcher.limits();
-        Ends::new(&*read, limits).all_rendered(found.into_iter().map(Ok), limits)
+        Ends::new(&read, limits).all_rendered(found.into_iter().map(Ok), limits)
     }
 
     /// Makes a query with a budget for its regular expressions.
@@ -245,8 +245,8 @@ impl Repository {
         let read = self.reader(at)?;
         let types = read.types();
         let query = self.made(&types, query)?;
-        let found = self.searcher.find(&*read, &types, &query, at)?;
-        let rendered = found.into_iter().map(|kept| kept.entity(&*read));
+        let found = self.searcher.find(&read, &types, &query, at)?;
+        let rendered = found.into_iter().map(|kept| read.candidate_entity(&kept));
         AnswerBytes::new(self.searcher.limits()).all(rendered.filter_map(Result::transpose))
     }
 
@@ -260,11 +260,13 @@ impl Repository {
         let read = self.reader(at)?;
         let types = read.types();
         let query = self.made(&types, query)?;
-        let found = self.searcher.find(&*read, &types, &query, at)?;
-        let found = found.into_iter().map(|kept| kept.relationship(&*read));
+        let found = self.searcher.find(&read, &types, &query, at)?;
+        let found = found
+            .into_iter()
+            .map(|kept| read.candidate_relationship(kept));
         let found = found.filter_map(Result::transpose);
         let limits = self.searcher.limits();
-        Ends::new(&*read, limits).all_rendered(found, limits)
+        Ends::new(&read, limits).all_rendered(found, limits)
     }
 }
 

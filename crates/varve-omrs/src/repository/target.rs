@@ -9,9 +9,10 @@
 
 use super::{Repository, checks};
 use crate::error::{Exception, Message, OmrsError};
+use crate::graph_store::GraphTransaction;
 use crate::instances::{EntityDetail, InstanceHeader};
 use crate::requests::TypeDefValidationForRequest;
-use crate::store::{LifeStatus, Read, StoredEntity, StoredRelationship};
+use crate::store::{LifeStatus, StoredEntity, StoredRelationship};
 use crate::validate::{expected_type, update_lock};
 
 /// A requirement on the instance that a call names.
@@ -222,16 +223,16 @@ impl<'a> Target<'a> {
         resolved.transpose()
     }
 
-    /// Reads and checks the entity. A proxy is not enough.
+    /// Reads and checks the entity to change. A proxy is not enough.
     ///
     /// # Errors
     /// As [`Self::resolve`], and when the store fails.
     pub(super) fn entity(
         &self,
         repository: &Repository,
-        read: &dyn Read,
+        transaction: &GraphTransaction<'_, '_>,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::detail(self.resolve(repository, read.entity(self.guid)?)?)
+        checks::detail(self.resolve(repository, transaction.entity(self.guid)?)?)
     }
 
     /// Reads and checks the relationship.
@@ -241,9 +242,9 @@ impl<'a> Target<'a> {
     pub(super) fn relationship(
         &self,
         repository: &Repository,
-        read: &dyn Read,
+        transaction: &GraphTransaction<'_, '_>,
     ) -> Result<StoredRelationship, OmrsError> {
-        self.resolve(repository, read.relationship(self.guid)?)
+        self.resolve(repository, transaction.relationship(self.guid)?)
     }
 
     fn check<T: Resolvable>(

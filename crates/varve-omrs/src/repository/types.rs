@@ -390,7 +390,7 @@ impl Repository {
     ) -> Result<(), OmrsError> {
         let changed = prepared
             .and_then(|()| self.store.set_types(Arc::clone(&new)))
-            .and_then(|()| kept.keep(&*self.store, old, &new));
+            .and_then(|()| kept.keep(&self.store, old, &new));
         if let Err(error) = changed {
             if self.store.begin_types(Arc::clone(old))? {
                 // Going back may take as long as the change did. So the lock is released meanwhile,

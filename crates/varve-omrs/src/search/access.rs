@@ -1,8 +1,9 @@
 //! Access paths: walks that visit every instance that may satisfy a condition.
 
+use crate::graph_store::GraphReader;
 use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
 use crate::matching::{Condition, Pattern, Shape, Test, is_header_field};
-use crate::store::{Listing, Read, Subject, Walk, WalkBy};
+use crate::store::{Listing, Subject, Walk, WalkBy};
 use crate::types::{
     AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeDefCategory, TypeIndex,
 };
@@ -160,7 +161,7 @@ fn listing_in(order: &Order) -> Listing {
 
 /// Finds plans for a query.
 pub(super) struct Ways<'a> {
-    pub(super) read: &'a dyn Read,
+    pub(super) read: &'a GraphReader,
     pub(super) types: &'a Catalogue,
     pub(super) query: &'a Query,
 }
@@ -184,7 +185,7 @@ impl Ways<'_> {
             let of = |status: &InstanceStatus| self.listed(Access::Status(*status, listing));
             ways.push(statuses.iter().map(of).collect());
         }
-        ways.retain(|way: &Vec<Access>| way.iter().all(|access| self.is_served(access, false)));
+        ways.retain(|way: &Vec<Access>| way.iter().all(|access| self.is_served(access)));
         ways.sort_by_key(|way| worst(way));
         ways.dedup();
         let (mut in_order, mut others) = (Vec::new(), Vec::new());
@@ -214,7 +215,7 @@ impl Ways<'_> {
     pub(super) fn all(&self, listing: Listing) -> Access {
         let statuses = &self.query.find.statuses;
         let live = Access::Live(listing);
-        if !statuses.contains(&InstanceStatus::Deleted) && self.is_served(&live, false) {
+        if !statuses.contains(&InstanceStatus::Deleted) && self.is_served(&live) {
             return live;
         }
         match listing {
@@ -225,7 +226,7 @@ impl Ways<'_> {
     }
 
     fn is_shown_in(&self, order: &Order, access: &Access) -> bool {
-        access.is_in(order) && self.is_served(access, order.is_reverse() && access.is_by_time())
+        access.is_in(order) && self.is_served(access)
     }
 
     /// The walk of the entities with any of these classifications, in this order if the store
@@ -238,7 +239,7 @@ impl Ways<'_> {
 
     /// The access with its listing if the store serves it, otherwise with the listing by GUID.
     fn listed(&self, access: Access) -> Access {
-        if self.is_served(&access, false) {
+        if self.is_served(&access) {
             return access;
         }
         match access {
@@ -248,12 +249,13 @@ impl Ways<'_> {
         }
     }
 
-    pub(super) fn is_served(&self, access: &Access, reverse: bool) -> bool {
+    /// Whether an index serves the walk, which it then does in either direction.
+    pub(super) fn is_served(&self, access: &Access) -> bool {
         self.read.can_walk(&Walk {
             subject: self.query.subject,
             of: access.walked_type(self.query),
             by: access.by(),
-            reverse,
+            reverse: false,
             after: None,
         })
     }
@@ -304,7 +306,7 @@ impl Ways<'_> {
     }
 
     fn best_of(&self, mut ways: Vec<Vec<Access>>) -> Option<Vec<Access>> {
-        ways.retain(|way| way.iter().all(|access| self.is_served(access, false)));
+        ways.retain(|way| way.iter().all(|access| self.is_served(access)));
         ways.into_iter().min_by_key(|way| worst(way))
     }
 

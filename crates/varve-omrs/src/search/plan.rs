@@ -11,7 +11,8 @@ use super::turn::{Asked, Turn};
 use super::weight::kept_bytes;
 use super::{Limits, Meter, Order, Query};
 use crate::error::OmrsError;
-use crate::store::{Candidate, Listing, Read};
+use crate::graph_store::GraphReader;
+use crate::store::{Candidate, Listing};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
 /// The number of instances that each plan examines in its first turn. Each turn is twice as long as
@@ -22,7 +23,7 @@ const TURN_MAX: usize = 1 << 16;
 
 /// The competing plans of one query.
 pub(super) struct Race<'a> {
-    read: &'a dyn Read,
+    read: &'a GraphReader,
     types: &'a Catalogue,
     query: &'a Query,
     ways: Vec<Way>,
@@ -41,7 +42,7 @@ type Answer = (Vec<Candidate>, Option<PageEnd>);
 
 impl<'a> Race<'a> {
     pub(super) fn new(
-        read: &'a dyn Read,
+        read: &'a GraphReader,
         types: &'a Catalogue,
         query: &'a Query,
         earlier: Option<&PageEnd>,
@@ -180,7 +181,7 @@ impl<'a> Race<'a> {
 fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     let one = |order: Order, access: Access| {
         let reverse = order.is_reverse();
-        let is_served = ways.is_served(&access, reverse);
+        let is_served = ways.is_served(&access);
         let segments = is_served.then(|| vec![Segment::all(access, reverse)]);
         (order, segments)
     };
@@ -188,7 +189,7 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
     match &ways.query.order {
         // Creation order keeps instances that were created together close to each other in every
         // listing.
-        Order::Any if ways.is_served(&created, false) => {
+        Order::Any if ways.is_served(&created) => {
             one(Order::CreateTime { reverse: false }, created)
         }
         Order::Any | Order::Guid => one(Order::Guid, ways.all(Listing::Guid)),
@@ -222,7 +223,7 @@ fn is_indexed_alike(kind: PropertyKind) -> bool {
 
 fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment>> {
     let access = Access::Property(name.to_owned());
-    if !ways.is_served(&access, reverse) {
+    if !ways.is_served(&access) {
         return None;
     }
     if ways.all_have(name) {
@@ -230,7 +231,7 @@ fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment
     }
     // Instances whose type lacks the property are not in the property's walk.
     let all = ways.all(Listing::Guid);
-    if !ways.is_served(&all, false) {
+    if !ways.is_served(&all) {
         return None;
     }
     let missing = Segment {

@@ -80,7 +80,7 @@ impl TypeLimit {
         if self.of.is_none() && self.listed.is_empty() {
             return true;
         }
-        instance.of(types).is_some_and(|index| {
+        instance.of().is_some_and(|index| {
             let is_listed = self.listed.iter().any(|of| types.is_a(index, *of));
             self.of.is_none_or(|of| types.is_a(index, of)) && (self.listed.is_empty() || is_listed)
         })

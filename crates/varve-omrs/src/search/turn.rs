@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use super::access::Access;
 use super::{Meter, Query};
 use crate::error::OmrsError;
-use crate::store::{Read, Step, Walk};
+use crate::graph_store::GraphReader;
+use crate::store::{Step, Walk};
 use crate::types::Catalogue;
 
 /// The number of failing instances with the same value after which the other instances with that
@@ -26,7 +27,7 @@ pub(super) enum Turn {
 }
 
 /// A query with its reader and types.
-pub(super) type Asked<'a> = (&'a dyn Read, &'a Catalogue, &'a Query);
+pub(super) type Asked<'a> = (&'a GraphReader, &'a Catalogue, &'a Query);
 
 /// How a walk continues after an instance.
 pub(super) enum Next {
@@ -101,7 +102,7 @@ struct SameValue {
 impl SameValue {
     /// Counts one more. Once there are many, returns the position after all instances with this
     /// value.
-    fn passed(&mut self, read: &dyn Read, place: &[u8]) -> Option<Vec<u8>> {
+    fn passed(&mut self, read: &GraphReader, place: &[u8]) -> Option<Vec<u8>> {
         let behind = read.behind_same_value(place)?;
         if behind != self.behind {
             (self.behind, self.count) = (behind, 0);

@@ -5,10 +5,7 @@ use crate::instances::{
     Primitive, PropertyValueHeader,
 };
 use crate::json::Shared;
-use crate::store::{
-    Candidate, RenderedEntity, RenderedRelationship, StoredEntity, StoredInstance,
-    StoredRelationship,
-};
+use crate::store::{Candidate, RenderedEntity, RenderedRelationship, StoredRelationship};
 
 /// The memory of an instance beside its texts, in bytes: its fields, and its rendered type.
 const INSTANCE_BYTES: usize = 1024;
@@ -28,26 +25,7 @@ pub(crate) fn guid_bytes(guid: &str) -> usize {
 
 /// The memory of a candidate, in bytes.
 pub(crate) fn kept_bytes(kept: &Candidate) -> usize {
-    match kept {
-        Candidate::Object(instance) => instance_bytes(instance),
-        Candidate::Row(row) => ROW_BYTES + row.content.len(),
-    }
-}
-
-fn instance_bytes(instance: &StoredInstance) -> usize {
-    match instance {
-        StoredInstance::Entity(StoredEntity::Detail(entity)) => entity_bytes(
-            &entity.header,
-            &entity.classifications,
-            entity.properties.as_ref(),
-        ),
-        StoredInstance::Entity(StoredEntity::Proxy(entity)) => entity_bytes(
-            &entity.header,
-            &entity.classifications,
-            entity.unique_properties.as_ref(),
-        ),
-        StoredInstance::Relationship(relationship) => relationship_bytes(relationship),
-    }
+    ROW_BYTES + kept.content.len()
 }
 
 /// The memory of an entity with these parts, in bytes.

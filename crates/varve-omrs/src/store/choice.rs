@@ -58,19 +58,3 @@ impl Choice for Everything {
         Ok((0..states.len()).collect())
     }
 }
-
-/// Applies a choice to states that are already decoded.
-pub(super) fn chosen<T>(
-    states: Vec<Version<T>>,
-    life_status: impl Fn(&T) -> LifeStatus,
-    choice: &mut dyn Choice,
-) -> Result<Vec<Version<T>>, OmrsError> {
-    let shown: Vec<Version<LifeStatus>> = states
-        .iter()
-        .map(|version| version.with(life_status(&version.state)))
-        .collect();
-    let chosen = choice.choose(&shown)?;
-    let mut states: Vec<_> = states.into_iter().map(Some).collect();
-    let take = |at: usize| states.get_mut(at).and_then(Option::take);
-    Ok(chosen.into_iter().filter_map(take).collect())
-}

@@ -61,11 +61,10 @@ pub enum WalkBy<'a> {
     ClassifiedWith(&'a str, &'a str, &'a Primitive),
     /// Instances whose home is the metadata collection with this id.
     Home(&'a str),
-    /// Instances in this status. A store may serve rare statuses only, and not every listing
-    /// ([`can_walk`](super::Read::can_walk)).
+    /// Instances in this status; the store serves DELETED only
+    /// ([`can_walk`](crate::graph_store::GraphReader::can_walk)).
     Status(InstanceStatus, Listing),
-    /// All instances except those in status DELETED. Only in stores that index deleted instances
-    /// separately.
+    /// All instances except those in status DELETED.
     Live(Listing),
 }
 
@@ -104,14 +103,13 @@ pub struct Step<'a> {
 /// Called with each instance; `Break` ends the walk.
 pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
 
-/// Called with each link, and the content of its row if the store has rows; `Break` ends the walk.
-pub type VisitLink<'v> =
-    &'v mut dyn FnMut(Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
+/// Called with each link, and the content of its row; `Break` ends the walk.
+pub type VisitLink<'v> = &'v mut dyn FnMut(Link, &[u8]) -> Result<ControlFlow<()>, OmrsError>;
 
 /// As [`VisitLink`], for the links of several entities. The first argument is the position of the
 /// link's entity; `Break` ends the visits of that entity only.
 pub type VisitLinkAt<'v> =
-    &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
+    &'v mut dyn FnMut(usize, Link, &[u8]) -> Result<ControlFlow<()>, OmrsError>;
 
 /// Called with the head of each relationship, and a function that reads the whole relationship;
 /// `Break` ends the walk.

@@ -1,15 +1,14 @@
 //! Answers that are longer than they may be: no more of them is made than it takes to know.
 
-use std::sync::atomic::Ordering;
-
 use varve_omrs::OmrsError;
 use varve_omrs::error::{Exception, Message};
 use varve_omrs::instances::Primitive;
 use varve_omrs::json::{Encode, encode};
+use varve_omrs::repository::Repository;
 use varve_omrs::requests::*;
 use varve_omrs::search::Limits;
 
-use crate::costs::counting;
+use crate::costs::repository;
 use crate::world::*;
 
 const COUNT: usize = 400;
@@ -42,44 +41,60 @@ fn is_too_long<T: std::fmt::Debug>(answer: Result<T, OmrsError>, most: usize) {
     assert!(error.to_string().contains(&most.to_string()), "{error}");
 }
 
+/// A repository whose answers may be so long.
+fn within(repository: Repository, answer_bytes_max: usize) -> Repository {
+    repository.with_limits(Limits {
+        answer_bytes_max,
+        ..Limits::default()
+    })
+}
+
+/// What a search answers when an instance cannot be rendered, and the answer may have so many bytes.
+fn answer<T>(
+    damaged: impl Fn(&World),
+    most: usize,
+    search: impl Fn(&Repository) -> Result<T, OmrsError>,
+) -> Result<T, OmrsError> {
+    let world = filled();
+    damaged(&world);
+    search(&within(repository(world), most))
+}
+
 #[test]
 fn what_is_found_is_rendered_only_up_to_the_limit_of_the_answer() {
-    let (repository, _, rendered) = counting(filled());
+    let whole = repository(filled());
     let (entities, relationships) = (EntityFindRequest::default(), InstanceFindRequest::default());
-    let found = repository.find_entities(&entities).unwrap();
+    let found = whole.find_entities(&entities).unwrap();
     assert_eq!(found.len(), COUNT + 1);
-    let of_entities = lengths(&found);
-    let found = repository.find_relationships(&relationships).unwrap();
-    assert_eq!(found.len(), COUNT);
-    let of_relationships = lengths(&found);
-
-    let within = |repository: varve_omrs::repository::Repository, answer_bytes_max| {
-        repository.with_limits(Limits {
-            answer_bytes_max,
-            ..Limits::default()
-        })
+    let guids = found.iter().map(|of| of.header.guid().to_owned());
+    assert!(guids.collect::<Vec<_>>().is_sorted());
+    let tenth = lengths(&found) / 10;
+    let find = |of: &Repository| of.find_entities(&entities);
+    let damaged = |number: usize| {
+        move |world: &World| {
+            damage_entity(&world.store, &world.clock, &format!("end-{number:04}"));
+        }
     };
-    let count = || rendered.swap(0, Ordering::Relaxed);
-    let tenth = of_entities / 10;
-    let repository = within(repository, tenth);
-    count();
-    is_too_long(repository.find_entities(&entities), tenth);
-    let entities_rendered = count();
-    assert!(entities_rendered > COUNT / 20, "{entities_rendered}");
-    assert!(entities_rendered < COUNT / 5, "{entities_rendered}");
+    is_too_long(answer(damaged(COUNT / 5), tenth, find), tenth);
+    let refused = answer(damaged(COUNT / 20), tenth, find).unwrap_err();
+    assert_eq!(refused.message, Message::StoreFailed);
 
-    let tenth = of_relationships / 10;
-    let repository = within(repository, tenth);
-    is_too_long(repository.find_relationships(&relationships), tenth);
-    let relationships_rendered = count();
-    assert!(
-        relationships_rendered > COUNT / 20,
-        "{relationships_rendered}"
-    );
-    assert!(
-        relationships_rendered < COUNT / 4,
-        "{relationships_rendered}"
-    );
+    let found = whole.find_relationships(&relationships).unwrap();
+    assert_eq!(found.len(), COUNT);
+    let tenth = lengths(&found) / 10;
+    let find = |of: &Repository| of.find_relationships(&relationships);
+    let damaged = |number: usize| {
+        move |world: &World| {
+            let (guid, end) = (format!("link-{number:04}"), format!("end-{number:04}"));
+            let link = world.relationship("SemanticAssignment", &guid, ["hub", &end]);
+            damage_relationship(&world.store, &world.clock, &link);
+        }
+    };
+    is_too_long(answer(damaged(COUNT / 4), tenth, find), tenth);
+    let refused = answer(damaged(COUNT / 20), tenth, find).unwrap_err();
+    assert_eq!(refused.message, Message::StoreFailed);
+
+    let repository = within(whole, tenth);
     let of_one = TypeLimitedFindRequest::default();
     is_too_long(
         repository.get_relationships_for_entity("hub", &of_one),
@@ -91,19 +106,14 @@ fn what_is_found_is_rendered_only_up_to_the_limit_of_the_answer() {
 
 #[test]
 fn an_answer_may_be_as_long_as_is_allowed() {
-    let (repository, ..) = counting(filled());
+    let mut repository = repository(filled());
     let (entities, relationships) = (EntityFindRequest::default(), InstanceFindRequest::default());
     let of_entities = lengths(&repository.find_entities(&entities).unwrap());
     let of_relationships = lengths(&repository.find_relationships(&relationships).unwrap());
-    let mut repository = repository;
     for (less, is_long) in [(0, false), (1, true)] {
-        let within = |bytes: usize| Limits {
-            answer_bytes_max: bytes - less,
-            ..Limits::default()
-        };
-        repository = repository.with_limits(within(of_entities));
+        repository = within(repository, of_entities - less);
         assert_eq!(repository.find_entities(&entities).is_err(), is_long);
-        repository = repository.with_limits(within(of_relationships));
+        repository = within(repository, of_relationships - less);
         let found = repository.find_relationships(&relationships);
         assert_eq!(found.is_err(), is_long);
     }

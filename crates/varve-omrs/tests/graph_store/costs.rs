@@ -3,21 +3,18 @@
 //! The instances and searches are those of the performance suite, on some of its types.
 //! `-- --nocapture` shows the table.
 
-mod counted;
+mod examined;
 mod searches;
 mod suite;
 
-use std::sync::atomic::Ordering;
-
 use varve_omrs::instances::*;
 use varve_omrs::requests::*;
-use varve_omrs::store::Store;
 use varve_omrs::types::InstanceStatus;
 
-pub(crate) use counted::counting;
+pub(crate) use examined::repository;
 
 use crate::world::*;
-use counted::counted;
+use examined::Examined;
 use searches::PAGE;
 use suite::filled;
 
@@ -63,7 +60,7 @@ fn values_that_none_may_have_are_passed_over() {
     }
     let index = world.types.by_name("RelationalColumn").expect("a type");
     let type_guid = world.types.get(index).guid().to_owned();
-    let (repository, shown) = counted(world);
+    let examined = Examined::new(world);
     let is = |position| PropertyCondition {
         property: Some("position".to_owned()),
         operator: Some(PropertyComparisonOperator::Eq),
@@ -92,10 +89,9 @@ fn values_that_none_may_have_are_passed_over() {
             },
             match_classifications: None,
         };
-        shown.store(0, Ordering::Relaxed);
-        let found = repository.find_entities(&request).expect("an answer");
+        let (found, looked_at) = examined.search(|of| of.find_entities(&request));
         let guids = found.iter().map(|entity| entity.header.guid().to_owned());
-        (guids.collect::<Vec<_>>(), shown.load(Ordering::Relaxed))
+        (guids.collect::<Vec<_>>(), looked_at)
     };
     let mut backwards = wanted[3..].to_vec();
     backwards.extend_from_slice(&wanted[..3]);
@@ -131,7 +127,7 @@ fn what_is_deleted_is_not_passed_by() {
     }
     let index = world.types.by_name("Database").expect("a type");
     let type_guid = world.types.get(index).guid().to_owned();
-    let (repository, shown) = counted(world);
+    let examined = Examined::new(world);
     use SequencingOrder as Order;
     let orders = [
         Order::Any,
@@ -150,10 +146,8 @@ fn what_is_deleted_is_not_passed_by() {
             of_type.paged.order = Some(order);
             of_type.paged.page_size = PAGE;
             of_type.paged.find.statuses = statuses.to_vec();
-            shown.store(0, Ordering::Relaxed);
-            let found = repository.find_entities(&request).expect("an answer");
+            let (found, looked_at) = examined.search(|of| of.find_entities(&request));
             assert_eq!(found.len(), found_of_few, "{order:?} {statuses:?}");
-            let looked_at = shown.load(Ordering::Relaxed);
             assert!(
                 looked_at < 20,
                 "{order:?} {statuses:?}: looked at {looked_at}"

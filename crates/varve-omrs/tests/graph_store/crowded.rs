@@ -4,15 +4,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_graph::write::{EndCheck, Mutation, WriteRequest};
 use varve_kv::{Engine, MemoryEngine, deadline};
-use varve_model::{Datum, EdgeId, EdgeLabelId, TemporalScope, Value, VertexId};
 use varve_omrs::error::{Exception, Message};
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::instances::InstancePropertyValue;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::TypeDefValidationForRequest;
-use varve_omrs::store::{Store, StoredEntity, StoredRelationship};
+use varve_omrs::store::{StoredEntity, StoredRelationship};
 use varve_omrs::types::InstanceStatus;
 
 use crate::world::*;
@@ -47,9 +45,8 @@ impl Crowded {
             base_url: "http://here.example".to_owned(),
         };
         let store = Arc::new(store);
-        let kept = Arc::clone(&store) as Arc<dyn Store>;
         Self {
-            repository: Repository::open(kept, options).expect("a repository"),
+            repository: Repository::open(Arc::clone(&store), options).expect("a repository"),
             store,
             world,
         }
@@ -69,34 +66,8 @@ impl Crowded {
     /// Gives a link that is there a mapping property that is no JSON, so that it cannot be read as
     /// a whole.
     fn damage(&self, number: usize) {
-        let graph = self.store.graph();
-        let schema = graph.schema();
-        let label = EdgeLabelId(schema.edge_label_by_name(LINK).expect("a label").id.0);
-        let id = EdgeId {
-            source: VertexId::text("a"),
-            parent: label,
-            label,
-            sort_values: self.link(number).header.guid().into(),
-            target: VertexId::text("b"),
-        };
-        let edge = graph.edge(&id, TemporalScope::NOW).expect("read");
-        let mut edge = edge.expect("there");
-        let key = schema.property_key_by_name("header").expect("a key").id;
-        let Some(Value::Object(header)) = edge.properties.get(key) else {
-            panic!("a link has a header");
-        };
-        let Datum::Map(mut members) = Datum::clone(header) else {
-            panic!("a header has members");
-        };
-        let no_json = ("m".to_owned(), Datum::Text("{".to_owned()));
-        members.push(("mp".to_owned(), Datum::Map(vec![no_json])));
-        let header = Value::Object(Box::new(Datum::Map(members)));
-        edge.properties.set(key, header);
-        let ends = EndCheck::Skip;
-        let request = WriteRequest::now(vec![Mutation::PutEdge { edge, ends }]);
-        self.world.clock.advance(1_000);
-        graph.write_now(&request).expect("written");
-        self.world.clock.advance(1_000);
+        let of = self.link(number);
+        damage_relationship(&self.store, &self.world.clock, &of);
     }
 
     fn put(&self, links: &[StoredRelationship]) {

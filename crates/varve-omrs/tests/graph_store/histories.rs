@@ -11,7 +11,6 @@ use varve_omrs::json::Millis;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::*;
 use varve_omrs::search::Limits;
-use varve_omrs::store::Store;
 
 use crate::world::*;
 

@@ -7,7 +7,6 @@ use varve_omrs::instances::*;
 use varve_omrs::json::{Limits, RawJson, decode};
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::{EntityFindRequest, TypeDefValidationForRequest};
-use varve_omrs::store::Store;
 
 use crate::world::*;
 

@@ -12,7 +12,6 @@ use varve_omrs::instances::*;
 use varve_omrs::json::{Millis, Shared};
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::*;
-use varve_omrs::store::Store;
 use varve_omrs::types::InstanceStatus;
 use varve_testkit::{Looks, NotedEngine};
 

@@ -13,6 +13,7 @@ use varve_graph::index::{DeriverSource, rebuild_derived};
 use varve_graph::{Graph, GraphOptions};
 use varve_kv::{Batch, Durability, MemoryEngine, TableId};
 use varve_model::{Clock, Datum, ElementId, VertexId};
+use varve_omrs::graph_store::GraphTransaction;
 use varve_omrs::graph_store::InstanceDerivers;
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
@@ -277,7 +278,7 @@ fn proxies_of_an_older_store_leave_the_lists_of_entities() {
             world.restart();
             check_proxies(&world, first);
         }
-        let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("p");
+        let purge = |transaction: &mut GraphTransaction<'_, '_>| transaction.purge_entity("p");
         let purged = world.store.transact(&["p"], &mut { purge });
         purged.expect("purged");
         assert_eq!(listed_in(&world, "p"), BTreeSet::new());
@@ -414,7 +415,7 @@ fn what_is_deleted_leaves_the_lists_of_an_older_store() {
                 world.restart();
                 check_renewed(&world, &new, &times, &what);
             }
-            let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("d");
+            let purge = |transaction: &mut GraphTransaction<'_, '_>| transaction.purge_entity("d");
             let purged = world.store.transact(&["d"], &mut { purge });
             purged.expect("purged");
             assert_eq!(listed_in(&world, "d"), BTreeSet::new());

@@ -1,7 +1,7 @@
 //! A type is kept as long as any state of an instance is of it.
 
+use varve_omrs::graph_store::GraphTransaction;
 use varve_omrs::instances::{Classification, EntityDetail};
-use varve_omrs::store::*;
 use varve_omrs::types::TypeIndex;
 
 use crate::world::*;
@@ -54,7 +54,7 @@ fn what_an_entity_was_is_known() {
         }
         world.restart();
     }
-    let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("a");
+    let purge = |transaction: &mut GraphTransaction<'_, '_>| transaction.purge_entity("a");
     world
         .store
         .transact(&["a"], &mut { purge })
@@ -77,7 +77,7 @@ fn what_a_relationship_was_is_known() {
     let other = "SemanticAssignment";
     world.put_relationship(&world.relationship(other, "r", ["a", "b"]));
     assert!(world.has_ever(of) && world.has_ever(other));
-    let purge = |transaction: &mut dyn Transaction| transaction.purge_relationship("r");
+    let purge = |transaction: &mut GraphTransaction<'_, '_>| transaction.purge_relationship("r");
     world.store.transact(&[], &mut { purge }).expect("purged");
     assert!(!world.has_ever(of) && !world.has_ever(other));
 }

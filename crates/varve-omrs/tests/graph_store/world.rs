@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use varve_encoding::tables::TABLES;
+use varve_graph::write::{EndCheck, Mutation, WriteRequest};
 use varve_graph::{DurabilityMode, Graph, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
-use varve_model::{Clock, Instant};
-use varve_omrs::graph_store::{GraphStore, InstanceDerivers};
+use varve_model::{
+    Clock, Datum, EdgeId, EdgeLabelId, Instant, Properties, TemporalScope, Value, VertexId,
+};
+use varve_omrs::graph_store::{GraphReader, GraphStore, InstanceDerivers};
 use varve_omrs::instances::*;
 use varve_omrs::json::{Millis, Shared};
 use varve_omrs::store::*;
@@ -131,7 +134,7 @@ impl World {
             .expect("stored");
     }
 
-    pub(crate) fn reader(&self, at: Option<Millis>) -> Box<dyn Read + '_> {
+    pub(crate) fn reader(&self, at: Option<Millis>) -> GraphReader {
         self.store.read(at).expect("a reader")
     }
 
@@ -139,14 +142,14 @@ impl World {
     pub(crate) fn guids(&self, at: Option<Millis>, walk: &Walk<'_>) -> Vec<String> {
         let reader = self.reader(at);
         assert!(reader.can_walk(walk), "{walk:?}");
-        let whole = guids_of(&*reader, walk, usize::MAX).0;
+        let whole = guids_of(&reader, walk, usize::MAX).0;
         let (mut paged, mut after): (Vec<String>, Option<Vec<u8>>) = (Vec::new(), None);
         loop {
             let page = Walk {
                 after: after.as_deref(),
                 ..walk.clone()
             };
-            let (mut found, place) = guids_of(&*reader, &page, 2);
+            let (mut found, place) = guids_of(&reader, &page, 2);
             let ended = found.is_empty();
             paged.append(&mut found);
             if ended {
@@ -197,7 +200,7 @@ pub(crate) fn open(engine: &Arc<dyn Engine>, clock: &Arc<HandClock>) -> GraphSto
 }
 
 pub(crate) fn guids_of(
-    reader: &dyn Read,
+    reader: &GraphReader,
     walk: &Walk<'_>,
     most: usize,
 ) -> (Vec<String>, Option<Vec<u8>>) {
@@ -235,4 +238,58 @@ pub(crate) fn all<'a>(subject: Subject, by: WalkBy<'a>) -> Walk<'a> {
 
 pub(crate) fn text(text: &str) -> Primitive {
     Primitive::String(text.to_owned())
+}
+
+/// Gives a relationship that is there a mapping property that is no JSON, so that it cannot be read
+/// as a whole.
+pub(crate) fn damage_relationship(store: &GraphStore, clock: &HandClock, of: &StoredRelationship) {
+    let graph = store.graph();
+    let schema = graph.schema();
+    let label = schema.edge_label_by_name(of.header.audit.type_name());
+    let label = EdgeLabelId(label.expect("a label").id.0);
+    let [source, target] = of.ends.each_ref().map(|end| VertexId::text(end));
+    let id = EdgeId {
+        source,
+        parent: label,
+        label,
+        sort_values: of.header.guid().into(),
+        target,
+    };
+    let edge = graph.edge(&id, TemporalScope::NOW).expect("read");
+    let mut edge = edge.expect("there");
+    damage(store, &mut edge.properties);
+    let ends = EndCheck::Skip;
+    write(store, clock, Mutation::PutEdge { edge, ends });
+}
+
+/// The same for an entity.
+pub(crate) fn damage_entity(store: &GraphStore, clock: &HandClock, guid: &str) {
+    let vertex = store
+        .graph()
+        .vertex(&VertexId::text(guid), TemporalScope::NOW);
+    let mut vertex = vertex.expect("read").expect("there");
+    damage(store, &mut vertex.properties);
+    let fresh = false;
+    write(store, clock, Mutation::PutVertex { vertex, fresh });
+}
+
+fn damage(store: &GraphStore, properties: &mut Properties) {
+    let schema = store.graph().schema();
+    let key = schema.property_key_by_name("header").expect("a key").id;
+    let Some(Value::Object(header)) = properties.get(key) else {
+        panic!("an instance has a header");
+    };
+    let Datum::Map(mut members) = Datum::clone(header) else {
+        panic!("a header has members");
+    };
+    let no_json = ("m".to_owned(), Datum::Text("{".to_owned()));
+    members.push(("mp".to_owned(), Datum::Map(vec![no_json])));
+    properties.set(key, Value::Object(Box::new(Datum::Map(members))));
+}
+
+fn write(store: &GraphStore, clock: &HandClock, mutation: Mutation) {
+    clock.advance(1_000);
+    let request = WriteRequest::now(vec![mutation]);
+    store.graph().write_now(&request).expect("written");
+    clock.advance(1_000);
 }

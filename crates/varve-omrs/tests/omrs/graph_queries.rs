@@ -8,17 +8,18 @@ use varve_omrs::error::{Exception, Message};
 use varve_omrs::graph_queries::{
     RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related, relationships_of_entity,
 };
+use varve_omrs::graph_store::GraphReader;
 use varve_omrs::instances::{EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader};
 use varve_omrs::json::Millis;
 use varve_omrs::requests::{FindRequest, Page};
 use varve_omrs::search::{Limits, Order, Query, TypeLimit};
 use varve_omrs::store::{
-    Read, RenderedEntity, StoredEntity, StoredInstance, StoredRelationship, Subject,
+    RenderedEntity, StoredEntity, StoredInstance, StoredRelationship, Subject,
 };
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
 
-use crate::search::indexed::Indexed;
+use crate::filled::Filled;
 
 const EVERYTHING: Page = Page {
     offset: 0,
@@ -71,7 +72,7 @@ fn relationship(
 
 /// A graph with loops, several relationships between the same entities, deleted ones, and a proxy
 /// now and then.
-fn graph(random: &mut Random, types: &Arc<Catalogue>, count: usize, links: usize) -> Indexed {
+fn graph(random: &mut Random, types: &Arc<Catalogue>, count: usize, links: usize) -> Filled {
     let status = |random: &mut Random| {
         if random.one_in(12) {
             InstanceStatus::Deleted
@@ -96,10 +97,10 @@ fn graph(random: &mut Random, types: &Arc<Catalogue>, count: usize, links: usize
         let link = relationship(types, number, ends, status(random));
         all.push(StoredInstance::Relationship(link));
     }
-    Indexed::new(Arc::clone(types), all)
+    Filled::new(types, all)
 }
 
-fn detail(read: &Indexed, guid: &str) -> RenderedEntity {
+fn detail(read: &GraphReader, guid: &str) -> RenderedEntity {
     let entity = read.rendered_entity(guid).unwrap();
     let entity = entity.filter(|entity| entity.detail().is_some());
     entity.unwrap_or_else(|| panic!("{guid} is no entity"))
@@ -107,7 +108,7 @@ fn detail(read: &Indexed, guid: &str) -> RenderedEntity {
 
 /// What may be walked along: the entities, and relationships by GUID with their ends.
 fn walkable(
-    read: &Indexed,
+    all: &[StoredInstance],
     types: &Catalogue,
     walked: &WalkLimits,
 ) -> (BTreeSet<String>, BTreeMap<String, [String; 2]>) {
@@ -117,7 +118,7 @@ fn walkable(
         let index = types.by_name(audit.type_name()).unwrap();
         of.is_empty() || of.iter().any(|of| types.is_a(index, *of))
     };
-    for instance in &read.all {
+    for instance in all {
         match instance {
             StoredInstance::Entity(StoredEntity::Detail(entity)) => {
                 let audit = &entity.header.audit;
@@ -198,10 +199,11 @@ fn linking_finds_all_paths_and_nothing_else() {
         let mut random = Random::new(seed);
         let count = 2 + random.below(8);
         let links = random.below(14);
-        let read = graph(&mut random, &types, count, links);
+        let filled = graph(&mut random, &types, count, links);
+        let read = filled.read();
         let find = FindRequest::default();
         let walked = WalkLimits::default();
-        let (entities, links) = walkable(&read, &types, &walked);
+        let (entities, links) = walkable(&filled.all, &types, &walked);
         let mut paths = Paths {
             entities: &entities,
             links: &links,
@@ -228,7 +230,8 @@ fn linking_finds_all_paths_and_nothing_else() {
 #[test]
 fn an_entity_is_linked_to_itself_by_nothing_else() {
     let types = Arc::new(Catalogue::built_in());
-    let read = graph(&mut Random::new(2), &types, 5, 20);
+    let filled = graph(&mut Random::new(2), &types, 5, 20);
+    let read = filled.read();
     let ends = ["e0", "e0"].map(|guid| detail(&read, guid));
     let find = FindRequest::default();
     let found = linking(&read, &types, ends, &find, &Limits::default()).unwrap();
@@ -268,7 +271,8 @@ fn neighbourhoods_reach_as_far_as_asked() {
         let mut random = Random::new(seed);
         let count = 2 + random.below(20);
         let links = random.below(30);
-        let read = graph(&mut random, &types, count, links);
+        let filled = graph(&mut random, &types, count, links);
+        let read = filled.read();
         let of = |name: &str| vec![types.by_name(name).unwrap()];
         let walked = WalkLimits {
             find: FindRequest::default(),
@@ -284,7 +288,7 @@ fn neighbourhoods_reach_as_far_as_asked() {
             },
             classifications: Vec::new(),
         };
-        let (entities, links) = walkable(&read, &types, &walked);
+        let (entities, links) = walkable(&filled.all, &types, &walked);
         for levels in [Some(0), Some(1), Some(2), Some(3), None] {
             let start = detail(&read, "e0");
             let limits = Limits::default();
@@ -302,8 +306,9 @@ fn related_entities_come_in_pages() {
         let mut random = Random::new(seed);
         let count = 2 + random.below(20);
         let links = random.below(40);
-        let read = graph(&mut random, &types, count, links);
-        let (entities, links) = walkable(&read, &types, &WalkLimits::default());
+        let filled = graph(&mut random, &types, count, links);
+        let read = filled.read();
+        let (entities, links) = walkable(&filled.all, &types, &WalkLimits::default());
         let (closure, _) = within(&entities, &links, count);
         let persons = random.one_in(2);
         let is_wanted = |guid: &String| {
@@ -347,7 +352,8 @@ fn related_entities_come_in_pages() {
 #[test]
 fn relationships_of_an_entity_come_in_order_and_pages() {
     let types = Arc::new(Catalogue::built_in());
-    let read = graph(&mut Random::new(4), &types, 4, 40);
+    let filled = graph(&mut Random::new(4), &types, 4, 40);
+    let read = filled.read();
     let mut query = Query {
         subject: Subject::Relationships,
         types: TypeLimit::default(),
@@ -358,11 +364,17 @@ fn relationships_of_an_entity_come_in_order_and_pages() {
         page: EVERYTHING,
         effort: None,
     };
-    let (_, links) = walkable(&read, &types, &WalkLimits::default());
+    let (_, links) = walkable(&filled.all, &types, &WalkLimits::default());
     let has_end = |(_, ends): &(&String, &[String; 2])| ends.iter().any(|end| end == "e0");
     let wanted = links.iter().filter(has_end).map(|(guid, _)| guid.clone());
     let wanted: Vec<String> = wanted.collect();
     assert!(wanted.len() > 8);
+    let find = |query: &Query| {
+        let found = relationships_of_entity(&read, query, "e0", &Limits::default());
+        let found = found.unwrap();
+        let guids = found.iter().map(|of| of.link.guid.to_string());
+        guids.collect::<Vec<_>>()
+    };
     for order in [Order::Any, Order::Guid] {
         query.order = order;
         let mut paged = Vec::new();
@@ -371,8 +383,12 @@ fn relationships_of_an_entity_come_in_order_and_pages() {
                 offset,
                 size: Some(4),
             };
-            let found = relationships_of_entity(&read, &query, "e0", &Limits::default());
-            paged.extend(found.unwrap().iter().map(|of| of.link.guid.to_string()));
+            paged.extend(find(&query));
+        }
+        query.page = EVERYTHING;
+        assert_eq!(paged, find(&query));
+        if query.order == Order::Any {
+            paged.sort_unstable();
         }
         assert_eq!(paged, wanted);
     }
@@ -388,7 +404,8 @@ fn what_would_cost_too_much_is_refused() {
         let link = relationship(&types, number, [0, number], InstanceStatus::Active);
         all.push(StoredInstance::Relationship(link));
     }
-    let read = Indexed::new(Arc::clone(&types), all);
+    let filled = Filled::new(&types, all);
+    let read = filled.read();
     let default = Limits::default();
     let limits = [
         (
@@ -454,7 +471,8 @@ fn what_is_passed_by_is_not_held() {
         let link = relationship(&types, number, ends, InstanceStatus::Active);
         all.push(StoredInstance::Relationship(link));
     }
-    let read = Indexed::new(Arc::clone(&types), all);
+    let filled = Filled::new(&types, all);
+    let read = filled.read();
     let limits = Limits {
         held_bytes_max: 100 << 10,
         ..Limits::default()
@@ -485,7 +503,8 @@ fn paths_of_many_entities_need_no_recursion() {
             all.push(StoredInstance::Relationship(link));
         }
     }
-    let read = Indexed::new(Arc::clone(&types), all);
+    let filled = Filled::new(&types, all);
+    let read = filled.read();
     let ends = [0, count - 1].map(|number| detail(&read, &format!("e{number}")));
     let found = linking(
         &read,

@@ -10,11 +10,12 @@
     reason = "a test that cannot go on has failed, helpers of tests too"
 )]
 
+mod below;
 mod catalogue;
 mod contract;
+mod filled;
 mod generate;
 mod graph_queries;
-mod memory_store;
 mod patterns;
 mod repository;
 mod round_trips;

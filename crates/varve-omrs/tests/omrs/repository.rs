@@ -1,4 +1,4 @@
-//! The operations of the repository, on each store that there is.
+//! The operations of the repository.
 
 mod classifying;
 mod copies;
@@ -12,19 +12,19 @@ mod types;
 
 use std::sync::Arc;
 
-use crate::memory_store::MemoryStore;
+use crate::below;
+use varve_omrs::graph_store::GraphStore;
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::*;
-use varve_omrs::store::Store;
 use varve_omrs::types::InstanceStatus;
 use varve_omrs::{Exception, OmrsError};
 
 /// A repository with what tests often need of it.
 pub(crate) struct Fixture {
     pub(crate) repository: Repository,
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<GraphStore>,
 }
 
 pub(crate) fn options() -> Options {
@@ -35,9 +35,9 @@ pub(crate) fn options() -> Options {
     }
 }
 
-/// Runs a test on a new repository of each kind of store.
-fn on_each_store(test: impl Fn(&Fixture)) {
-    test(&Fixture::on(MemoryStore::new()));
+/// Runs a test on a new repository.
+fn on_new_store(test: impl Fn(&Fixture)) {
+    test(&Fixture::on(below::store()));
 }
 
 /// The exception and message that a call was refused with.
@@ -155,7 +155,7 @@ fn foreign_relationship(f: &Fixture, guid: &str, ends: [&str; 2]) -> Relationshi
 }
 
 impl Fixture {
-    pub(crate) fn on(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn on(store: Arc<GraphStore>) -> Self {
         let repository = Repository::open(Arc::clone(&store), options()).unwrap();
         Self { repository, store }
     }
@@ -204,7 +204,6 @@ impl Fixture {
     fn moment(&self) -> Millis {
         let moment = self.store.now();
         while self.store.now() <= moment {
-            // Clocks for tests go on with transactions only.
             self.entity("Asset", "moment");
         }
         moment

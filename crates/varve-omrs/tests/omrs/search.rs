@@ -1,32 +1,28 @@
-//! Searches in every way that indexes allow, compared with looking at everything.
+//! Searches, compared with looking at everything.
 
-pub(crate) mod indexed;
 mod queries;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use varve_omrs::OmrsError;
 use varve_omrs::error::{Exception, Message};
+use varve_omrs::graph_store::GraphReader;
 use varve_omrs::instances::{
     ArrayPropertyValue, InstanceProperties, InstancePropertyValue, Primitive,
 };
-use varve_omrs::json::Millis;
 use varve_omrs::matching::{Condition, Effort, Pattern, Target, Test, search_condition};
 use varve_omrs::requests::{Page, PropertyComparisonOperator, PropertyCondition, SearchProperties};
 use varve_omrs::search::{Limits, Order, Query, Searcher};
-use varve_omrs::store::{
-    Candidate, Listing, Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy,
-};
+use varve_omrs::store::{Candidate, StoredEntity, StoredInstance, Subject};
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
 
-use indexed::{Indexed, header};
+use crate::filled::{Filled, header};
 use queries::{instances, query};
 
 /// All that is asked for, found by looking at every instance.
-fn expected(read: &Indexed, types: &Catalogue, query: &Query) -> Vec<String> {
+fn expected(all: &[StoredInstance], types: &Catalogue, query: &Query) -> Vec<String> {
     let is_asked_for = |instance: &&StoredInstance| {
         let audit = &header(instance).audit;
         let of = types.by_name(audit.type_name()).unwrap();
@@ -53,13 +49,10 @@ fn expected(read: &Indexed, types: &Catalogue, query: &Query) -> Vec<String> {
                     .any(|carried| names.iter().any(|name| name == carried.name())))
             && query.condition.as_ref().is_none_or(|of| of.holds(&target))
     };
-    let mut found: Vec<&StoredInstance> = read.all.iter().filter(is_asked_for).collect();
+    let mut found: Vec<&StoredInstance> = all.iter().filter(is_asked_for).collect();
     let by_creation = Order::CreateTime { reverse: false };
-    let is_live = !query.find.statuses.contains(&InstanceStatus::Deleted);
-    let lists_by_creation = read.serves(&WalkBy::CreateTime)
-        || (is_live && read.serves(&WalkBy::Live(Listing::CreateTime)));
     let order = match &query.order {
-        Order::Any if lists_by_creation => &by_creation,
+        Order::Any => &by_creation,
         order => order,
     };
     found.sort_by(|one, other| {
@@ -78,8 +71,8 @@ fn guids(found: &[Candidate]) -> Vec<String> {
 }
 
 fn paged(
-    searcher: &Searcher,
-    read: &Indexed,
+    searcher: &dyn Fn() -> Arc<Searcher>,
+    read: &GraphReader,
     types: &Arc<Catalogue>,
     query: &mut Query,
     size: usize,
@@ -90,7 +83,7 @@ fn paged(
             offset: all.len(),
             size: Some(size),
         };
-        let page = searcher.find(read, types, query, None).unwrap();
+        let page = searcher().find(read, types, query, None).unwrap();
         assert!(page.len() <= size);
         all.extend(guids(&page));
         if page.len() < size {
@@ -104,21 +97,23 @@ fn every_way_gives_what_looking_at_everything_gives() {
     let types = Arc::new(Catalogue::built_in());
     for seed in 0..40 {
         let mut random = Random::new(seed);
-        let all = instances(&mut random, &types, 250);
+        let count = *random.pick(&[20, 250, 600]);
+        let filled = Filled::new(&types, instances(&mut random, &types, count));
+        let (read, all) = (filled.read(), &filled.all);
         for _ in 0..40 {
-            let mut read = Indexed::new(Arc::clone(&types), all.clone());
-            read.forbid(&mut random);
-            let mut query = query(&mut random, &types, &all);
-            let wanted = expected(&read, &types, &query);
-            let what = format!("seed {seed}, {query:?}, without {:?}", read.forbidden);
+            let mut query = query(&mut random, &types, all);
+            let wanted = expected(all, &types, &query);
+            let what = format!("seed {seed}, {query:?}");
             let whole = Searcher::default().find(&read, &types, &query, None);
             assert_eq!(guids(&whole.unwrap()), wanted, "whole: {what}");
             let size = 1 + random.below(40);
-            for state in [None, Some(1)] {
-                read.state = state;
-                let searcher = Searcher::default();
-                let found = paged(&searcher, &read, &types, &mut query, size);
-                assert_eq!(found, wanted, "pages of {size}, state {state:?}: {what}");
+            // A searcher that has the pages before, and one that has none.
+            let kept = Arc::new(Searcher::default());
+            let searchers: [&dyn Fn() -> Arc<Searcher>; 2] =
+                [&|| Arc::clone(&kept), &|| Arc::default()];
+            for (has_pages, searcher) in [true, false].into_iter().zip(searchers) {
+                let found = paged(searcher, &read, &types, &mut query, size);
+                assert_eq!(found, wanted, "pages of {size}, {has_pages}: {what}");
             }
         }
     }
@@ -128,64 +123,64 @@ fn every_way_gives_what_looking_at_everything_gives() {
 fn pages_go_on_only_while_nothing_changes() {
     let types = Arc::new(Catalogue::built_in());
     let mut random = Random::new(1);
-    let all = instances(&mut random, &types, 300);
+    let mut filled = Filled::new(&types, instances(&mut random, &types, 300));
+    let every = filled.all.clone();
     let searcher = Searcher::default();
-    for round in 0..200 {
-        let mut read = Indexed::new(Arc::clone(&types), all.clone());
-        read.state = Some(round);
-        read.all.retain(|_| !random.one_in(4));
-        let mut query = query(&mut random, &types, &all);
+    let mut gone: Vec<StoredInstance> = Vec::new();
+    for _ in 0..200 {
+        filled.put(&gone);
+        (gone, filled.all) = every.iter().cloned().partition(|_| random.one_in(8));
+        filled.purge(&gone);
+        let mut query = query(&mut random, &types, &every);
         query.condition = None;
         query.page = Page {
             offset: 5 * random.below(20),
             size: Some(5),
         };
-        let wanted = expected(&read, &types, &query);
+        let wanted = expected(&filled.all, &types, &query);
         let wanted = wanted.into_iter().skip(query.page.offset).take(5);
-        let found = searcher.find(&read, &types, &query, None).unwrap();
-        assert_eq!(guids(&found), wanted.collect::<Vec<_>>(), "{query:?}");
+        let found = searcher.find(&filled.read(), &types, &query, None);
+        let found = guids(&found.unwrap());
+        assert_eq!(found, wanted.collect::<Vec<_>>(), "{query:?}");
     }
+}
+
+/// A searcher that may look at so many instances.
+fn looking_at(examined_max: usize) -> Searcher {
+    Searcher::new(Limits {
+        examined_max,
+        ..Limits::default()
+    })
 }
 
 #[test]
 fn a_page_costs_no_more_for_those_before_it() {
     let types = Arc::new(Catalogue::built_in());
-    let mut random = Random::new(3);
-    let mut read = Indexed::new(Arc::clone(&types), instances(&mut random, &types, 3000));
-    read.state = Some(7);
-    let mut query = query(&mut random, &types, &read.all);
-    query.subject = Subject::Entities;
-    query.types = Default::default();
-    query.condition = None;
-    query.classifications.clear();
-    query.find.statuses.clear();
+    let (filled, mut query) = many(&types);
+    let read = filled.read();
     query.order = Order::Any;
-    let searcher = Searcher::new(Limits {
-        examined_max: 400,
-        ..Limits::default()
-    });
-    let found = paged(&searcher, &read, &types, &mut query, 10);
+    let searcher = Arc::new(looking_at(400));
+    let found = paged(&|| Arc::clone(&searcher), &read, &types, &mut query, 10);
     assert!(found.len() > 400, "{}", found.len());
     query.page.offset = found.len().next_multiple_of(10);
     let after = searcher.find(&read, &types, &query, None).unwrap();
     assert_eq!(guids(&after), Vec::<String>::new());
     query.page.offset -= 20;
-    let error = Searcher::new(Limits {
-        examined_max: 400,
-        ..Limits::default()
-    })
-    .find(&read, &types, &query, None)
-    .expect_err("from the start it is too far");
+    let error = looking_at(400)
+        .find(&read, &types, &query, None)
+        .expect_err("from the start it is too far");
     assert_eq!(error.exception, Exception::RepositoryError);
+    assert_eq!(error.message, Message::TooManyExamined);
 }
 
 #[test]
 fn the_better_way_is_found() {
     let types = Arc::new(Catalogue::built_in());
     let mut random = Random::new(5);
-    let read = Indexed::new(Arc::clone(&types), instances(&mut random, &types, 4000));
+    let filled = Filled::new(&types, instances(&mut random, &types, 4000));
+    let read = filled.read();
     let statuses = [InstanceStatus::Active];
-    let mut frequent = query(&mut random, &types, &read.all);
+    let mut frequent = query(&mut random, &types, &filled.all);
     frequent.subject = Subject::Entities;
     frequent.types = Default::default();
     frequent.classifications.clear();
@@ -196,57 +191,35 @@ fn the_better_way_is_found() {
         offset: 0,
         size: Some(5),
     };
-    let searcher = Searcher::default();
-    let wanted: Vec<String> = expected(&read, &types, &frequent)
+    let wanted: Vec<String> = expected(&filled.all, &types, &frequent)
         .into_iter()
         .take(5)
         .collect();
-    assert_eq!(
-        guids(&searcher.find(&read, &types, &frequent, None).unwrap()),
-        wanted
-    );
-    assert!(read.steps.get() < 1000, "{} steps", read.steps.get());
-    read.steps.set(0);
+    let found = looking_at(1000).find(&read, &types, &frequent, None);
+    assert_eq!(guids(&found.unwrap()), wanted);
     let mut rare = frequent.clone();
     rare.condition = Some(queries::text("\\Qonly once\\E"));
-    assert_eq!(searcher.find(&read, &types, &rare, None).unwrap().len(), 1);
-    assert!(read.steps.get() < 200, "{} steps", read.steps.get());
+    let found = looking_at(200).find(&read, &types, &rare, None);
+    assert_eq!(found.unwrap().len(), 1);
 }
 
-#[test]
-fn the_double_walks_as_the_trait_says() {
-    let types = Arc::new(Catalogue::built_in());
-    let mut random = Random::new(9);
-    let read = Indexed::new(Arc::clone(&types), instances(&mut random, &types, 200));
-    let walk = Walk {
-        subject: Subject::Entities,
-        of: None,
-        by: WalkBy::UpdateTime,
-        reverse: true,
-        after: None,
-    };
-    let mut times: Vec<Option<Millis>> = Vec::new();
-    let mut seen = HashSet::new();
-    read.walk(&walk, &mut |step| {
-        times.push(step.instance.update_time());
-        assert!(seen.insert(step.instance.guid().to_owned()));
-        Ok(std::ops::ControlFlow::Continue(()))
-    })
-    .unwrap();
-    assert!(times.is_sorted_by(|one, other| one >= other) && times.contains(&None));
-}
-
-/// A reader of many instances, and a query for all entities among them.
-fn many(types: &Arc<Catalogue>) -> (Indexed, Query) {
-    let mut random = Random::new(11);
-    let read = Indexed::new(Arc::clone(types), instances(&mut random, types, 3000));
-    let mut query = query(&mut random, types, &read.all);
+/// A query for all entities.
+fn everything(random: &mut Random, types: &Catalogue, all: &[StoredInstance]) -> Query {
+    let mut query = query(random, types, all);
     query.subject = Subject::Entities;
     query.types = Default::default();
     query.condition = None;
     query.classifications.clear();
     query.find.statuses.clear();
-    (read, query)
+    query
+}
+
+/// A store of many instances, and a query for all entities among them.
+fn many(types: &Arc<Catalogue>) -> (Filled, Query) {
+    let mut random = Random::new(11);
+    let filled = Filled::new(types, instances(&mut random, types, 3000));
+    let query = everything(&mut random, types, &filled.all);
+    (filled, query)
 }
 
 /// An order that walks show, and one for which all must be collected.
@@ -261,40 +234,31 @@ fn orders() -> [Order; 3] {
 #[test]
 fn more_than_may_be_held_is_refused_and_pages_are_not() {
     let types = Arc::new(Catalogue::built_in());
-    let (mut read, mut query) = many(&types);
+    let (filled, mut query) = many(&types);
+    let read = filled.read();
     let limits = Limits {
         held_bytes_max: 400 << 10,
         ..Limits::default()
     };
     for order in orders() {
-        for collected in [false, true] {
-            if collected {
-                let by_property = WalkBy::Property("");
-                let live = WalkBy::Live(Listing::Guid);
-                let kinds = [WalkBy::CreateTime, live, by_property];
-                read.forbidden = kinds.iter().map(std::mem::discriminant).collect();
-            } else {
-                read.forbidden.clear();
-            }
-            query.order = order.clone();
-            query.page = Page {
-                offset: 0,
-                size: None,
-            };
-            let wanted = expected(&read, &types, &query);
-            assert!(wanted.len() > 1000, "{}", wanted.len());
-            let searcher = Searcher::new(limits.clone());
-            let error = searcher.find(&read, &types, &query, None).unwrap_err();
-            assert_eq!(error.message, Message::TooMuchHeld, "{order:?}");
-            assert_eq!(error.exception, Exception::RepositoryError);
-            assert!(error.to_string().ends_with("request pages"), "{error}");
-            query.page = Page {
-                offset: 20,
-                size: Some(20),
-            };
-            let found = searcher.find(&read, &types, &query, None).unwrap();
-            assert_eq!(guids(&found), wanted[20..40], "{order:?}");
-        }
+        query.order = order.clone();
+        query.page = Page {
+            offset: 0,
+            size: None,
+        };
+        let wanted = expected(&filled.all, &types, &query);
+        assert!(wanted.len() > 1000, "{}", wanted.len());
+        let searcher = Searcher::new(limits.clone());
+        let error = searcher.find(&read, &types, &query, None).unwrap_err();
+        assert_eq!(error.message, Message::TooMuchHeld, "{order:?}");
+        assert_eq!(error.exception, Exception::RepositoryError);
+        assert!(error.to_string().ends_with("request pages"), "{error}");
+        query.page = Page {
+            offset: 20,
+            size: Some(20),
+        };
+        let found = searcher.find(&read, &types, &query, None).unwrap();
+        assert_eq!(guids(&found), wanted[20..40], "{order:?}");
     }
 }
 
@@ -305,12 +269,11 @@ fn a_way_that_holds_too_much_leaves_the_others_to_answer() {
     let mut refused = 0;
     for seed in 0..12 {
         let mut random = Random::new(seed);
-        let all = instances(&mut random, &types, 250);
+        let filled = Filled::new(&types, instances(&mut random, &types, 250));
+        let (read, all) = (filled.read(), &filled.all);
         for _ in 0..30 {
-            let mut read = Indexed::new(Arc::clone(&types), all.clone());
-            read.forbid(&mut random);
-            let query = query(&mut random, &types, &all);
-            let wanted = expected(&read, &types, &query);
+            let query = query(&mut random, &types, all);
+            let wanted = expected(all, &types, &query);
             let wanted = wanted.into_iter().skip(query.page.offset);
             let size = query.page.size.unwrap_or(usize::MAX);
             let wanted: Vec<_> = wanted.take(size).collect();
@@ -336,19 +299,20 @@ fn a_way_that_holds_too_much_leaves_the_others_to_answer() {
 #[test]
 fn a_search_ends_when_its_time_is_up() {
     let types = Arc::new(Catalogue::built_in());
-    let (read, mut query) = many(&types);
+    let (filled, mut query) = many(&types);
     let searcher = Searcher::new(Limits {
+        examined_max: 500,
         time_max: Duration::ZERO,
         ..Limits::default()
     });
     for order in orders() {
         query.order = order;
         query.page.size = None;
-        read.steps.set(0);
-        let error = searcher.find(&read, &types, &query, None).unwrap_err();
+        let error = searcher
+            .find(&filled.read(), &types, &query, None)
+            .unwrap_err();
         assert_eq!(error.message, Message::TookTooLong);
         assert_eq!(error.exception, Exception::RepositoryError);
-        assert!(read.steps.get() < 500, "{}", read.steps.get());
     }
 }
 
@@ -357,17 +321,20 @@ const LONG: Duration = Duration::from_secs(3600);
 /// How often an entity with this name is found by an expression, when that may take so long.
 fn found_by(expression: &str, text: &str, time_max: Duration) -> Result<usize, OmrsError> {
     let types = Arc::new(Catalogue::built_in());
-    let (mut read, mut query) = many(&types);
-    read.all.retain(|instance| {
+    let mut random = Random::new(11);
+    let mut all = instances(&mut random, &types, 30);
+    let mut query = everything(&mut random, &types, &all);
+    all.retain(|instance| {
         matches!(instance, StoredInstance::Entity(StoredEntity::Detail(it))
             if !it.header.audit.is_deleted() && it.properties.is_some())
     });
-    read.all.truncate(1);
-    if let Some(StoredInstance::Entity(StoredEntity::Detail(entity))) = read.all.first_mut() {
+    all.truncate(1);
+    if let Some(StoredInstance::Entity(StoredEntity::Detail(entity))) = all.first_mut() {
         let properties = InstanceProperties::default();
         let value = InstancePropertyValue::string(text);
         entity.properties = Some(properties.with("qualifiedName", value));
     }
+    let filled = Filled::new(&types, all);
     let effort = Effort::new(time_max);
     let pattern = Pattern::of_request(expression, "p", &effort)?;
     query.condition = Some(Condition::Property {
@@ -379,7 +346,7 @@ fn found_by(expression: &str, text: &str, time_max: Duration) -> Result<usize, O
     if time_max != LONG {
         std::thread::sleep(time_max);
     }
-    let found = Searcher::default().find(&read, &types, &query, None)?;
+    let found = Searcher::default().find(&filled.read(), &types, &query, None)?;
     Ok(found.len())
 }
 

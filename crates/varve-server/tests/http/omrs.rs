@@ -15,7 +15,6 @@ use varve_graph::Registry;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::json::Limits;
 use varve_omrs::repository::{Options, Repository};
-use varve_omrs::store::Store;
 use varve_omrs::types::Catalogue;
 use varve_server::{Metadata, ServerConfig};
 use varve_testkit::http::request;
@@ -27,7 +26,7 @@ pub(crate) const USERS: &str = "/servers/varve/open-metadata/repository-services
 const HOME: &str = "b1e1d5a1-0001-4c4c-8f8f-000000000001";
 
 /// A repository on this store, whose bodies nest 20 deep.
-fn metadata(store: Arc<dyn Store>) -> Metadata {
+fn metadata(store: Arc<GraphStore>) -> Metadata {
     let options = Options {
         metadata_collection_id: Some(HOME.to_owned()),
         metadata_collection_name: "varve".to_owned(),

@@ -1,10 +1,9 @@
 //! The searches of the performance suite, and how many instances each looks at.
 
-use std::sync::atomic::Ordering;
-
 use varve_omrs::OmrsError;
 use varve_omrs::instances::*;
 use varve_omrs::json::{Millis, Shared};
+use varve_omrs::repository::Repository;
 use varve_omrs::requests::*;
 use varve_omrs::types::InstanceStatus;
 
@@ -42,11 +41,10 @@ impl Filled {
         &self,
         rows: &mut Vec<Row>,
         what: &str,
-        search: impl FnOnce() -> Result<Vec<Shared<EntityDetail>>, OmrsError>,
+        search: impl Fn(&Repository) -> Result<Vec<Shared<EntityDetail>>, OmrsError>,
     ) {
-        self.shown.store(0, Ordering::Relaxed);
-        let found = search().expect("an answer").len();
-        rows.push((what.to_owned(), found, self.shown.load(Ordering::Relaxed)));
+        let (found, looked_at) = self.examined.search(search);
+        rows.push((what.to_owned(), found.len(), looked_at));
     }
 
     /// Two properties as the suite chooses them, with the values of the first instance.
@@ -111,11 +109,15 @@ impl Filled {
             Order::CreationDateRecent,
             Order::LastUpdateRecent,
         ] {
-            self.row(rows, &format!("{of}: all by {order:?}{then}"), || {
-                let mut request = EntityFindRequest::default();
-                request.instances.of_subtypes.of_type = of_type(order);
-                self.repository.find_entities(&request)
-            });
+            self.row(
+                rows,
+                &format!("{of}: all by {order:?}{then}"),
+                |repository| {
+                    let mut request = EntityFindRequest::default();
+                    request.instances.of_subtypes.of_type = of_type(order);
+                    repository.find_entities(&request)
+                },
+            );
         }
         self.searches_by_text(rows, of, at);
         let (up, down) = (Order::PropertyAscending, Order::PropertyDescending);
@@ -127,17 +129,17 @@ impl Filled {
             let limited = of_type(Order::Any);
             request.matching.of_type.type_guid = limited.type_guid;
             request.matching.of_type.paged.find.as_of_time = at;
-            self.row(rows, &format!("{of}: {what}{then}"), || {
-                self.repository.find_entities_by_property(&request)
+            self.row(rows, &format!("{of}: {what}{then}"), |repository| {
+                repository.find_entities_by_property(&request)
             });
         });
         for home in HOMES {
-            self.row(rows, &format!("{of}: at {home}{then}"), || {
+            self.row(rows, &format!("{of}: at {home}{then}"), |repository| {
                 let mut request = EntityPropertyFindRequest::default();
                 request.matching.of_type = of_type(Order::Any);
                 request.matching.match_properties =
                     Some(InstanceProperties::default().with("metadataCollectionId", exactly(home)));
-                self.repository.find_entities_by_property(&request)
+                repository.find_entities_by_property(&request)
             });
         }
     }
@@ -170,16 +172,15 @@ impl Filled {
         ] {
             let mut of_type = self.of_type(Some(of), order);
             of_type.paged.find.as_of_time = at;
-            self.row(rows, &format!("{of}: text {what}{then}"), || {
-                let request = EntityPropertyFindRequest {
-                    matching: PropertyMatchFindRequest {
-                        of_type,
-                        ..PropertyMatchFindRequest::default()
-                    },
-                    ..EntityPropertyFindRequest::default()
-                };
-                self.repository
-                    .find_entities_by_property_value(&pattern, &request)
+            let request = EntityPropertyFindRequest {
+                matching: PropertyMatchFindRequest {
+                    of_type,
+                    ..PropertyMatchFindRequest::default()
+                },
+                ..EntityPropertyFindRequest::default()
+            };
+            self.row(rows, &format!("{of}: text {what}{then}"), |repository| {
+                repository.find_entities_by_property_value(&pattern, &request)
             });
         }
     }
@@ -189,9 +190,8 @@ impl Filled {
         let then = at.map_or("", |_| " as of then");
         let mut ask = |what: &str, mut request: PropertyMatchFindRequest| {
             request.of_type.paged.find.as_of_time = at;
-            self.row(rows, &format!("classified: {what}{then}"), || {
-                self.repository
-                    .find_entities_by_classification(CLASSIFICATION, &request)
+            self.row(rows, &format!("classified: {what}{then}"), |repository| {
+                repository.find_entities_by_classification(CLASSIFICATION, &request)
             });
         };
         ask(
@@ -229,8 +229,8 @@ impl Filled {
                 let mut request = EntityPropertyFindRequest::default();
                 request.matching.of_type = self.of_type(Some(of), order);
                 request.matching.of_type.paged.find.statuses = vec![InstanceStatus::Deleted];
-                self.row(rows, &format!("{of}: deleted by {order:?}"), || {
-                    self.repository.find_entities_by_property(&request)
+                self.row(rows, &format!("{of}: deleted by {order:?}"), |repository| {
+                    repository.find_entities_by_property(&request)
                 });
             }
         }
@@ -261,8 +261,8 @@ impl Filled {
             ],
             match_criteria: Some(MatchCriteria::All),
         });
-        self.row(rows, &format!("{of}: updated"), || {
-            self.repository.find_entities(&undo)
+        self.row(rows, &format!("{of}: updated"), |repository| {
+            repository.find_entities(&undo)
         });
     }
 

@@ -1,15 +1,12 @@
 //! The instances of the performance suite, of some of its types.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
-use varve_omrs::repository::Repository;
-use varve_omrs::store::Store;
 use varve_omrs::types::{AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory};
 
-use super::counted::counted;
+use super::examined::Examined;
 use crate::world::*;
 
 const TYPES: [&str; 8] = [
@@ -62,8 +59,7 @@ pub(super) fn values(types: &Catalogue, of: &str, n: usize, i: usize) -> Vec<(St
 
 /// The instances, and the time before they were updated.
 pub(super) struct Filled {
-    pub(super) repository: Repository,
-    pub(super) shown: Arc<AtomicUsize>,
+    pub(super) examined: Examined,
     pub(super) types: Arc<Catalogue>,
     pub(super) before: Millis,
     pub(super) i: usize,
@@ -125,10 +121,8 @@ pub(super) fn filled(i: usize, is_deleted: bool) -> Filled {
         }
     }
     world.clock.advance(1_000);
-    let (repository, shown) = counted(world);
     Filled {
-        repository,
-        shown,
+        examined: Examined::new(world),
         types,
         before,
         i,

@@ -79,7 +79,7 @@ impl Run {
                 Ok(std::ops::ControlFlow::Continue(()))
             });
             visited.expect("read");
-            compare_links(&*reader, guid);
+            compare_links(&reader, guid);
             ends.sort();
             let states = self.model.relationships.iter();
             let expected: Vec<&String> = states
@@ -97,7 +97,7 @@ impl Run {
             assert_eq!(found.as_ref(), at_time(states, at), "{guid} at {at:?}");
         }
         let guids = self.model.entities.keys().map(String::as_str);
-        compare_proxies(&*reader, &guids.chain(["other"]).collect::<Vec<_>>());
+        compare_proxies(&reader, &guids.chain(["other"]).collect::<Vec<_>>());
         let entities = self.model.entities.iter();
         let entities: Vec<_> = entities
             .map(|(guid, states)| {
@@ -119,7 +119,7 @@ impl Run {
             (Subject::Relationships, &relationships),
         ] {
             let all: Vec<_> = all.iter().map(|(guid, of)| (*guid, of.as_ref())).collect();
-            compare_kept(&*reader, subject, &all);
+            compare_kept(&reader, subject, &all);
         }
     }
 }

@@ -10,7 +10,7 @@ fn notes(text: &str) -> InstancePropertiesRequest {
 
 #[test]
 fn a_classification_has_versions_of_its_own() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let guid = entity.header.guid();
@@ -43,7 +43,7 @@ fn a_classification_has_versions_of_its_own() {
 
 #[test]
 fn home_and_origin_of_a_classification_may_be_given() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let request = ClassificationRequest {
@@ -81,7 +81,7 @@ fn home_and_origin_of_a_classification_may_be_given() {
 
 #[test]
 fn classifications_that_cannot_be_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let guid = entity.header.guid();
@@ -140,7 +140,7 @@ fn classifications_that_cannot_be_are_refused() {
 
 #[test]
 fn an_entity_known_by_its_proxy_is_classified() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let proxy = foreign_proxy(f, "Asset", "far");
         let request = |text: &str| ClassificationProxyRequest {
@@ -191,7 +191,7 @@ fn an_entity_known_by_its_proxy_is_classified() {
 
 #[test]
 fn a_proxy_to_classify_must_be_one() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let none = failure(r.classify_entity_proxy("bob", NAME, Default::default()));
         assert_eq!(

@@ -7,7 +7,7 @@ use varve_omrs::json::RawJson;
 
 #[test]
 fn a_copy_is_kept_as_it_comes() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let mut copy = foreign_entity(f, "Asset", "far");
         let audit = &mut copy.header.audit;
@@ -36,7 +36,7 @@ fn a_copy_is_kept_as_it_comes() {
 
 #[test]
 fn a_copy_from_the_future_holds_from_now_on() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let mut copy = foreign_entity(f, "Asset", "far");
         copy.header.audit.update_time = Some(Millis(f.store.now().0 + 1_000_000_000));
         let before = f.moment();
@@ -51,7 +51,7 @@ fn a_copy_from_the_future_holds_from_now_on() {
 
 #[test]
 fn an_older_copy_changes_nothing_and_a_newer_one_replaces_all_but_own_classifications() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let copy = |version: i64, name: &str| {
             let mut copy = foreign_entity(f, "Asset", "far");
@@ -83,7 +83,7 @@ fn an_older_copy_changes_nothing_and_a_newer_one_replaces_all_but_own_classifica
 
 #[test]
 fn a_copy_is_not_changed_here() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let copy = foreign_entity(f, "Asset", "far");
         let of = expected(&copy.header);
@@ -132,7 +132,7 @@ fn a_copy_is_not_changed_here() {
 
 #[test]
 fn copies_that_cannot_be_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let own = f.entity("Asset", "a");
         let save = |change: &dyn Fn(&mut EntityDetail)| {
@@ -176,7 +176,7 @@ fn copies_that_cannot_be_are_refused() {
 
 #[test]
 fn copies_are_purged_with_their_relationships() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let copy = foreign_entity(f, "Asset", "far");
         let of = expected(&copy.header);
@@ -206,7 +206,7 @@ fn copies_are_purged_with_their_relationships() {
 
 #[test]
 fn there_is_nobody_to_refresh_a_copy() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (own, _, link) = f.meaning();
         let of = some_type("Asset", "x");
@@ -231,7 +231,7 @@ fn there_is_nobody_to_refresh_a_copy() {
 
 #[test]
 fn copies_of_classifications_come_and_go() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let given = |version: i64| {
@@ -307,7 +307,7 @@ fn copies_of_classifications_come_and_go() {
 
 #[test]
 fn copies_of_classifications_that_cannot_be_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let save = |change: &dyn Fn(&mut ClassificationWithEntityRequest)| {
@@ -348,7 +348,7 @@ fn copies_of_classifications_that_cannot_be_are_refused() {
 
 #[test]
 fn copies_of_many_instances_are_kept_at_once() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let names: Vec<String> = (0..1200).map(|number| format!("e{number}")).collect();
         let term = foreign_entity(f, "GlossaryTerm", "t");
@@ -373,7 +373,7 @@ fn copies_of_many_instances_are_kept_at_once() {
 
 #[test]
 fn of_many_copies_none_is_kept_when_one_is_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let link = foreign_relationship(f, "link", ["a", "t"]);
         let mut request = InstanceGraphRequest {
@@ -414,7 +414,7 @@ fn of_many_copies_none_is_kept_when_one_is_refused() {
 
 #[test]
 fn two_copies_of_one_instance_in_a_call_are_two_of_its_states() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let first = foreign_entity(f, "Asset", "far");
         let mut second = first.clone();
@@ -442,7 +442,7 @@ fn two_copies_of_one_instance_in_a_call_are_two_of_its_states() {
 
 #[test]
 fn a_copy_that_comes_again_hides_nothing_that_was_since() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let copy = foreign_entity(f, "Asset", "far");
         r.save_entity_reference_copy("ada", copy.clone()).unwrap();
@@ -489,7 +489,7 @@ fn a_copy_that_comes_again_hides_nothing_that_was_since() {
 
 #[test]
 fn what_is_attached_to_a_deleted_copy_keeps_its_history() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let copy = foreign_entity(f, "Asset", "far");
         r.save_entity_reference_copy("ada", copy.clone()).unwrap();

@@ -5,7 +5,7 @@ use varve_omrs::types::{Catalogue, TypeDefCategory};
 
 #[test]
 fn a_new_entity_has_a_whole_header() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let mut request = f.request("GlossaryTerm", "term");
         request.classifications = vec![Classification {
             name: Some("Confidentiality".to_owned()),
@@ -52,7 +52,7 @@ fn a_new_entity_has_a_whole_header() {
 
 #[test]
 fn what_a_new_entity_cannot_have_is_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let add = |user: &str, change: &dyn Fn(&mut EntityCreateRequest)| {
             let mut request = f.request("GlossaryTerm", "term");
             change(&mut request);
@@ -115,7 +115,7 @@ fn what_a_new_entity_cannot_have_is_refused() {
 
 #[test]
 fn an_external_entity_is_replicated_and_changed_here() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let mut request = f.request("Asset", "a");
         request.metadata_collection_id = Some("source".to_owned());
         request.metadata_collection_name = Some("Source".to_owned());
@@ -138,7 +138,7 @@ fn an_external_entity_is_replicated_and_changed_here() {
 
 #[test]
 fn changes_count_versions_and_name_who_made_them() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("ControlledGlossaryTerm", "term");
         let guid = entity.header.guid();
@@ -175,7 +175,7 @@ fn changes_count_versions_and_name_who_made_them() {
 
 #[test]
 fn changes_that_make_no_sense_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let guid = entity.header.guid();
@@ -220,7 +220,7 @@ fn changes_that_make_no_sense_are_refused() {
 
 #[test]
 fn undoing_brings_the_content_before_the_change_back() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("ControlledGlossaryTerm", "term");
         let guid = entity.header.guid();
@@ -248,7 +248,7 @@ fn undoing_brings_the_content_before_the_change_back() {
 
 #[test]
 fn undoing_passes_over_a_deletion() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("ControlledGlossaryTerm", "term");
         let guid = entity.header.guid();
@@ -277,7 +277,7 @@ fn undoing_passes_over_a_deletion() {
 
 #[test]
 fn an_entity_is_deleted_restored_and_purged() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("ControlledGlossaryTerm", "term");
         let guid = entity.header.guid();
@@ -326,7 +326,7 @@ fn an_entity_is_deleted_restored_and_purged() {
 
 #[test]
 fn deleting_names_the_right_type() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("Asset", "a");
         let guid = entity.header.guid();
@@ -354,7 +354,7 @@ fn deleting_names_the_right_type() {
 
 #[test]
 fn a_proxy_stands_for_an_entity_but_is_not_changed() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let proxy = foreign_proxy(f, "Asset", "far");
         r.add_entity_proxy("ada", proxy.clone()).unwrap();
@@ -384,7 +384,7 @@ fn a_proxy_stands_for_an_entity_but_is_not_changed() {
 
 #[test]
 fn a_proxy_that_cannot_be_is_refused_and_a_newer_one_stays() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let add = |change: &dyn Fn(&mut EntityProxy)| {
             let mut proxy = foreign_proxy(f, "Asset", "far");
@@ -433,7 +433,7 @@ fn a_proxy_that_cannot_be_is_refused_and_a_newer_one_stays() {
 
 #[test]
 fn a_newer_proxy_leaves_the_classifications_that_are_at_home_here() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let add = |version: i64, carried: Vec<Classification>| {
             let mut proxy = foreign_proxy(f, "Asset", "far");
@@ -482,7 +482,7 @@ fn a_type_without_properties_takes_none() {
         of.def().category() == TypeDefCategory::Entity && of.properties().is_empty()
     });
     let (_, bare) = bare.unwrap();
-    on_each_store(|f| {
+    on_new_store(|f| {
         let given = failure(f.repository.add_entity("ada", f.request(bare.name(), "x")));
         assert_eq!(given, (Exception::PropertyError, "OMRS-REPOSITORY-400-029"));
     });

@@ -20,7 +20,7 @@ fn change(f: &Fixture, current: &str, new: &str) -> TypeDefChangeRequest {
 
 #[test]
 fn a_re_identified_entity_takes_its_relationships_along() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (asset, term, meaning) = f.meaning();
         let old = asset.header.guid();
@@ -62,7 +62,7 @@ fn a_re_identified_entity_takes_its_relationships_along() {
 
 #[test]
 fn a_relationship_of_an_entity_with_itself_follows_with_both_ends() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let term = f.entity("GlossaryTerm", "t");
         let guid = term.header.guid();
         let request = f.link_request("SemanticAssignment", guid, guid);
@@ -83,7 +83,7 @@ fn a_relationship_of_an_entity_with_itself_follows_with_both_ends() {
 
 #[test]
 fn identifiers_that_cannot_be_taken_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (asset, term, meaning) = f.meaning();
         let guid = asset.header.guid();
@@ -116,7 +116,7 @@ fn identifiers_that_cannot_be_taken_are_refused() {
 
 #[test]
 fn a_relationship_is_re_identified() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (_, _, meaning) = f.meaning();
         let old = meaning.header.guid();
@@ -135,7 +135,7 @@ fn a_relationship_is_re_identified() {
 
 #[test]
 fn an_entity_gets_another_type() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let entity = f.entity("GlossaryTerm", "t");
         let guid = entity.header.guid();
@@ -165,7 +165,7 @@ fn an_entity_gets_another_type() {
 
 #[test]
 fn types_that_an_entity_cannot_have_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let mut request = f.request("GlossaryTerm", "t");
         request.properties = Some(strings(&[("qualifiedName", "t"), ("summary", "s")]));
@@ -199,7 +199,7 @@ fn types_that_an_entity_cannot_have_are_refused() {
 
 #[test]
 fn a_relationship_gets_a_type_that_fits_its_ends() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (asset, term, _) = f.meaning();
         let ends = [term.header.guid(), term.header.guid()];
@@ -234,7 +234,7 @@ fn a_relationship_gets_a_type_that_fits_its_ends() {
 
 #[test]
 fn a_copy_gets_this_repository_as_its_home() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let id = r.get_metadata_collection_id();
         let copy = foreign_entity(f, "Asset", "far");
@@ -287,7 +287,7 @@ fn a_copy_gets_this_repository_as_its_home() {
 
 #[test]
 fn a_copy_of_a_relationship_gets_this_repository_as_its_home() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let id = r.get_metadata_collection_id();
         let copy = foreign_relationship(f, "link", ["one", "two"]);

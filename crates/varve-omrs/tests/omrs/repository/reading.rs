@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_is_not_there_is_said_so() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let no_guid = (Exception::InvalidParameter, "OMRS-REPOSITORY-400-014");
         let range = HistoryRangeRequest::default();
@@ -31,7 +31,7 @@ fn what_is_not_there_is_said_so() {
 
 #[test]
 fn an_entity_is_read_as_it_was() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let before = f.moment();
         let entity = f.entity("Asset", "a");
@@ -73,7 +73,7 @@ fn an_entity_is_read_as_it_was() {
 
 #[test]
 fn the_history_of_an_entity_is_ordered_and_paged() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let mut states = vec![f.entity("Asset", "a")];
         let guid = states[0].header.guid().to_owned();
@@ -133,7 +133,7 @@ fn the_history_of_an_entity_is_ordered_and_paged() {
 
 #[test]
 fn a_relationship_is_read_as_it_was_with_its_ends() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (asset, _, meaning) = f.meaning();
         let guid = meaning.header.guid();
@@ -164,9 +164,9 @@ fn a_relationship_is_read_as_it_was_with_its_ends() {
 
 #[test]
 fn states_of_one_millisecond_are_distinguished() {
-    let store = MemoryStore::new();
-    let f = Fixture::on(Arc::clone(&store) as Arc<dyn Store>);
-    store.stop_clock();
+    let (store, clock) = below::store_and_clock();
+    let f = Fixture::on(store);
+    clock.stop();
     let first = f.entity("Asset", "a");
     let guid = first.header.guid();
     let properties = as_request(strings(&[("name", "b")]));
@@ -194,23 +194,42 @@ fn states_of_one_millisecond_are_distinguished() {
 
 #[test]
 fn work_that_is_done_again_after_a_conflict_is_done_once() {
-    let store = MemoryStore::new();
-    let f = Fixture::on(Arc::clone(&store) as Arc<dyn Store>);
-    store.conflict(2);
-    let (asset, _, _) = f.meaning();
-    let guid = asset.header.guid();
-    let properties = as_request(strings(&[("name", "b")]));
-    let changed = f
-        .repository
-        .update_entity_properties("bob", guid, properties)
-        .unwrap();
+    let f = Fixture::on(below::store());
+    let (asset, _, meaning) = f.meaning();
+    let (holds, is_held) = std::sync::mpsc::channel();
+    let changed = std::thread::scope(|threads| {
+        // Another change of an end: the work finds that out once it reads the end.
+        threads.spawn(|| {
+            let guid = asset.header.guid();
+            let changed = f.store.transact(&[guid], &mut |transaction| {
+                let mut end = transaction.entity(guid)?.unwrap();
+                end.header_mut().audit.version = 7;
+                transaction.put_entity(end, None)?;
+                holds.send(()).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                Ok(())
+            });
+            changed.unwrap();
+        });
+        is_held.recv().unwrap();
+        let properties = as_request(strings(&[("expression", "x")]));
+        let guid = meaning.header.guid();
+        f.repository
+            .update_relationship_properties("bob", guid, properties)
+            .unwrap()
+    });
     assert_eq!(changed.header.audit.version, 2);
-    assert_eq!(f.repository.get_entity_detail(guid, None).unwrap(), changed);
+    let end = changed.entity_one.as_ref().unwrap();
+    assert_eq!(end.header.audit.version, 7);
+    let guid = meaning.header.guid();
+    assert_eq!(f.repository.get_relationship(guid, None).unwrap(), changed);
+    let history = f.store.relationship_history(guid).unwrap();
+    assert_eq!(history.len(), 2);
 }
 
 #[test]
 fn the_metadata_collection_is_the_same_after_opening_again() {
-    let store: Arc<dyn Store> = MemoryStore::new();
+    let store = below::store();
     let open = |id: Option<&str>| {
         let options = Options {
             metadata_collection_id: id.map(str::to_owned),
@@ -223,7 +242,7 @@ fn the_metadata_collection_is_the_same_after_opening_again() {
     assert_eq!(open(None).unwrap().get_metadata_collection_id(), id);
     assert_eq!(open(Some(&id)).unwrap().get_metadata_collection_id(), id);
     assert_eq!(failure(open(Some("other"))).0, Exception::RepositoryError);
-    let store: Arc<dyn Store> = MemoryStore::new();
+    let store = below::store();
     let given = Options {
         metadata_collection_id: Some("given".to_owned()),
         ..options()

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_new_relationship_tells_of_its_ends() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let (asset, term, meaning) = f.meaning();
         let header = &meaning.header;
         assert_eq!(header.audit.version, 1);
@@ -41,7 +41,7 @@ fn a_new_relationship_tells_of_its_ends() {
 
 #[test]
 fn two_entities_may_be_linked_twice_and_one_with_itself() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let (asset, term, meaning) = f.meaning();
         let ends = [asset.header.guid(), term.header.guid()];
         let again = f.link_request("SemanticAssignment", ends[0], ends[1]);
@@ -59,7 +59,7 @@ fn two_entities_may_be_linked_twice_and_one_with_itself() {
 
 #[test]
 fn what_a_new_relationship_cannot_have_is_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let (asset, term, _) = f.meaning();
         let ends = [asset.header.guid(), term.header.guid()];
         let add = |user: &str, change: &dyn Fn(&mut RelationshipCreateRequest)| {
@@ -118,7 +118,7 @@ fn what_a_new_relationship_cannot_have_is_refused() {
 
 #[test]
 fn a_proxy_may_be_an_end_of_an_external_relationship() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         r.add_entity_proxy("ada", foreign_proxy(f, "Asset", "far"))
             .unwrap();
@@ -139,7 +139,7 @@ fn a_proxy_may_be_an_end_of_an_external_relationship() {
 
 #[test]
 fn a_relationship_is_changed_and_the_change_undone() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (_, _, meaning) = f.meaning();
         let guid = meaning.header.guid();
@@ -190,7 +190,7 @@ fn a_relationship_is_changed_and_the_change_undone() {
 
 #[test]
 fn a_relationship_is_deleted_restored_and_purged() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (_, _, meaning) = f.meaning();
         let guid = meaning.header.guid();
@@ -228,7 +228,7 @@ fn a_relationship_is_deleted_restored_and_purged() {
 
 #[test]
 fn relationships_go_with_the_entity_at_their_end() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (asset, term, meaning) = f.meaning();
         let guid = meaning.header.guid();

@@ -223,7 +223,7 @@ fn wrong(
     table: &[(&str, Call, [Answer; 5])],
     world: fn(&Fixture, usize) -> (World<'_>, [String; 5]),
 ) -> Vec<String> {
-    let f = &Fixture::on(MemoryStore::new());
+    let f = &Fixture::on(below::store());
     let mut wrong = Vec::new();
     let (mut seen, mut cases) = (BTreeSet::new(), 0);
     for (operation, call, answers) in table {
@@ -262,7 +262,7 @@ fn every_operation_answers_each_state_of_a_relationship_as_the_contract_says() {
 
 #[test]
 fn purging_a_sent_copy_leaves_a_proxy() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let (w, [_, proxy, ..]) = World::entities(f, 1);
         w.r()
             .purge_entity_reference_copy("eve", w.sent(&proxy))
@@ -278,7 +278,7 @@ fn purging_a_sent_copy_leaves_a_proxy() {
 
 #[test]
 fn a_deleted_own_instance_is_purged_by_its_id_as_a_copy_is() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let (w, [_, _, deleted, ..]) = World::relationships(f, 1);
         let of = w.of_type("SemanticAssignment");
         w.r()
@@ -296,7 +296,7 @@ fn a_deleted_own_instance_is_purged_by_its_id_as_a_copy_is() {
 
 #[test]
 fn a_copy_of_a_classification_brings_an_unknown_entity_but_changes_no_deleted_one() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let (w, [_, _, deleted, _, unknown]) = World::entities(f, 1);
         let save = |guid: &str| {
             let request = with_classification(&w, guid, "Confidentiality");
@@ -320,7 +320,7 @@ fn a_copy_of_a_classification_brings_an_unknown_entity_but_changes_no_deleted_on
 
 #[test]
 fn types_are_listed_by_name() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let category = Some(TypeDefCategory::Relationship);
         let listed = r.find_type_defs_by_category(category).unwrap();

@@ -5,27 +5,36 @@ use std::time::{Duration, Instant};
 
 use super::types::entity_type;
 use super::*;
-use varve_kv::deadline;
+use varve_kv::{KvError, deadline};
 use varve_omrs::error::Message;
 use varve_omrs::types::*;
 
 /// Longer than anything here takes, so that what waits for ever fails.
 const LONG: Duration = Duration::from_secs(60);
 
-fn new_repository() -> (Arc<MemoryStore>, Arc<Fixture>) {
-    let store = MemoryStore::new();
-    let fixture = Fixture::on(store.clone());
-    (store, Arc::new(fixture))
+/// A repository with an instance of `Asset`, so that a change of that type makes entries.
+pub(super) fn new_repository() -> (Arc<below::Orders>, Arc<Fixture>) {
+    let (store, orders) = below::store_and_orders();
+    let fixture = Fixture::on(store);
+    fixture.entity("Asset", "before");
+    // They are read in the background, by the same scan as entries are made.
+    assert!(fixture.store.read_texts());
+    (orders, Arc::new(fixture))
 }
 
-/// The next patch of a type.
-fn patch(f: &Fixture, name: &str) -> TypeDefPatch {
+/// The next patch of a type: one more property.
+pub(super) fn patch(f: &Fixture, name: &str) -> TypeDefPatch {
     let def = f.repository.get_type_def_by_name(name).unwrap();
     TypeDefPatch {
         type_guid: def.body.summary.link.guid.clone(),
         type_name: def.body.summary.link.name.clone(),
         apply_to_version: def.version(),
         update_to_version: def.version() + 1,
+        property_definitions: vec![TypeDefAttribute {
+            name: Some(format!("colour{}", def.version())),
+            attribute_type: Some(AttributeType::Named("string".to_owned())),
+            ..TypeDefAttribute::default()
+        }],
         ..TypeDefPatch::default()
     }
 }
@@ -41,8 +50,11 @@ fn elsewhere<T: Send + 'static>(
     is_done.recv_timeout(LONG).expect("nothing is waited for")
 }
 
-fn refusal() -> OmrsError {
-    OmrsError::new(Message::StoreFailed, &["on purpose"])
+fn refusal() -> KvError {
+    KvError::DiskFull {
+        space: "metadata".to_owned(),
+        detail: "on purpose".to_owned(),
+    }
 }
 
 /// That the repository and its store go by the type's version.
@@ -55,17 +67,18 @@ fn assert_version(f: &Fixture, name: &str, version: i64) {
 
 #[test]
 fn a_change_that_fails_on_the_way_goes_back_beside_writes() {
-    let (store, f) = new_repository();
+    let (orders, f) = new_repository();
     let patch = patch(&f, "Asset");
     let version = patch.apply_to_version;
-    store.while_types_change(|| Err(refusal()));
+    orders.while_types_change(|| Err(refusal()));
     let other = Arc::clone(&f);
-    store.while_types_change(move || {
+    orders.while_types_change(move || {
         elsewhere(&other, |f| f.entity("Asset", "meanwhile"));
         Ok(())
     });
     let failed = f.repository.update_type_def(patch.clone());
-    assert_eq!(failed.unwrap_err().message, Message::StoreFailed);
+    assert_eq!(failed.unwrap_err().message, Message::StoreUnwritable);
+    assert!(orders.are_done());
     assert_version(&f, "Asset", version);
     f.entity("Asset", "then");
     f.repository.update_type_def(patch).unwrap();
@@ -74,12 +87,12 @@ fn a_change_that_fails_on_the_way_goes_back_beside_writes() {
 
 #[test]
 fn a_change_that_cannot_be_kept_goes_back_beside_writes() {
-    let (store, f) = new_repository();
+    let (orders, f) = new_repository();
     let patch = patch(&f, "Asset");
     let version = patch.apply_to_version;
-    store.while_types_change(|| Ok(()));
-    let (below, other) = (Arc::clone(&store), Arc::clone(&f));
-    store.before_notes(move |_| {
+    orders.while_types_change(|| Ok(()));
+    let (below, other) = (Arc::clone(&orders), Arc::clone(&f));
+    orders.before_notes(move |_| {
         let other = Arc::clone(&other);
         below.while_types_change(move || {
             elsewhere(&other, |f| f.entity("Asset", "meanwhile"));
@@ -88,16 +101,17 @@ fn a_change_that_cannot_be_kept_goes_back_beside_writes() {
         Err(refusal())
     });
     let failed = f.repository.update_type_def(patch.clone());
-    assert_eq!(failed.unwrap_err().message, Message::StoreFailed);
+    assert_eq!(failed.unwrap_err().message, Message::StoreUnwritable);
+    assert!(orders.are_done());
     assert_version(&f, "Asset", version);
-    store.before_notes(|_| Ok(()));
+    orders.before_notes(|_| Ok(()));
     f.repository.update_type_def(patch).unwrap();
     assert_version(&f, "Asset", version + 1);
 }
 
 #[test]
 fn what_takes_long_does_not_end_with_the_request() {
-    let (store, f) = new_repository();
+    let (orders, f) = new_repository();
     let (reached, is_reached) = mpsc::channel();
     let endless = move |step: &'static str| {
         assert_eq!(deadline::current(), None);
@@ -105,8 +119,8 @@ fn what_takes_long_does_not_end_with_the_request() {
         Ok(())
     };
     let endless_too = endless.clone();
-    store.while_types_change(move || endless("entries"));
-    store.before_notes(move |_| endless_too("note"));
+    orders.while_types_change(move || endless("entries"));
+    orders.before_notes(move |_| endless_too("note"));
     let patch = patch(&f, "Asset");
     let version = patch.update_to_version;
     let deadline = Instant::now() + LONG;
@@ -121,11 +135,11 @@ fn what_takes_long_does_not_end_with_the_request() {
 
 #[test]
 fn whoever_finds_types_being_changed_is_turned_away() {
-    let (store, f) = new_repository();
+    let (orders, f) = new_repository();
     let other = Arc::clone(&f);
     let thing = entity_type("Thing", "Asset", &f);
     let def = thing.clone();
-    store.while_types_change(move || {
+    orders.while_types_change(move || {
         let refused = elsewhere(&other, move |f| {
             deadline::until(Instant::now(), || f.repository.add_type_def(def))
         });
@@ -140,17 +154,23 @@ fn whoever_finds_types_being_changed_is_turned_away() {
 
 #[test]
 fn a_type_that_comes_into_use_meanwhile_stays() {
-    let (store, f) = new_repository();
+    let (orders, f) = new_repository();
     let r = &f.repository;
     r.add_type_def(entity_type("Thing", "Asset", &f)).unwrap();
     let guid = f.type_guid("Thing");
+    // Another change failed, and so did the way back, so the next one makes their entries.
     let comes = |name: &'static str| {
+        f.entity("Asset", "in use");
+        orders.while_types_change(|| Err(refusal()));
+        orders.while_types_change(|| Err(refusal()));
+        let failed = r.update_type_def(patch(&f, "Asset"));
+        assert!(orders.are_done());
+        assert_eq!(failed.unwrap_err().message, Message::StoreUnwritable);
         let other = Arc::clone(&f);
-        store.while_types_change(move || {
+        orders.while_types_change(move || {
             elsewhere(&other, move |f| f.entity("Thing", name));
             Ok(())
         });
-        // The way back takes no time.
     };
     let purge = || {
         let found = r.find_entities(&EntityFindRequest::default()).unwrap();
@@ -183,4 +203,5 @@ fn a_type_that_comes_into_use_meanwhile_stays() {
     );
     purge();
     r.delete_type_def(&guid, "Thing").unwrap();
+    assert!(orders.are_done());
 }

@@ -27,7 +27,7 @@ const RELATIONSHIP_TYPES: &[&str] = &[
     "SemanticAssignment",
     "AssetSchemaType",
     "ForeignKey",
-    "Like",
+    "AttachedLike",
 ];
 const TEXTS: &[&str] = &["name", "Name", "names", "no", "a\nb", "", "é", "Other"];
 const NAMES: &[&str] = &["Confidentiality", "Retention", "Memento"];
@@ -162,7 +162,7 @@ pub(crate) fn instances(
             StoredInstance::Relationship(StoredRelationship {
                 header,
                 properties: Some(properties),
-                ends: [String::new(), String::new()],
+                ends: ["one", "two"].map(str::to_owned),
             })
         } else if random.one_in(20) && number != count / 2 {
             StoredInstance::Entity(StoredEntity::Proxy(EntityProxy {

@@ -1,9 +1,9 @@
 //! Requests as no good client sends them.
 
-use varve_omrs::OmrsError;
-use varve_omrs::json::Millis;
-use varve_omrs::store::{Read, StoredEntity, StoredRelationship, Transaction, Version};
-use varve_omrs::types::TypeIndex;
+use varve_graph::GraphOptions;
+use varve_kv::MemoryEngine;
+use varve_model::time::SystemClock;
+use varve_testkit::WatchedEngine;
 
 use super::*;
 
@@ -92,56 +92,12 @@ fn bodies_are_json_and_answers_are_whatever_is_accepted() {
     assert!(answer.text().contains("InvalidParameterException"));
 }
 
-/// A store that panics when it is read.
-struct Broken;
-
-impl Store for Broken {
-    fn now(&self) -> Millis {
-        Millis(0)
-    }
-
-    fn read(&self, _: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
-        panic!("on purpose")
-    }
-
-    fn entity_history(&self, _: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
-        panic!("on purpose")
-    }
-
-    fn relationship_history(&self, _: &str) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
-        panic!("on purpose")
-    }
-
-    fn has_ever(&self, _: TypeIndex) -> Result<bool, OmrsError> {
-        panic!("on purpose")
-    }
-
-    fn transact(
-        &self,
-        _: &[&str],
-        _: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
-    ) -> Result<(), OmrsError> {
-        panic!("on purpose")
-    }
-
-    fn set_types(&self, _: Arc<Catalogue>) -> Result<(), OmrsError> {
-        Ok(())
-    }
-
-    fn note(&self, _: &str) -> Result<Option<Vec<u8>>, OmrsError> {
-        Ok(None)
-    }
-
-    fn put_note(&self, _: &str, _: &[u8]) -> Result<(), OmrsError> {
-        Ok(())
-    }
-}
-
 #[test]
 fn a_panic_is_reported_in_the_body() {
-    let graphs = varve_server::in_memory().unwrap();
-    let broken = Some(metadata(Arc::new(Broken)));
-    let server = TestServer::on(ServerConfig::default(), graphs, broken);
+    let (engine, reads) = WatchedEngine::new(Arc::new(MemoryEngine::new()));
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    let graphs = Arc::new(Registry::open(Arc::new(engine), options).unwrap());
+    let world = World::on(ServerConfig::default(), graphs);
     for (class, verb, path) in [
         ("EntityDetailResponse", "GET", "instances/entity/1"),
         ("EntityDetailResponse", "GET", "instances/entity/1/restore"),
@@ -151,10 +107,10 @@ fn a_panic_is_reported_in_the_body() {
             "instances/entity/1/history/all",
         ),
     ] {
-        let answer = call(&server, class, verb, path, "");
-        let (exception, id) = failure(&answer);
+        reads.before_read(1, || panic!("on purpose"));
+        let (exception, id) = world.refused(class, verb, path, "");
         assert_eq!(
-            (exception, id),
+            (exception.as_str(), id.as_str()),
             ("RepositoryErrorException", "VARVE-OMRS-500-001")
         );
     }

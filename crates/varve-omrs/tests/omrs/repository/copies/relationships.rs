@@ -4,7 +4,7 @@ use super::super::*;
 
 #[test]
 fn a_copy_of_a_relationship_makes_proxies_of_unknown_ends() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let link = foreign_relationship(f, "link", ["one", "two"]);
         r.save_relationship_reference_copy("ada", link.clone())
@@ -43,7 +43,7 @@ fn a_copy_of_a_relationship_makes_proxies_of_unknown_ends() {
 
 #[test]
 fn copies_of_relationships_that_cannot_be_are_refused() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let (_, _, own) = f.meaning();
         let save = |change: &dyn Fn(&mut Relationship)| {
@@ -94,7 +94,7 @@ fn copies_of_relationships_that_cannot_be_are_refused() {
 
 #[test]
 fn an_end_brings_no_classifications_that_are_at_home_here() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let mut link = foreign_relationship(f, "link", ["one", "two"]);
         let theirs = foreign_classification(f, "Retention");
@@ -112,7 +112,7 @@ fn an_end_brings_no_classifications_that_are_at_home_here() {
 
 #[test]
 fn copies_of_relationships_are_purged() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let link = foreign_relationship(f, "link", ["one", "two"]);
         let of = expected(&link.header);
@@ -137,7 +137,7 @@ fn copies_of_relationships_are_purged() {
 
 #[test]
 fn deleting_an_entity_removes_copies_of_relationships() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let term = f.entity("GlossaryTerm", "t");
         let guid = term.header.guid();
@@ -152,7 +152,7 @@ fn deleting_an_entity_removes_copies_of_relationships() {
 
 #[test]
 fn a_relationship_that_comes_again_keeps_its_states() {
-    on_each_store(|f| {
+    on_new_store(|f| {
         let r = &f.repository;
         let link = foreign_relationship(f, "link", ["one", "two"]);
         let save = |link: &Relationship| {
