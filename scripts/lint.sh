@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, circles of files, clippy and the links of the documentation; a warning is an error. Needs no network once the crates, rustfmt and
-# clippy are there: an installation of Rust with the minimal profile lacks the last two.
+# Formatting, circles of files, clippy and the links of the documentation; a warning is an error. Needs python3, and no network
+# once the crates, rustfmt and clippy are there: an installation of Rust with the minimal profile lacks the last two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for tool in rustfmt:fmt clippy:clippy; do
@@ -15,6 +15,7 @@ done
 echo 'lint: formatting'
 scripts/cargo.sh fmt --all --check
 echo 'lint: circles of files'
+command -v python3 >/dev/null || { echo 'lint: python3 is missing: install it'; exit 1; }
 scripts/circles.py >/dev/null
 echo 'lint: clippy'
 # Through build.sh, which tells how RocksDB gets on should it not be built yet.
