@@ -31,7 +31,6 @@ use crate::respond::HandlerResult;
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
 use crate::state::Features;
-use evaluate::Program;
 use host::Names;
 use request::GremlinRequest;
 use varve_gremlin::execute::Environment;
@@ -77,7 +76,10 @@ fn get(context: &RequestContext) -> HandlerResult {
     if let Some(wanted) = http::wanted(context) {
         return http::answer(context, wanted);
     }
-    let request = GremlinRequest::of_query(context.query()?);
+    let request = match context.kept() {
+        Some(request) => Ok(request),
+        None => GremlinRequest::of_query(context.query()?),
+    };
     let answered = request.and_then(|request| answer(context, request));
     answered.map_err(ApiError::of_script)
 }
@@ -86,7 +88,10 @@ fn post(context: &RequestContext) -> HandlerResult {
     if let Some(wanted) = http::wanted(context) {
         return http::answer(context, wanted);
     }
-    let request = GremlinRequest::of_body(context.body());
+    let request = match context.kept() {
+        Some(request) => Ok(request),
+        None => GremlinRequest::of_body(context.body()),
+    };
     let answered = request.and_then(|request| answer(context, request));
     answered.map_err(ApiError::of_script)
 }
@@ -109,10 +114,9 @@ fn request_id() -> u128 {
 }
 
 fn answer(context: &RequestContext, request: GremlinRequest) -> HandlerResult {
-    let program = Program::Script(request.script);
     let mut environment = Environment::from(request.bindings);
     let limits = (None, request.aliases);
-    let ran = evaluate::evaluate(context, program, &mut environment, limits, None);
+    let ran = evaluate::evaluate(context, request.program, &mut environment, limits, None);
     let ran = ran.map_err(|failure| failure.into_api(context))?;
     let written = answer::write(context, ran.graph.as_deref(), &ran.results);
     match ran.is_stored {

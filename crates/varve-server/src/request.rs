@@ -1,6 +1,7 @@
 //! The request as handlers see it.
 
-use std::cell::OnceCell;
+use std::any::Any;
+use std::cell::{OnceCell, RefCell};
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -59,6 +60,8 @@ pub struct RequestContext {
     pub(crate) body_share: BodyShare,
     /// The share of the budget that its parsed body takes.
     pub(crate) work_share: Option<OwnedSemaphorePermit>,
+    /// What a brief handler leaves to the full one.
+    pub(crate) kept: RefCell<Option<Box<dyn Any + Send>>>,
 }
 
 impl RequestContext {
@@ -84,7 +87,20 @@ impl RequestContext {
             login: self.login.clone(),
             body_share: BodyShare::default(),
             work_share: None,
+            kept: RefCell::default(),
         }
+    }
+
+    /// Keeps what a brief handler has made of the request, so that the full handler need not make
+    /// it again.
+    pub(crate) fn keep<T: Any + Send>(&self, made: T) {
+        self.kept.replace(Some(Box::new(made)));
+    }
+
+    /// Takes what the brief handler kept; `None` if it has not run, or kept nothing.
+    pub(crate) fn kept<T: Any>(&self) -> Option<T> {
+        let made = self.kept.take()?.downcast::<T>().ok()?;
+        Some(*made)
     }
 
     /// The server's state.

@@ -23,6 +23,7 @@ mod printer;
 mod script;
 mod signatures;
 pub mod tree;
+mod writing;
 
 pub use error::{ErrorCode, ParseError, Result};
 pub use literals::NUMBER_DIGITS_MAX;

@@ -127,6 +127,17 @@ names! {
     }
 }
 
+impl StepName {
+    /// Whether the step changes the graph. No other step is bound to a change.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::AddE | Self::AddV | Self::Drop | Self::MergeE | Self::MergeV | Self::Property
+        )
+    }
+}
+
 names! {
     /// The name of an instruction that configures a traversal source.
     SourceName {

@@ -204,6 +204,16 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "getIndexLabel",
 ];
 
+/// The methods of graphs, elements and properties that change the graph and have no name of a step
+/// that does, as `property` has.
+const WRITING_METHODS: &[&str] = &["addVertex", "addEdge", "remove"];
+
+/// Whether a method of this name may change the graph: its receiver is known only at run time, and
+/// may be an element, a traversal, which has all steps as methods, or just a collection.
+pub(crate) fn method_may_write(name: &str) -> bool {
+    WRITING_METHODS.contains(&name) || StepName::from_text(name).is_some_and(StepName::writes)
+}
+
 /// Whether the receiver may have this method. The type of a variable or a computed value is known
 /// only at run time: it may have any method, and any step, since it may be a traversal.
 pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {

@@ -39,6 +39,22 @@ pub struct Script {
     pub statements: Vec<Statement>,
 }
 
+impl Script {
+    /// The traversal that is all of the script; `None` for any other script.
+    #[must_use]
+    pub fn traversal(&self) -> Option<&Traversal> {
+        match self.statements.as_slice() {
+            [
+                Statement {
+                    kind: StatementKind::Expression(Argument::Traversal(traversal)),
+                    ..
+                },
+            ] => Some(traversal),
+            _ => None,
+        }
+    }
+}
+
 /// A statement and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {

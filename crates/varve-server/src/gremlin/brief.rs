@@ -3,18 +3,20 @@
 //!
 //! One traversal runs in place if its time follows the rows that it reads, up to [`ROWS`]. Other
 //! scripts, and traversals that exceed a limit, start again on the pool: they have only read. So do
-//! those that fail, so that errors are worded in one place.
+//! those that fail, so that errors are worded in one place. The pool goes on with the parsed
+//! script: to parse one twice would cost a tenth of a small write.
 
 use std::time::{Duration, Instant};
 
+use compact_str::CompactString;
 use varve_gremlin::bind::bind_quickly;
 use varve_gremlin::execute::{Host, Source};
-use varve_gremlin::parse_traversal;
-use varve_gremlin::tree::{Root, Terminal};
+use varve_gremlin::parse_script_with;
+use varve_gremlin::tree::{Root, Script, Terminal};
 use varve_view::MeterLimits;
 
 use super::host::GraphHost;
-use super::request::GremlinRequest;
+use super::request::{GremlinRequest, Program};
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::respond::HandlerResult;
@@ -46,22 +48,36 @@ pub(super) const POST: Handler = Handler::Brief {
     full: super::post,
 };
 
-/// Whether a text contains the start of a writing step's name. Parsing such a text here would be in
-/// vain, and is a tenth of a small write; a text that only reads after all goes to the pool.
-fn seems_to_write(script: &str) -> bool {
-    [".add", ".merge", ".drop(", ".property("]
-        .iter()
-        .any(|name| script.contains(name))
-}
-
-fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerResult> {
+fn answer(context: &RequestContext, mut request: GremlinRequest) -> Option<HandlerResult> {
     if super::http::wanted(context).is_some() {
         return None;
     }
-    if request.script.len() > TEXT_BYTES || seems_to_write(&request.script) {
-        return None;
+    let script = match &request.program {
+        Program::Text(text) if text.len() <= TEXT_BYTES => {
+            let variables = request.bindings.keys().map(CompactString::as_str);
+            // The full handler words the error.
+            parse_script_with(text, variables).ok()?
+        }
+        _ => return None,
+    };
+    let answered = match script.may_write() {
+        true => None,
+        false => read(context, &script, &request),
+    };
+    if answered.is_none() {
+        request.program = Program::Parsed(script);
+        context.keep(request);
     }
-    let traversal = parse_traversal(&request.script).ok()?;
+    answered
+}
+
+/// The answer to a script that only reads; `None` if it is not one short traversal.
+fn read(
+    context: &RequestContext,
+    script: &Script,
+    request: &GremlinRequest,
+) -> Option<HandlerResult> {
+    let traversal = script.traversal()?;
     // A list of results is answered like the results themselves.
     if !matches!(traversal.terminal, None | Some(Terminal::ToList)) {
         return None;
@@ -70,7 +86,7 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerRe
         return None;
     };
     let source = Source::Traversal(name.clone());
-    let bound = bind_quickly(&traversal, &request.bindings).ok()?;
+    let bound = bind_quickly(traversal, &request.bindings).ok()?;
     if !bound.plan.follows_rows() || !bound.with.is_empty() {
         return None;
     }
@@ -79,7 +95,7 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerRe
         bytes_max: BYTES,
         deadline: Some(Instant::now() + TIME),
     };
-    let mut host = GraphHost::within(context, request.aliases, limits).ok()?;
+    let mut host = GraphHost::within(context, request.aliases.clone(), limits).ok()?;
     // A transaction time may have to wait for a commit, and the past is read in large pieces.
     if !host.scope.is_now() {
         return None;

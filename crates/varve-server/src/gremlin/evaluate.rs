@@ -6,28 +6,19 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use varve_graph::registry::ServedGraph;
-use varve_gremlin::bytecode::{self, Bytecode};
 use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
-use varve_gremlin::{ErrorCode, ParseError, parse_script_with};
+use varve_gremlin::{ErrorCode, ParseError};
 use varve_query::QueryError;
 use varve_view::{Meter, ViewError};
 
 use super::host::{GraphHost, Options};
+use super::request::Program;
 use super::transaction::{self, Work};
 use crate::errors::ApiError;
 use crate::gremlin::TransactionLimits;
 use crate::query_memory;
 use crate::request::RequestContext;
-
-/// The program that a client sends.
-#[derive(Debug)]
-pub(super) enum Program {
-    /// The text of a script.
-    Script(String),
-    /// A traversal as bytecode.
-    Bytecode(Bytecode),
-}
 
 /// The outcome of a program that ran.
 pub(super) struct Ran {
@@ -66,18 +57,8 @@ pub(super) fn evaluate(
     (limit, aliases): (Option<Duration>, HashMap<String, String>),
     session: Option<&mut Option<Work>>,
 ) -> Result<Ran, Failure> {
-    let may_write = match &program {
-        Program::Script(text) => transaction::may_write(text),
-        Program::Bytecode(_) => false,
-    };
-    let script = match program {
-        Program::Script(text) => {
-            let variables = environment.iter().map(|(name, _)| name.as_str());
-            parse_script_with(&text, variables)
-        }
-        Program::Bytecode(bytecode) => bytecode::from_bytecode(bytecode),
-    };
-    let script = script.map_err(Failure::Unreadable)?;
+    let script = program.parsed(environment).map_err(Failure::Unreadable)?;
+    let may_write = script.may_write();
     let deadline = limit.map(|limit| Instant::now() + limit);
     let host = || {
         let mut host = GraphHost::new(context, aliases.clone()).map_err(Failure::Refused)?;

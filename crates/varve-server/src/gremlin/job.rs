@@ -131,7 +131,7 @@ impl GremlinJobs {
             .iter()
             .map(|(name, value)| (CompactString::new(name), value_of(value)))
             .collect();
-        let may_write = transaction::may_write(&input.gremlin);
+        let may_write = script.may_write();
         let run = || {
             let watched = progress.clone();
             let cancel = CancelToken::watching(move || watched.should_end());

@@ -11,9 +11,9 @@ use varve_graphson::{Bytecode, Format, Request, Value as WireValue};
 use varve_model::value::Uuid;
 use varve_query::Value;
 
-use super::evaluate::Program;
 use super::host::Options;
 use super::parts::{BATCH, Form, PART_BYTES};
+use super::request::Program;
 use super::status::Refusal;
 use super::wire;
 
@@ -105,7 +105,7 @@ fn job(mut request: Request, operation: Operation, format: Format) -> Result<Job
     let program = take(&mut request, "gremlin");
     let is_command = matches!(&program, WireValue::Bytecode(bytecode) if is_command(bytecode));
     let program = match (operation, program) {
-        (Operation::Eval, WireValue::String(text)) => Program::Script(text.into()),
+        (Operation::Eval, WireValue::String(text)) => Program::Text(text.into()),
         (Operation::Bytecode, WireValue::Bytecode(bytecode)) => {
             let bytecode = bytecode.into_gremlin();
             Program::Bytecode(bytecode.map_err(|error| Refusal::malformed(error.to_string()))?)

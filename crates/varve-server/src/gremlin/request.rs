@@ -6,16 +6,48 @@ use compact_str::CompactString;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value as Json;
+use varve_gremlin::bytecode::{Bytecode, from_bytecode};
+use varve_gremlin::execute::Environment;
+use varve_gremlin::tree::Script;
+use varve_gremlin::{ParseError, parse_script_with};
 use varve_query::Value;
 
 use super::wire::check_names;
 use crate::errors::ApiError;
 use crate::request::Query;
 
+/// The program that a client sends.
+#[derive(Debug)]
+pub(super) enum Program {
+    /// The text of a script.
+    Text(String),
+    /// A script that was parsed with the names of its variables.
+    Parsed(Script),
+    /// A traversal as bytecode.
+    Bytecode(Bytecode),
+}
+
+impl Program {
+    /// The program as a script with these variables.
+    ///
+    /// # Errors
+    /// When the text or the bytecode is no Gremlin.
+    pub(super) fn parsed(self, environment: &Environment) -> Result<Script, ParseError> {
+        match self {
+            Self::Text(text) => {
+                let variables = environment.iter().map(|(name, _)| name.as_str());
+                parse_script_with(&text, variables)
+            }
+            Self::Parsed(script) => Ok(script),
+            Self::Bytecode(bytecode) => from_bytecode(bytecode),
+        }
+    }
+}
+
 /// A script and what it refers to.
 #[derive(Debug)]
 pub(super) struct GremlinRequest {
-    pub(super) script: String,
+    pub(super) program: Program,
     pub(super) bindings: HashMap<CompactString, Value>,
     /// The graphs for which the names of sources and graphs stand.
     pub(super) aliases: HashMap<String, String>,
@@ -44,7 +76,7 @@ impl GremlinRequest {
         let names = bindings.keys().map(String::as_str);
         check_names(names).map_err(ApiError::illegal_argument)?;
         Ok(Self {
-            script,
+            program: Program::Text(script),
             bindings: bindings
                 .iter()
                 .map(|(name, value)| (CompactString::new(name), value_of(value)))
@@ -72,7 +104,7 @@ impl GremlinRequest {
         let names = bindings.keys().map(CompactString::as_str);
         check_names(names).map_err(ApiError::illegal_argument)?;
         Ok(Self {
-            script: script.to_owned(),
+            program: Program::Text(script.to_owned()),
             bindings,
             aliases,
         })

@@ -354,14 +354,6 @@ fn invalid(error: ApiError) -> QueryError {
     QueryError::invalid(error.message().to_owned())
 }
 
-/// Whether a script may have a step or a method that changes the graph.
-pub(super) fn may_write(script: &str) -> bool {
-    let words = [
-        "addV", "addE", "mergeV", "mergeE", "property", "drop", "remove",
-    ];
-    words.iter().any(|word| script.contains(word))
-}
-
 /// Runs a script until its commit succeeds, at most [`RUNS_MAX`] times. `run` uses a new host each
 /// time, and commits. `may_run_again` is false for a script of which a part is stored.
 ///

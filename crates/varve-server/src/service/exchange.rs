@@ -300,6 +300,7 @@ impl Exchange {
             login: self.who.as_ref().map(|who| Arc::clone(&who.login)),
             body_share: BodyShare::default(),
             work_share: None,
+            kept: std::cell::RefCell::default(),
         }
     }
 

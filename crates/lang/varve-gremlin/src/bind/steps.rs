@@ -86,8 +86,8 @@ impl Binder<'_> {
             ops.push(op);
             return Ok(());
         }
-        if let Some(written) = self.write(step, behind)? {
-            ops.extend(written);
+        if step.name.writes() {
+            ops.extend(self.write(step, behind)?);
             return Ok(());
         }
         match step.name {

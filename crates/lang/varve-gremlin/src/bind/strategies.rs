@@ -163,18 +163,13 @@ impl Strategies {
         }
         for (_, kind) in &self.all {
             match kind {
-                StrategyRule::ReadOnly => each(steps, &mut |step| match step.name {
-                    StepName::AddV
-                    | StepName::AddE
-                    | StepName::MergeV
-                    | StepName::MergeE
-                    | StepName::Property
-                    | StepName::Drop => Err(QueryError::invalid(format!(
+                StrategyRule::ReadOnly => each(steps, &mut |step| match step.name.writes() {
+                    true => Err(QueryError::invalid(format!(
                         "The provided traversal has a mutating step and thus is not read only: \
                          {}()",
                         step.name
                     ))),
-                    _ => Ok(()),
+                    false => Ok(()),
                 })?,
                 StrategyRule::ReservedKeys {
                     keys,

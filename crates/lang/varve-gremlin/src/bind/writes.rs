@@ -22,15 +22,11 @@ pub(super) const MERGE: &[StepName] = &[StepName::Option, StepName::With];
 pub(super) const SET: &[StepName] = &[StepName::With];
 
 impl Binder<'_> {
-    /// Binds a step that changes the graph, with its modulators `behind`; `None` for other steps.
+    /// Binds a step that changes the graph ([`StepName::writes`]), with its modulators `behind`.
     /// `property()` modulators that cannot be part of an addition become steps of their own.
-    pub(super) fn write(
-        &self,
-        step: &Step,
-        behind: &[Step],
-    ) -> Result<Option<Vec<Op>>, QueryError> {
+    pub(super) fn write(&self, step: &Step, behind: &[Step]) -> Result<Vec<Op>, QueryError> {
         let write = |write| Op::Write(Box::new(write));
-        Ok(Some(match step.name {
+        Ok(match step.name {
             StepName::AddV => {
                 let label = step.arguments.first();
                 let label = label.map(|label| self.given(label)).transpose()?;
@@ -58,8 +54,8 @@ impl Binder<'_> {
             StepName::Drop => vec![write(Write::Drop)],
             StepName::MergeV => vec![write(Write::MergeVertex(self.merge(step, behind)?))],
             StepName::MergeE => vec![write(Write::MergeEdge(self.merge(step, behind)?))],
-            _ => return Ok(None),
-        }))
+            other => return Err(QueryError::Unsupported(format!("The step {other}()"))),
+        })
     }
 
     /// Splits the `property()` modulators of an addition at the first one with a cardinality or
