@@ -13,7 +13,7 @@
 //!
 //! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb
 //! to a [`Route`]) → `access` (rights) → `negotiate` (types, compression) → `body` (size and time
-//! limits, `varve_session::budget::admission` budget) → the handler → compression, [`metrics`], answer.
+//! limits, budget of `varve_session`) → the handler → compression, [`metrics`], answer.
 //!
 //! # Writing a handler
 //!
