@@ -29,6 +29,7 @@ packages_of() { sed 's/\blibclang\b/libclang-dev/; s/\bnode\b/nodejs npm/' <<<"$
 missing=()
 command -v g++ >/dev/null || missing+=(g++)
 command -v make >/dev/null || missing+=(make)
+command -v python3 >/dev/null || missing+=(python3)
 have_libclang || missing+=(libclang)
 command -v ccache >/dev/null || missing+=(ccache)
 # Node builds the explorer, and is not needed to run it.
@@ -37,7 +38,7 @@ have_node || missing+=(node)
 # Whether all that is missing only makes builds better.
 is_optional() {
   local name
-  for name in "${missing[@]}"; do [[ $name == ccache || $name == node ]] || return 1; done
+  for name in "${missing[@]}"; do [[ $name =~ ^(ccache|node|python3)$ ]] || return 1; done
 }
 
 if ((${#missing[@]})); then
