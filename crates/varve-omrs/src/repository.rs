@@ -1,9 +1,9 @@
 //! The operations of the repository: one method for each call of the contract.
 //!
-//! A [`Repository`] uses a [`GraphStore`]. Its methods have the names of the contract's calls; they take
-//! the values of the call's path, parameters and body, and return the content of its response. A
-//! call and its historical variant are one method: either the body has an `asOfTime`, or the method
-//! takes an optional [`HistoryRequest`](crate::requests::HistoryRequest).
+//! A [`Repository`] uses a [`GraphStore`]. Its methods have the names of the contract's calls; they
+//! take the values of the call's path, parameters and body, and return the content of its response.
+//! A call and its historical variant are one method: either the body has an `asOfTime`, or the
+//! method takes an optional [`HistoryRequest`](crate::requests::HistoryRequest).
 
 mod answer;
 mod checks;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use varve_session::Failure;
+use varve_graph::{ErrorKind, GraphError};
 pub use varve_session::budget::memory::measure_by;
 use varve_session::budget::memory::pausing;
 use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
@@ -46,6 +46,7 @@ pub(crate) fn ended(context: &RequestContext, error: ViewError) -> ApiError {
         error @ ViewError::Memory { .. } => {
             ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
         }
-        error => Failure::from(error).into(),
+        ViewError::NoIndex(message) => GraphError::new(ErrorKind::NoIndex, message).into(),
+        ViewError::Store(error) => GraphError::from(*error).into(),
     }
 }

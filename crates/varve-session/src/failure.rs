@@ -1,7 +1,7 @@
 //! Why a request failed. Each protocol renders it in its own form.
 
 use varve_graph::GraphError;
-use varve_view::{ErrorKind, ViewError};
+use varve_view::ErrorKind;
 
 /// Why a request failed: its kind, which has a stable code, and a message for the person who sent
 /// it.
@@ -43,12 +43,6 @@ impl Failure {
             )
         }
     }
-
-    /// The stable code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.kind.code()
-    }
 }
 
 impl From<GraphError> for Failure {
@@ -58,23 +52,6 @@ impl From<GraphError> for Failure {
             message: error.message,
             source: error.source,
             retry_after_seconds: None,
-        }
-    }
-}
-
-impl From<ViewError> for Failure {
-    /// A query that ended at its deadline, or that was cancelled, is [`ErrorKind::Busy`]; at a
-    /// limit, [`ErrorKind::LimitExceeded`].
-    fn from(error: ViewError) -> Self {
-        match error {
-            ViewError::Deadline | ViewError::Cancelled => {
-                Self::new(ErrorKind::Busy, error.to_string())
-            }
-            ViewError::Rows { .. } | ViewError::Memory { .. } => {
-                Self::new(ErrorKind::LimitExceeded, error.to_string())
-            }
-            ViewError::NoIndex(message) => Self::new(ErrorKind::NoIndex, message),
-            ViewError::Store(error) => GraphError::from(*error).into(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use varve_model::{
     Direction, EdgeLabelId, Properties, PropertyKeyId, Value, VertexId, VertexLabelId,
 };
-use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, ViewError};
+use varve_view::{ErrorKind, Expand, Flow, GraphView, Meter, Neighbour, ViewError};
 
 use crate::keys::Keys;
 use crate::{Step, TraversalError, VertexFilter};
@@ -444,6 +444,9 @@ fn passes_edge(view: &dyn GraphView, step: &Step, edge: &Neighbour<'_>) -> bool 
 
 impl From<std::num::TryFromIntError> for TraversalError {
     fn from(error: std::num::TryFromIntError) -> Self {
-        Self::View(ViewError::store(error))
+        Self::View(ViewError::failed(
+            ErrorKind::LimitExceeded,
+            error.to_string(),
+        ))
     }
 }

@@ -1,9 +1,9 @@
 //! The clock by which a lease is measured, and the one by which timestamps are taken.
 //!
 //! A lease is measured by two clocks, since each may stand still while time passes. The time since
-//! boot continues while the machine is suspended, unlike the monotonic clock of `Instant`. It stands
-//! still while a hypervisor has stopped the machine. The wall clock is corrected after such a stop,
-//! at once or a while later. The wall clock may be corrected for other reasons, also backwards.
+//! boot continues while the machine is suspended, unlike the monotonic clock of `Instant`. It
+//! stands still while a hypervisor has stopped the machine. The wall clock is corrected after such
+//! a stop, at once or a while later. It may be corrected for other reasons, also backwards.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -250,7 +250,8 @@ impl GraphTransaction<'_, '_> {
         Ok(found.transpose()?)
     }
 
-    /// Visits the relationships with this entity at either end, in a stable order. A relationship with the entity at both ends is visited once.
+    /// Visits the relationships with this entity at either end, in a stable order. A relationship
+    /// with the entity at both ends is visited once.
     ///
     /// # Errors
     /// As above, and what `visit` returns.

@@ -49,7 +49,8 @@ fn within(repository: Repository, answer_bytes_max: usize) -> Repository {
     })
 }
 
-/// What a search answers when an instance cannot be rendered, and the answer may have so many bytes.
+/// The answer of a search when an instance cannot be rendered, and the answer may have so many
+/// bytes.
 fn answer<T>(
     damaged: impl Fn(&World),
     most: usize,

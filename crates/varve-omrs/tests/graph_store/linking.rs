@@ -146,7 +146,8 @@ fn rows_are_kept_only_where_there_is_room() {
                 .unwrap_or_else(|error| panic!("{shape:?}, {more} % of {least} bytes: {error}"));
             assert_eq!(guids(&same), guids(&wanted));
             let again = gets(&looks, "vertex") - entered + gets(&looks, "edge");
-            // All but the two ends are rendered from rows, which are read again if they are not kept.
+            // All but the two ends are rendered from rows, which are read again if they are not
+            // buffered.
             let most = 2 * length - 3;
             assert!(again <= most, "{shape:?}, {more} %: {again}");
             assert!(more > 100 || again == most, "{shape:?}: {again}");

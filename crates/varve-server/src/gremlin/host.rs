@@ -228,6 +228,7 @@ impl<'c> GraphHost<'c> {
 impl GraphHost<'_> {
     /// Ends the script: no script can catch a refusal by the server.
     fn refuse(&mut self, error: ApiError) -> QueryError {
+        // The kind is not read: the refusal is answered as it is.
         let reported = ViewError::failed(ErrorKind::Denied, error.message().to_owned());
         self.refused = Some(error);
         QueryError::View(reported)

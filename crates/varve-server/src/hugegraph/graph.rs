@@ -2,9 +2,9 @@
 //! elements by several ids.
 //!
 //! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write
-//! `valid_from` and `valid_to`; see [`crate::wire::time`]. A small write is prepared on the serving thread and
-//! awaits its commit without blocking that thread. Large bodies, writes that must wait for a latch,
-//! and listings go to the pool, except short listings of a vertex's edges.
+//! `valid_from` and `valid_to`; see [`crate::wire::time`]. A small write is prepared on the serving
+//! thread and awaits its commit without blocking that thread. Large bodies, writes that must wait
+//! for a latch, and listings go to the pool, except short listings of a vertex's edges.
 
 mod batch;
 mod edges;
@@ -37,7 +37,8 @@ const WRITE: [Parameter; 3] = [
     PERIOD[1],
     Parameter::new("skip_unchanged", BOOLEAN, "false"),
 ];
-/// Whether an answer also has properties that the read mode hides: see [`crate::wire::time::detail`].
+/// Whether an answer also has properties that the read mode hides: see
+/// [`crate::wire::time::detail`].
 const STORED: Parameter = Parameter::new("stored", BOOLEAN, "false");
 const BOOLEAN: &str = "boolean";
 const LONG: &str = "long";

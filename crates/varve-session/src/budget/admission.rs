@@ -1,4 +1,4 @@
-//! Back-pressure: a request over the budget waits, at most `admission_wait_ms`; then it fails as busy.
+//! Back-pressure: a request over the budget waits for a limited time; then it fails as busy.
 //!
 //! Reads and writes have separate budgets, so neither starves the other. Each budget has three
 //! parts: slots for requests in work, bytes of bodies that arrive, and bytes of the values that are
@@ -179,8 +179,11 @@ impl Gate {
         self.wait_for(either).await
     }
 
-    /// Takes a share for the values parsed from a body, or waits for it. [`ErrorKind::TooLarge`] if the
-    /// whole budget cannot hold it.
+    /// Takes a share for the values parsed from a body, or waits for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if the whole budget cannot hold it, [`ErrorKind::Busy`] if it has no
+    /// room in time.
     pub async fn reserve_work(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
         match u32::try_from(bytes) {
             Ok(count) if bytes <= self.bytes_total => self.acquire(&self.work, count).await,
