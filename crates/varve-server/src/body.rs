@@ -16,14 +16,14 @@ use http::StatusCode;
 use http_body::Body;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
+use varve_session::budget::admission::{BodyShare, Gate, SMALL_BODY_BYTES};
+use varve_session::budget::lanes::Lane;
 
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::negotiate::{self, BodyEncoding};
 use crate::route::{Class, Route};
 use crate::state::AppState;
-use varve_session::budget::admission::{BodyShare, Gate, SMALL_BODY_BYTES};
-use varve_session::budget::lanes::Lane;
 
 /// Bodies up to this size, both as sent and inflated, are inflated in place; larger ones on the
 /// pool.

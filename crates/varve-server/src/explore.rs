@@ -102,7 +102,7 @@ pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
         .reads(Scope::Graph)
         .needs(rights::READ_ALL_ELEMENTS)
-        .of(changes::CATEGORY, "ChangesAPI")
+        .of("changes", "ChangesAPI")
         .with(&[
             Parameter::text("since"), Parameter::text("until"), Parameter::text("labels"),
             Parameter::text("types"), Parameter::new("before", BOOLEAN, "false"),

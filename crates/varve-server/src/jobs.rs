@@ -8,13 +8,13 @@ use varve_auth::{Account, Auth};
 use varve_graph::optimistic::PartCheck;
 use varve_graph::tasks::{TaskProgress, TaskSpec, TaskType};
 use varve_graph::{ErrorKind, Graph, GraphError, Jobs, OwnerCheck, Registry};
+use varve_session::budget::memory;
 
 use crate::config::ServerConfig;
 use crate::gremlin::GremlinJobs;
 use crate::hugegraph::Algorithms;
 use crate::identity::Identity;
 use crate::rights;
-use varve_session::budget::memory;
 
 /// How often a job checks, while the server starts, whether owners can be checked yet.
 const CHECK_EVERY: Duration = Duration::from_millis(20);

@@ -14,6 +14,8 @@ use serde::de::{DeserializeOwned, DeserializeSeed};
 use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
 use varve_graph::registry::ServedGraph;
+use varve_session::budget::admission::BodyShare;
+use varve_session::budget::lanes::{Turn, yield_to_others};
 use varve_view::CancelToken;
 
 use crate::access;
@@ -25,8 +27,6 @@ use crate::queries::Running;
 use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
 use crate::state::{AppState, WorkerHandle};
-use varve_session::budget::admission::BodyShare;
-use varve_session::budget::lanes::{Turn, yield_to_others};
 
 /// A request whose head was checked and whose body has arrived, decompressed.
 #[derive(Debug)]

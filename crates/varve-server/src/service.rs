@@ -17,6 +17,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request, Uri};
 use http_body::Body as _;
 use hyper::body::Incoming;
+use varve_session::budget::admission::SMALL_BODY_BYTES;
 
 use crate::access;
 use crate::body;
@@ -34,7 +35,6 @@ use exchange::{
 };
 use run::run_in_place;
 pub(crate) use run::{run, run_work};
-use varve_session::budget::admission::SMALL_BODY_BYTES;
 
 type HttpResponse = http::Response<Body>;
 

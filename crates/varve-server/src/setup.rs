@@ -1,4 +1,5 @@
-//! Sets up a server: routes, features, users, budgets. The only module that knows all others.
+//! Sets up a server: routes, features, users, budgets. Only this module and `routes` list the
+//! modules with resources.
 
 mod error;
 
@@ -11,6 +12,9 @@ use varve_graph::registry::GraphLocation;
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
+use varve_session::budget::admission::Admission;
+use varve_session::budget::lanes::BlockingPool;
+use varve_session::budget::memory;
 
 pub use self::error::SetupError;
 use crate::answers::AnswerBudget;
@@ -32,9 +36,6 @@ use crate::state::{AppState, Features, LockedGraphs, serving_threads};
 use crate::tls::Tls;
 use crate::user_limits::UserLimits;
 use crate::{admin, explore, gremlin, routes};
-use varve_session::budget::admission::Admission;
-use varve_session::budget::lanes::BlockingPool;
-use varve_session::budget::memory;
 
 impl AppState {
     /// Sets up the state with graphs in memory: for tests, and to measure the cost of HTTP alone.
@@ -148,9 +149,7 @@ impl AppState {
             config,
         }))
     }
-}
 
-impl AppState {
     /// Sessions of `/gremlin` open now.
     pub fn gremlin_sessions(&self) -> usize {
         self.feature::<TransactionLimits>().sessions()

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use varve_auth::Auth;
 use varve_graph::optimistic::HeldBytes;
 use varve_graph::{Registry, deadline};
+use varve_session::budget::admission::Admission;
+use varve_session::budget::lanes::{BlockingPool, Lane, PoolError, Turn};
 
 use crate::answers::AnswerBudget;
 use crate::audit::Audit;
@@ -26,8 +28,6 @@ use crate::route::{Class, Route};
 use crate::router::Router;
 use crate::tls::Tls;
 use crate::user_limits::UserLimits;
-use varve_session::budget::admission::Admission;
-use varve_session::budget::lanes::{BlockingPool, Lane, PoolError, Turn};
 
 pub(crate) use features::Features;
 pub(crate) use worker::{ADMIN_THREADS, Door, WorkerHandle, serving_threads};

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use varve_auth::Id;
 use varve_graph::optimistic::HeldBytes;
+use varve_session::budget::memory;
 
 use crate::config::AuthConfig;
 use crate::errors::ApiError;
 use crate::identity::Identity;
-use varve_session::budget::memory;
 
 /// The burst: as many requests may come at once as the rate allows in this time.
 const BURST: Duration = Duration::from_secs(1);

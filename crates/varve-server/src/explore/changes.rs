@@ -24,6 +24,7 @@ use http::StatusCode;
 use http::header::ACCEPT;
 use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
+use varve_session::budget::lanes::Turn;
 
 use self::ask::Ask;
 pub use self::config::ChangesConfig;
@@ -33,10 +34,7 @@ use self::page::{Form, Page};
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Cut, HandlerResult, Response};
-use varve_session::budget::lanes::Turn;
 
-/// The category of the route.
-pub(super) const CATEGORY: &str = "changes";
 /// Interval of keep-alive comments in a stream without changes.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// How long a reader may wait at most.

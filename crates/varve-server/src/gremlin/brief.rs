@@ -4,7 +4,7 @@
 //! One traversal runs in place if its time follows the rows that it reads, up to [`ROWS`]. Other
 //! scripts, and traversals that exceed a limit, start again on the pool: they have only read. So do
 //! those that fail, so that errors are worded in one place. The pool goes on with the parsed
-//! script: to parse one twice would cost a tenth of a small write.
+//! script, so that no script is parsed twice.
 
 use std::time::{Duration, Instant};
 

@@ -13,6 +13,7 @@ use varve_gremlin::execute::{Host, Named, Results, SchemaRequest, Source, Transa
 use varve_model::TemporalScope;
 use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
+use varve_session::budget::lanes::aside;
 use varve_view::{Meter, MeterLimits, ViewError};
 
 use super::request::unreadable;
@@ -27,7 +28,6 @@ use crate::rights;
 use crate::route::Action;
 use crate::state::AppState;
 use crate::wire::time::scope as graph_scope;
-use varve_session::budget::lanes::aside;
 
 /// The prefix of a graph's name in the name of its traversal source.
 pub(super) const SOURCE_PREFIX: &str = "__g_";

@@ -20,6 +20,7 @@ use varve_gremlin::parse_script_with;
 use varve_model::TemporalScope;
 use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
+use varve_session::budget::memory;
 use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
 
 use super::host::{SOURCE_PREFIX, SPACE_PREFIX};
@@ -32,7 +33,6 @@ use crate::hugegraph::submit_job;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{Growing, HandlerResult};
-use varve_session::budget::memory;
 
 /// Steps that the script of a job may take.
 const JOB_STEPS_MAX: u64 = 1_000_000_000;

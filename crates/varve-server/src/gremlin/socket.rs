@@ -31,6 +31,7 @@ use varve_graphson::{
     write_response,
 };
 use varve_gremlin::execute::Item;
+use varve_session::budget::admission::{BodyShare, SMALL_BODY_BYTES};
 
 use self::closing::{STOPS, close, reason};
 use self::entrance::Entrance;
@@ -46,7 +47,6 @@ use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::runtime::ConnectionState;
 use crate::service::run_work;
-use varve_session::budget::admission::{BodyShare, SMALL_BODY_BYTES};
 
 /// Requests of one connection in work at a time; further ones wait in the socket.
 const IN_WORK_MAX: usize = 64;

@@ -16,6 +16,7 @@ use varve_graph::schema::Schema;
 use varve_graph::tasks::{NewTask, TaskProgress, TaskSpec, TaskType};
 use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_model::{CommitVersion, TemporalScope};
+use varve_session::budget::memory;
 use varve_traversal::TraversalError;
 use varve_view::{CancelToken, MeterLimits, ViewError};
 
@@ -28,7 +29,6 @@ use crate::respond::HandlerResult;
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 use crate::wire::time::{scope, scope_of};
-use varve_session::budget::memory;
 
 use parameters::{Given, Parameters};
 use run::{ALGORITHMS, Algorithm, Job};

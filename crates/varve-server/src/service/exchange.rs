@@ -9,6 +9,7 @@ use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, Version};
 use varve_auth::Principal;
+use varve_session::budget::admission::BodyShare;
 
 use super::{ConnectionService, Counted, HttpResponse};
 use crate::access;
@@ -31,7 +32,6 @@ use crate::state::{AppState, WorkerHandle};
 use crate::tls::{ClientCertificate, Tls};
 use crate::upgrade;
 use crate::user_limits::UserTurn;
-use varve_session::budget::admission::BodyShare;
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 pub(super) const COMPRESS_INLINE_BYTES: usize = 128 * 1024;

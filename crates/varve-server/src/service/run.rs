@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use varve_session::budget::lanes::Turn;
 use varve_view::CancelToken;
 
 use crate::body;
@@ -19,7 +20,6 @@ use crate::request::RequestContext;
 use crate::respond::HandlerResult;
 use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::state::AppState;
-use varve_session::budget::lanes::Turn;
 
 /// Bodies up to this size are read in place where the handler runs in place; larger ones on the
 /// pool.

@@ -9,6 +9,7 @@ use varve_graph::read::View;
 use varve_graph::schema::{Schema, SchemaKind};
 use varve_kv::Flow;
 use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
+use varve_session::budget::lanes::yield_to_others;
 use varve_view::{CancelToken, GraphView as _, Meter};
 
 use super::ask::{Ask, gone, graph_id, kept};
@@ -16,7 +17,6 @@ use crate::errors::ApiError;
 use crate::explore::output::{element_members, element_ref};
 use crate::explore::read_request::write_instant;
 use crate::json::JsonWriter;
-use varve_session::budget::lanes::yield_to_others;
 
 /// Bytes of lines after which an answer ends, with the end of the current commit.
 const LINES_BYTES: usize = 4 * 1024 * 1024;

@@ -16,6 +16,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use varve_auth::Proof;
 use varve_graphson::{Format, Response, request_id};
+use varve_session::budget::admission::BodyShare;
 
 use super::closing::{Farewell, NO_LOGIN, STOPS, TOO_MUCH, reason};
 use super::metered::Metered;
@@ -25,7 +26,6 @@ use crate::gremlin::message::Ask;
 use crate::gremlin::status::{self, Refusal};
 use crate::identity::{self, Identity};
 use crate::request::RequestContext;
-use varve_session::budget::admission::BodyShare;
 
 /// The identity of a connection's client, and its login.
 pub(super) struct Entrance {

@@ -10,6 +10,7 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use varve_session::budget::admission::{BodyShare, SMALL_BODY_BYTES};
 
 use super::Incoming;
 use super::fragments::Fragments;
@@ -18,7 +19,6 @@ use crate::errors::ApiError;
 use crate::route::Class;
 use crate::runtime::ConnectionState;
 use crate::state::WorkerHandle;
-use varve_session::budget::admission::{BodyShare, SMALL_BODY_BYTES};
 
 /// Bytes that an unauthenticated client may have sent and not got answered.
 const STRANGER_BYTES_MAX: usize = 64 * 1024;
