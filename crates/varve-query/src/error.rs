@@ -31,10 +31,13 @@ pub enum QueryError {
     /// A `fail()` step was reached.
     #[error("{0}")]
     Fail(String),
-    /// A script failed with this exception, which clients know by its Java or Groovy name.
+    /// The graph does not allow the change.
+    #[error("{0}")]
+    NotAllowed(String),
+    /// The language of the query raised an error, which has a name there.
     #[error("{message}")]
     Script {
-        /// The class of the exception.
+        /// The name of the error in the language.
         exception: Cow<'static, str>,
         /// What happened.
         message: String,
@@ -87,7 +90,7 @@ impl QueryError {
         ))
     }
 
-    /// A script that failed with this exception.
+    /// An error of the language, by its name there.
     pub fn script(exception: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::Script {
             exception: exception.into(),
@@ -103,6 +106,7 @@ impl QueryError {
             | Self::Unbound(_)
             | Self::Cast { .. }
             | Self::Arithmetic(_)
+            | Self::NotAllowed(_)
             | Self::Script { .. } => "VRV-QUERY",
             Self::Fail(_) => "VRV-QUERY-FAIL",
             Self::View(ViewError::NoIndex(_)) => "VRV-NO-INDEX",

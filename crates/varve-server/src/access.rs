@@ -1,21 +1,21 @@
 //! The one place that decides whether a request may do what its route declares ([`crate::Access`]).
 //!
 //! It looks at scope, action and graph, never at the text of a path. [`check`] runs between the
-//! router and everything else, before a body is read. [`check_decided`] runs for a query whose
-//! handler has found that it writes.
+//! router and everything else, before a body is read. The action of a query is known once its handler
+//! has parsed it ([`crate::RequestContext::decide`]).
 
 use std::net::IpAddr;
 
 use http::request::Parts;
 
 use varve_auth::{Permission, ResourceType};
+use varve_session::Identity;
 
 use crate::errors::ApiError;
-use crate::identity::Identity;
 use crate::origin;
-use crate::rights::{self, Needs};
+use crate::rights::Needs;
 use crate::route::{Action, Class, Route, Scope};
-use crate::state::{AppState, Door, LockedGraphs};
+use crate::state::{AppState, Door};
 
 /// The pattern of the white list's routes.
 const WHITE_LIST: &str = "whiteiplist";
@@ -38,7 +38,7 @@ pub(crate) fn check(
     check_open(state, route)?;
     match graph {
         Some(graph) if route.access.scope == Scope::Graph && !route.keeps_content => {
-            check_decided(state, route.access.action, graph)
+            Ok(state.database().check_action(route.access.action, graph)?)
         }
         _ => Ok(()),
     }
@@ -77,75 +77,25 @@ pub(crate) fn check_identity(
     let is_allowed = match route.needs {
         Needs::Nothing => true,
         Needs::User => !matches!(identity, Identity::Unknown),
-        Needs::Scripts => identity.may_run_scripts(),
-        Needs::Graph(rights) => return identity.check(graph.unwrap_or_default(), rights),
-        Needs::OneOf(rights) => return identity.check_one(graph.unwrap_or_default(), rights),
+        Needs::Scripts => identity.may_query(),
+        Needs::Graph(rights) => return Ok(identity.check(graph.unwrap_or_default(), rights)?),
+        Needs::OneOf(rights) => return Ok(identity.check_one(graph.unwrap_or_default(), rights)?),
         Needs::Elements(rights) => {
-            return identity.check_elements(graph.unwrap_or_default(), rights);
+            return Ok(identity.check_elements(graph.unwrap_or_default(), rights)?);
         }
         Needs::Repository(rights) => {
             let graph = state.repository_graph();
-            return identity.check(graph.unwrap_or_default(), rights);
+            return Ok(identity.check(graph.unwrap_or_default(), rights)?);
         }
         Needs::Metrics => {
-            return identity.check(SERVER, &[(Permission::Read, ResourceType::Metrics)]);
+            let needed = &[(Permission::Read, ResourceType::Metrics)];
+            return Ok(identity.check(SERVER, needed)?);
         }
         Needs::Administrator => identity.is_administrator(),
     };
     match is_allowed {
         true => Ok(()),
         false => Err(ApiError::forbidden("User not authorized.")),
-    }
-}
-
-/// 403 if the client may take this action on no part of the graph. The client's view and policy
-/// decide about each element.
-pub(crate) fn check_query(
-    identity: &Identity,
-    action: Action,
-    graph: &str,
-) -> Result<(), ApiError> {
-    match action {
-        Action::Read | Action::Query => identity.check_elements(graph, rights::GREMLIN_READS),
-        Action::Write => {
-            identity.check_elements(graph, rights::GREMLIN_READS)?;
-            identity.check_one(graph, rights::ELEMENTS_CHANGED)
-        }
-        Action::Schema | Action::Administer => {
-            identity.check(graph, rights::GREMLIN_CHANGES_SCHEMA)
-        }
-    }
-}
-
-/// Refuses to change a read-only graph.
-pub(crate) fn check_decided(state: &AppState, action: Action, graph: &str) -> Result<(), ApiError> {
-    match action.changes() {
-        true => check_not_of_repository(state, graph),
-        false => Ok(()),
-    }
-}
-
-/// 403 if this is the graph of a metadata repository.
-pub(crate) fn check_not_of_repository(state: &AppState, graph: &str) -> Result<(), ApiError> {
-    match state.repository_graph() {
-        Some(own) if own == graph => Err(ApiError::forbidden(format!(
-            "The graph '{graph}' belongs to the metadata repository and can only be read here"
-        ))),
-        _ if is_locked(state, graph) => Err(ApiError::forbidden(format!(
-            "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
-             (omrs.unlock_graphs)"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-fn is_locked(state: &AppState, graph: &str) -> bool {
-    match state.locked_graphs() {
-        LockedGraphs::These(names) => names.iter().any(|locked| locked == graph),
-        LockedGraphs::WithRepositories => {
-            let graph = state.graphs().get(graph);
-            graph.is_ok_and(|graph| graph.deriver().is_some())
-        }
     }
 }
 

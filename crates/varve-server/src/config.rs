@@ -2,20 +2,19 @@
 //!
 //! A plain struct. Files, environment and flags are layered over it by the binary.
 
+mod session;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use varve_auth::AuthOptions;
 
-use varve_session::budget::admission::Limits;
-use varve_session::budget::lanes::PoolOptions;
-
-use crate::audit::AuditLevel;
 use crate::explore::{ChangesConfig, ExploreConfig};
 use crate::forwarded::{ForwardedHeader, Proxies};
 use crate::section;
 use crate::tls::TlsConfig;
+use varve_session::audit::AuditLevel;
 
 /// One mebibyte.
 const MIB: usize = 1024 * 1024;
@@ -459,27 +458,6 @@ impl ServerConfig {
             (0, true) => WAITING_THREADS,
             (0, false) => (2 * cores()).max(4),
             (threads, _) => threads,
-        }
-    }
-
-    /// The limits of the budgets of requests.
-    pub(crate) fn admission_limits(&self) -> Limits {
-        Limits {
-            reads: (self.max_reads_in_flight, self.max_read_request_bytes),
-            writes: (self.max_writes_in_flight, self.max_write_request_bytes),
-            waiting_max: self.max_waiting_requests,
-            wait: self.admission_wait(),
-            retry_after_seconds: self.retry_after_seconds,
-        }
-    }
-
-    /// The sizes of the pool. `reads_wait`: its work mostly waits for a network.
-    pub(crate) fn pool_options(&self, reads_wait: bool) -> PoolOptions {
-        PoolOptions {
-            threads: self.blocking_thread_count(reads_wait),
-            queue: self.blocking_queue,
-            wait: self.admission_wait(),
-            retry_after_seconds: self.retry_after_seconds,
         }
     }
 

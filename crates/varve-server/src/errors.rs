@@ -351,9 +351,8 @@ impl ApiError {
 
     /// 503 without `Retry-After`: a client has cancelled the query.
     #[track_caller]
-    pub(crate) fn cancelled() -> Self {
+    pub(crate) fn cancelled(message: impl Into<Cow<'static, str>>) -> Self {
         let exception = "jakarta.ws.rs.ServiceUnavailableException";
-        let message = "The query was cancelled";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message)
             .with_cause(CANCELLED)
             .with_code(CANCELLED)

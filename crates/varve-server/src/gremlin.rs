@@ -9,39 +9,32 @@ mod answer;
 mod brief;
 mod driver;
 mod evaluate;
+mod graphs;
 mod host;
 mod http;
 mod job;
 mod message;
 mod parts;
+mod prepared;
 mod reading;
 mod request;
 mod scripting;
 mod session;
 mod socket;
 mod status;
-mod transaction;
 mod weight;
 mod wire;
 
-use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::respond::HandlerResult;
 use crate::rights::{self, Needs};
 use crate::route::{Handler, Parameter, Route, Scope};
-use crate::state::Features;
-use host::Names;
+use graphs::Names;
 use request::GremlinRequest;
 use varve_gremlin::execute::Environment;
 
 pub(crate) use job::GremlinJobs;
-pub(crate) use transaction::TransactionLimits;
-
-/// Adds the limits of transactions and sessions to a server.
-pub(crate) fn add_to(features: &mut Features, config: &ServerConfig) {
-    features.add(TransactionLimits::new(&config.gremlin));
-}
 
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
@@ -102,7 +95,7 @@ fn graph_of(context: &RequestContext) -> Option<String> {
         true => GremlinRequest::of_query(context.query().ok()?).ok()?,
         false => GremlinRequest::of_body(context.body()).ok()?,
     };
-    Names::of(context).graph_named(&request.aliases, "g").ok()
+    Names::of(context).graph_named(&request.aliases, "g")
 }
 
 /// A random UUID of version 4.

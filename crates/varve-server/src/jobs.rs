@@ -13,8 +13,8 @@ use varve_session::budget::memory;
 use crate::config::ServerConfig;
 use crate::gremlin::GremlinJobs;
 use crate::hugegraph::Algorithms;
-use crate::identity::Identity;
 use crate::rights;
+use varve_session::Identity;
 
 /// How often a job checks, while the server starts, whether owners can be checked yet.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
@@ -106,8 +106,7 @@ fn owner_check(auth: &Arc<Auth>) -> Arc<OwnerCheck> {
             TaskType::Gremlin => rights::GREMLIN_JOB,
             _ => rights::ALGORITHM,
         };
-        let checked = Identity::User(user).check(graph, needed);
-        checked.map_err(|error| denied(error.message()))
+        Ok(Identity::User(user).check(graph, needed)?)
     })
 }
 

@@ -28,8 +28,6 @@ fn status_place(status: StatusCode) -> usize {
 /// The registry of one server.
 pub struct Metrics {
     shards: Box<[Shard]>,
-    /// Panics caught in handlers.
-    pub panics: AtomicU64,
     /// Requests forwarded to the servers that lead their graphs.
     pub forwarded: AtomicU64,
     /// Connections accepted.
@@ -40,8 +38,6 @@ pub struct Metrics {
     pub tls_handshakes_failed: AtomicU64,
     /// Connections closed because they were slow or idle, or because their client was gone.
     pub connections_cut: AtomicU64,
-    /// Reads whose clients were gone before the answer was ready.
-    pub reads_abandoned: AtomicU64,
     /// Failed attempts to accept a connection, for example without free file descriptors.
     pub accept_errors: AtomicU64,
 }
@@ -121,13 +117,11 @@ impl Metrics {
         let shard = || (0..=routes).map(|_| RouteStats::default()).collect();
         Self {
             shards: (0..threads).map(|_| shard()).collect(),
-            panics: AtomicU64::new(0),
             forwarded: AtomicU64::new(0),
             connections_accepted: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
             tls_handshakes_failed: AtomicU64::new(0),
             connections_cut: AtomicU64::new(0),
-            reads_abandoned: AtomicU64::new(0),
             accept_errors: AtomicU64::new(0),
         }
     }

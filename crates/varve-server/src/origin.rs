@@ -18,6 +18,9 @@ use http::{HeaderMap, Method, Uri, Version};
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 
+/// Longest `X-Request-Id` that is kept.
+const REQUEST_ID_BYTES_MAX: usize = 128;
+
 /// The relation between a page and the requested server, as the browser reports it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -270,6 +273,13 @@ impl<'a> Authority<'a> {
         let mut names = config.public_names.iter();
         names.any(|name| name.eq_ignore_ascii_case(self.name))
     }
+}
+
+/// The client's id for its request, if it is a text that is not too long.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    let id = headers.get("x-request-id")?.to_str().ok()?;
+    let is_kept = !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX;
+    is_kept.then_some(id)
 }
 
 #[cfg(test)]

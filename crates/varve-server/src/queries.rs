@@ -6,20 +6,22 @@
 //! and cancel their own requests, and jobs by the rules of tasks; an administrator sees and cancels
 //! all. Each server lists its own.
 
-mod running;
-
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{HeaderName, Method, StatusCode, Uri};
+use parking_lot::Mutex;
 use varve_auth::Principal;
 use varve_graph::tasks::{Task, TaskId, TaskQuery, TaskStatus, TaskType};
 use varve_model::Instant as WallInstant;
 use varve_model::time::{Clock as _, SystemClock};
+use varve_session::Identity;
+use varve_session::budget::running::{Listing, Running, Shown};
 
-pub(crate) use self::running::{Queries, Running, Slow, SlowRequests};
 use crate::errors::ApiError;
 use crate::hugegraph::Sight;
-use crate::identity::Identity;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{HandlerResult, Response};
@@ -31,6 +33,12 @@ use crate::wire::time::instant_text;
 
 /// Characters of a query that are shown.
 const TEXT_MAX: usize = 1_000;
+/// A name that a client gives to a request, so that it can cancel it.
+const TAG: HeaderName = HeaderName::from_static("varve-query-tag");
+/// The longest tag, in bytes.
+const TAG_BYTES_MAX: usize = 64;
+/// Slow requests that are remembered.
+const SLOW_MAX: usize = 200;
 /// The largest body that is parsed for its script, in bytes; of a larger one the start is shown.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 /// The prefix of a task's id in the list.
@@ -57,33 +65,83 @@ pub(crate) static ROUTES: &[Route] = &[
 fn write_running(running: &Running, json: &mut JsonWriter) {
     json.begin_object();
     json.key("id").string(&running.id.to_string());
-    json.key("kind").string(running.route.category);
-    write_who(json, running.graph.as_deref(), running.user.as_deref());
-    json.key("method").string(running.method.as_str());
-    json.key("path").string(running.uri.path());
+    json.key("kind").string(running.listing.kind);
+    write_who(
+        json,
+        running.listing.graph.as_deref(),
+        running.user.as_deref(),
+    );
+    json.key("method").string(running.listing.shown.method());
+    json.key("path").string(running.listing.shown.path());
     optional(json, "text", text_of(running).as_deref());
     write_instant(json, "started_at", running.at);
     json.key("elapsed_ms")
         .unsigned(millis(running.began.elapsed()));
-    optional(json, "tag", running.tag.as_deref());
+    optional(json, "tag", running.listing.tag.as_deref());
     json.end_object();
 }
 
-/// The query: the script of a body that has one, else the body or the parameters.
+/// The beginning of the query's text.
 fn text_of(running: &Running) -> Option<String> {
-    let script = || {
-        if running.body.len() > BODY_BYTES_MAX {
-            return None;
-        }
-        let body: serde_json::Value = serde_json::from_slice(&running.body).ok()?;
-        Some(body.get("gremlin")?.as_str()?.to_owned())
-    };
-    let beginning = running.body.get(..running.body.len().min(BODY_BYTES_MAX))?;
-    let text = match running.body.is_empty() {
-        true => running.uri.query()?.to_owned(),
-        false => script().unwrap_or_else(|| String::from_utf8_lossy(beginning).into_owned()),
-    };
+    let text = running.listing.shown.text()?;
     Some(text.chars().take(TEXT_MAX).collect())
+}
+
+/// A request over HTTP.
+#[derive(Debug)]
+struct HttpRequest {
+    method: Method,
+    uri: Uri,
+    body: Bytes,
+}
+
+impl Shown for HttpRequest {
+    fn method(&self) -> &str {
+        self.method.as_str()
+    }
+
+    fn path(&self) -> &str {
+        self.uri.path()
+    }
+
+    /// The script of a body that has one, else the body or the parameters.
+    fn text(&self) -> Option<String> {
+        let script = || {
+            if self.body.len() > BODY_BYTES_MAX {
+                return None;
+            }
+            let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
+            Some(body.get("gremlin")?.as_str()?.to_owned())
+        };
+        let beginning = self.body.get(..self.body.len().min(BODY_BYTES_MAX))?;
+        Some(match self.body.is_empty() {
+            true => self.uri.query()?.to_owned(),
+            false => script().unwrap_or_else(|| String::from_utf8_lossy(beginning).into_owned()),
+        })
+    }
+}
+
+/// The entry of a request in the list of running work.
+pub(crate) fn listing(context: &RequestContext) -> Listing {
+    let tag = context.headers().get(TAG);
+    let tag = tag
+        .and_then(|tag| tag.to_str().ok())
+        .filter(|tag| is_tag(tag));
+    Listing {
+        kind: context.route().category,
+        graph: context.graph_in_path().map(str::to_owned),
+        tag: tag.map(str::to_owned),
+        shown: Box::new(HttpRequest {
+            method: context.method().clone(),
+            uri: context.uri().clone(),
+            body: context.body().clone(),
+        }),
+    }
+}
+
+fn is_tag(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=TAG_BYTES_MAX).contains(&text.len()) && text.bytes().all(is_part)
 }
 
 fn millis(time: Duration) -> u64 {
@@ -111,7 +169,7 @@ fn list(context: &RequestContext) -> HandlerResult {
     let state = context.state();
     let mut json = JsonWriter::with_capacity(1_024);
     json.begin_object().key("queries").begin_array();
-    for running in state.queries().seen_by(context.identity()) {
+    for running in state.database().running.seen_by(context.identity()) {
         write_running(&running, &mut json);
     }
     for name in state.graphs().names() {
@@ -178,9 +236,9 @@ fn cancel(context: &RequestContext) -> HandlerResult {
     if let Some(task) = asked.strip_prefix(TASK) {
         return cancel_job(context.state(), identity, task);
     }
-    let seen = context.state().queries().seen_by(identity);
+    let seen = context.state().database().running.seen_by(identity);
     let is_asked = |running: &&Arc<Running>| {
-        running.tag.as_deref() == Some(asked) || running.id.to_string() == asked
+        running.listing.tag.as_deref() == Some(asked) || running.id.to_string() == asked
     };
     let found: Vec<_> = seen.iter().filter(is_asked).collect();
     for running in &found {
@@ -247,4 +305,39 @@ fn graph_of(state: &AppState, slow: &Slow) -> Option<String> {
     let is_of_graph = state.router().parameter_names(index).first() == Some(&"graph");
     let graph = captures.first().filter(|_| is_of_graph);
     graph.map(|graph| graph.text(path).to_owned())
+}
+
+/// A request that was slow.
+#[derive(Debug)]
+pub(crate) struct Slow {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) user: Option<Arc<Principal>>,
+    pub(crate) status: StatusCode,
+    pub(crate) elapsed: Duration,
+}
+
+/// The last slow requests, oldest first, each with when it ended.
+#[derive(Debug, Default)]
+pub(crate) struct SlowRequests(Mutex<VecDeque<(WallInstant, Slow)>>);
+
+impl SlowRequests {
+    pub(crate) fn note(&self, slow: Slow) {
+        let mut all = self.0.lock();
+        if all.len() == SLOW_MAX {
+            all.pop_front();
+        }
+        all.push_back((SystemClock.now(), slow));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_short_words() {
+        assert!(is_tag("a-1_b.C") && is_tag(&"x".repeat(TAG_BYTES_MAX)));
+        assert!(!is_tag("") && !is_tag("a b") && !is_tag(&"x".repeat(TAG_BYTES_MAX + 1)));
+    }
 }

@@ -5,28 +5,32 @@ use std::cell::{OnceCell, RefCell};
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use tokio::sync::OwnedSemaphorePermit;
-use varve_graph::Graph;
+use varve_graph::read::View;
 use varve_graph::registry::ServedGraph;
+use varve_graph::{Graph, GraphError};
+use varve_model::TemporalScope;
+use varve_session::audit::{self, Entry};
 use varve_session::budget::admission::BodyShare;
-use varve_session::budget::lanes::{Turn, yield_to_others};
-use varve_view::CancelToken;
+use varve_session::budget::lanes::Turn;
+use varve_session::{Identity, Session};
+use varve_view::{AccessPolicy, CancelToken};
 
 use crate::access;
-use crate::audit::{self, Entry};
 use crate::errors::ApiError;
-use crate::identity::{self, Identity};
+use crate::identity::ClientProof;
+use crate::origin;
 use crate::path;
-use crate::queries::Running;
 use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
 use crate::state::{AppState, WorkerHandle};
+use crate::tls::ClientCertificate;
 
 /// A request whose head was checked and whose body has arrived, decompressed.
 #[derive(Debug)]
@@ -40,18 +44,12 @@ pub struct RequestContext {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) query: OnceCell<Query>,
-    pub(crate) deadline: Instant,
-    /// Whether its work has begun; `None` for work that runs in place and ends there.
-    pub(crate) turn: Option<Arc<Turn>>,
-    /// Cancelled when nobody waits for the answer any more; `None` for writes and for work that
-    /// runs in place.
-    pub(crate) cancel: Option<CancelToken>,
-    /// Its entry in the list of running requests; `None` as for `cancel`.
-    pub(crate) running: Option<Arc<Running>>,
+    /// The client and its work on the graphs.
+    pub(crate) session: Session,
     /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
-    /// The client's identity.
-    pub(crate) identity: Identity,
+    /// The certificate by which the client is authenticated; `None` if it is not, or otherwise.
+    pub(crate) certificate: Option<Arc<ClientCertificate>>,
     /// The client's address.
     pub(crate) address: IpAddr,
     /// Receives the name of a login for the audit trail; `None` without one.
@@ -77,12 +75,9 @@ impl RequestContext {
             headers: self.headers.clone(),
             body: self.body.clone(),
             query: OnceCell::new(),
-            deadline,
-            turn: None,
-            cancel: None,
-            running: None,
+            session: self.session.again(deadline),
             is_http2: self.is_http2,
-            identity: self.identity.clone(),
+            certificate: self.certificate.clone(),
             address: self.address,
             login: self.login.clone(),
             body_share: BodyShare::default(),
@@ -115,12 +110,12 @@ impl RequestContext {
 
     /// The client's identity.
     pub(crate) fn identity(&self) -> &Identity {
-        &self.identity
+        self.session.identity()
     }
 
     /// The server's state and the client's identity.
     pub(crate) fn client(&self) -> (&AppState, &Identity) {
-        (self.state(), &self.identity)
+        (self.state(), self.identity())
     }
 
     /// Records the user name of a login for the audit trail.
@@ -136,15 +131,15 @@ impl RequestContext {
             return;
         };
         audit.note(&Entry {
-            user: self.identity.user().map(|user| user.name.as_str()),
+            user: self.identity().user().map(|user| user.name.as_str()),
             login: None,
-            request: audit::request_id(&self.headers),
+            request: origin::request_id(&self.headers),
             address: self.address,
             method: self.method.as_str(),
             route: Some(self.route().pattern),
             action,
             graph,
-            status,
+            status: status.as_u16(),
         });
     }
 
@@ -152,11 +147,11 @@ impl RequestContext {
     /// valid, 403 if it may not use the route any more.
     pub(crate) fn renew_identity(&mut self) -> Result<(), ApiError> {
         access::check_address(self.state(), self.route(), self.address)?;
-        self.identity = identity::renewed(self.state(), &self.headers, &self.identity)?;
+        self.session.identity = self.proof().renewed(self.state(), self.identity())?;
         access::check_identity(
             self.state(),
             self.route(),
-            &self.identity,
+            self.identity(),
             self.graph_in_path(),
         )
     }
@@ -168,17 +163,22 @@ impl RequestContext {
         still_allowed(
             self.state(),
             self.route(),
-            (&self.headers, &self.identity),
+            (&self.proof(), self.identity()),
             graph,
         )
+    }
+
+    /// What the client has proved its identity with.
+    fn proof(&self) -> ClientProof {
+        ClientProof::of(&self.headers, self.certificate.as_ref())
     }
 
     /// The same as a function for other threads.
     pub(crate) fn still_allowed(&self) -> impl Fn() -> Result<(), ApiError> + Send + Sync + use<> {
         let (state, route) = (self.shared_state(), self.route());
-        let (headers, identity) = (self.headers.clone(), self.identity.clone());
+        let (proof, identity) = (self.proof(), self.identity().clone());
         let graph = self.graph_in_path().map(str::to_owned);
-        move || still_allowed(&state, route, (&headers, &identity), graph.as_deref())
+        move || still_allowed(&state, route, (&proof, &identity), graph.as_deref())
     }
 
     /// The route that was found.
@@ -227,11 +227,6 @@ impl RequestContext {
     /// [`RequestContext::graph`].
     pub(crate) fn served(&self) -> Result<Arc<ServedGraph>, ApiError> {
         Ok(self.worker.served(self.graph_name())?)
-    }
-
-    /// The graph of that name, as [`RequestContext::served`].
-    pub(crate) fn served_named(&self, name: &str) -> Result<Arc<ServedGraph>, ApiError> {
-        Ok(self.worker.served(name)?)
     }
 
     /// Whether the path began with `/graphspaces/DEFAULT/`.
@@ -301,57 +296,50 @@ impl RequestContext {
 
     /// The instant after which the request is given up. Long work checks it regularly.
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        self.session.deadline
     }
 
     /// Whether the request's work has begun. A request without a turn gets a new one, which nobody
     /// else uses.
     pub(crate) fn turn(&self) -> Arc<Turn> {
-        let given = self.turn.as_ref().map(Arc::clone);
-        given.unwrap_or_else(|| Turn::until(self.deadline))
+        self.session.turn()
     }
 
     /// Sets the action of a query on this graph, after its handler has parsed it and before it
     /// changes anything. 403 if the client may not take it.
     pub fn decide(&self, action: Action, graph: &str) -> Result<(), ApiError> {
         debug_assert_eq!(self.route().access.action, Action::Query);
-        access::check_query(&self.identity, action, graph)?;
-        access::check_decided(self.state(), action, graph)?;
-        if let Some(turn) = self.turn.as_ref().filter(|_| action.changes()) {
-            turn.will_change();
-        }
-        Ok(())
+        Ok(self.session.decide(action, graph)?)
+    }
+
+    /// The client's policy for the elements of a graph; `None` = everything is allowed.
+    pub(crate) fn access_to(&self, served: &ServedGraph) -> Option<Arc<AccessPolicy>> {
+        self.session.access_to(served)
+    }
+
+    /// The client's view of a graph at a point of both times.
+    pub(crate) fn view(
+        &self,
+        served: &ServedGraph,
+        scope: TemporalScope,
+    ) -> Result<View, GraphError> {
+        self.session.view(served, scope)
     }
 
     /// The 503 for a request that was given up: a client has cancelled it, or its time is over.
     pub(crate) fn too_late(&self) -> ApiError {
-        self.too_late_after(self.state().time_limit(self.route()))
-    }
-
-    /// [`RequestContext::too_late`] for work whose own time limit may be shorter.
-    pub(crate) fn too_late_after(&self, limit: Duration) -> ApiError {
-        if self.running.as_ref().is_some_and(|own| own.is_cancelled()) {
-            return ApiError::cancelled();
-        }
-        let limit = limit.min(self.state().time_limit(self.route()));
-        self.state().timed_out(limit)
+        self.session.too_late().into()
     }
 
     /// The token that ends a long read once nobody waits for its answer.
     pub(crate) fn cancel_token(&self) -> CancelToken {
-        self.cancel.clone().unwrap_or_default()
+        self.session.cancel_token()
     }
 
     /// For loops in long work: lets short reads run first. 503 once the request's time is over or
     /// nobody waits for its answer.
     pub fn check_deadline(&self) -> Result<(), ApiError> {
-        yield_to_others();
-        let is_cancelled = self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
-        if !is_cancelled && Instant::now() < self.deadline {
-            Ok(())
-        } else {
-            Err(self.too_late())
-        }
+        Ok(self.session.check_deadline()?)
     }
 }
 
@@ -360,10 +348,10 @@ impl RequestContext {
 fn still_allowed(
     state: &AppState,
     route: &Route,
-    (headers, before): (&HeaderMap, &Identity),
+    (proof, before): (&ClientProof, &Identity),
     graph: Option<&str>,
 ) -> Result<(), ApiError> {
-    let now = identity::renewed(state, headers, before)?;
+    let now = proof.renewed(state, before)?;
     access::check_identity(state, route, &now, graph)?;
     match before.user().zip(now.user()) {
         Some((before, now)) if !now.rights.contain(&before.rights) => {

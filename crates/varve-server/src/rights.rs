@@ -4,9 +4,7 @@
 //! administrators only. [`crate::access`] decides.
 
 use varve_auth::{Permission, ResourceType};
-
-/// A permission on all resources of a type.
-pub type Right = (Permission, ResourceType);
+pub use varve_session::principal::rights::Right;
 
 /// The rights that a route needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,29 +103,6 @@ pub(crate) const GREMLIN_JOB: &[Right] = &[
     (Write, T::Edge),
     (Delete, T::Vertex),
     (Delete, T::Edge),
-    (Read, T::Schema),
-    (Write, T::Schema),
-    (Delete, T::Schema),
-];
-
-/// For a traversal that reads.
-pub(crate) const GREMLIN_READS: &[Right] =
-    &[(Execute, T::Gremlin), (Read, T::Vertex), (Read, T::Edge)];
-
-/// For a script that reads the schema: it sees all of it.
-pub(crate) const GREMLIN_READS_SCHEMA: &[Right] = &[(Execute, T::Gremlin), (Read, T::Schema)];
-
-/// A traversal that changes elements also needs one of these.
-pub(crate) const ELEMENTS_CHANGED: &[Right] = &[
-    (Write, T::Vertex),
-    (Write, T::Edge),
-    (Delete, T::Vertex),
-    (Delete, T::Edge),
-];
-
-/// For a script that changes the schema.
-pub(crate) const GREMLIN_CHANGES_SCHEMA: &[Right] = &[
-    (Execute, T::Gremlin),
     (Read, T::Schema),
     (Write, T::Schema),
     (Delete, T::Schema),

@@ -17,11 +17,14 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request, Uri};
 use http_body::Body as _;
 use hyper::body::Incoming;
+use varve_session::Identity;
 use varve_session::budget::admission::SMALL_BODY_BYTES;
+use varve_session::principal::PendingLogin;
 
 use crate::access;
 use crate::body;
-use crate::identity::{Claimed, Identity, PendingLogin};
+use crate::errors::ApiError;
+use crate::identity::Claimed;
 use crate::origin;
 use crate::request::RequestContext;
 use crate::respond::{Body, HandlerResult, Response};
@@ -85,7 +88,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
         let (found, identity) = match found {
-            Lookup::Found(found, Claimed::Known(identity)) => (found, identity),
+            Lookup::Found(found, Claimed::Known(identity, _)) => (found, identity),
             Lookup::Found(found, Claimed::Pending(login)) => {
                 return self.log_in(exchange, parts, body, found, login);
             }
@@ -198,14 +201,17 @@ impl ConnectionService {
             let (worker, route) = (&service.worker, found.route);
             exchange.note_login(login.user());
             let line = (parts.method.clone(), parts.uri.clone());
-            let checked = login.finish(&worker.state).await;
+            let checked = login
+                .finish(worker.state.database())
+                .await
+                .map_err(ApiError::from);
             let refused = exchange.refused.take();
             let checked = checked.and_then(|principal| {
                 let identity = Identity::User(principal);
                 exchange.note(&identity);
                 let graph = found.graph(&parts.uri);
                 access::check_identity(&worker.state, route, &identity, graph)?;
-                exchange.turn = worker.state.user_limits.enter(&identity)?;
+                exchange.turn = worker.state.database().user_limits.enter(&identity)?;
                 refused.map_or(Ok(identity), Err)
             });
             let identity = match checked {
@@ -290,7 +296,7 @@ async fn work(
         return Box::pin(sharing::work(state, route, *context, graph)).await;
     }
     // The time limit is for the work; how long a body may take has a limit of its own.
-    context.deadline = Instant::now() + state.time_limit(route);
+    context.session.deadline = Instant::now() + state.time_limit(route);
     run(state, route, context).await
 }
 

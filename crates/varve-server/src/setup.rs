@@ -12,30 +12,33 @@ use varve_graph::registry::GraphLocation;
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
+use varve_session::Database;
 use varve_session::budget::admission::Admission;
 use varve_session::budget::lanes::BlockingPool;
 use varve_session::budget::memory;
+use varve_session::budget::running::RunningWork;
+use varve_session::budget::transactions::TransactionLimits;
+use varve_session::budget::users::UserLimits;
+use varve_session::place::{LockedGraphs, ReadOnlyGraphs};
+use varve_session::principal::{Logins, Policies};
 
 pub use self::error::SetupError;
 use crate::answers::AnswerBudget;
-use crate::audit::{Audit, AuditLevel};
 use crate::config::{AuthConfig, GremlinConfig, ServerConfig, cores};
 use crate::forwarded::Proxies;
-use crate::gremlin::TransactionLimits;
 use crate::health::Health;
 use crate::jobs::{ServerJobs, check_owners};
-use crate::logins::Logins;
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
-use crate::policies::Policies;
-use crate::queries::{Queries, SlowRequests};
+use crate::queries::SlowRequests;
 use crate::route::Route;
 use crate::router::Router;
 use crate::sharing::{self, SharedUsers};
-use crate::state::{AppState, Features, LockedGraphs, serving_threads};
+use crate::state::{AppState, Features, serving_threads};
 use crate::tls::Tls;
-use crate::user_limits::UserLimits;
-use crate::{admin, explore, gremlin, routes};
+use crate::wire::predicate::condition_of_right;
+use crate::{admin, explore, routes};
+use varve_session::audit::{Audit, AuditLevel};
 
 impl AppState {
     /// Sets up the state with graphs in memory: for tests, and to measure the cost of HTTP alone.
@@ -118,46 +121,52 @@ impl AppState {
             features.add(users);
         }
         Ok(Arc::new(Self {
-            admission: Admission::new(&config.admission_limits()),
             answers: AnswerBudget::new(config.max_held_answer_bytes),
             metrics: Metrics::new(serving_threads(&config), router.routes().len()),
             health: Health::default(),
             trace: AtomicBool::new(config.allow_trace),
             stopping: AtomicBool::new(false),
             started: Instant::now(),
-            incidents: AtomicU64::new(0),
             open_connections: AtomicUsize::new(0),
-            query_memory: memory::of_queries(config.max_traversals_held_bytes),
-            policies: Policies::default(),
-            queries: Queries::default(),
             slow_requests: SlowRequests::default(),
             features,
             is_shared: graphs.is_shared(),
-            graphs,
+            database: Arc::new(Database {
+                options: config.session_options(),
+                read_only: ReadOnlyGraphs {
+                    repository: repository_graph,
+                    locked: locked_graphs.into(),
+                },
+                auth,
+                logins: Logins::new(config.login_limits(cores())),
+                policies: Policies::new(condition_of_right),
+                user_limits: UserLimits::new(config.auth.user_options()),
+                admission: Admission::new(&config.admission_limits()),
+                pool,
+                query_memory: memory::of_queries(config.max_traversals_held_bytes),
+                transactions: TransactionLimits::new(config.gremlin.transaction_options()),
+                running: RunningWork::default(),
+                panics: AtomicU64::new(0),
+                graphs,
+            }),
             reads_wait,
-            repository_graph,
-            auth,
             audit,
-            user_limits: UserLimits::new(&config.auth),
             proxies: Proxies::new(&config)?,
             tls,
-            logins: Logins::new(&config, cores()),
-            locked_graphs: locked_graphs.into(),
             waiting: false,
             router,
-            pool,
             config,
         }))
     }
 
     /// Sessions of `/gremlin` open now.
     pub fn gremlin_sessions(&self) -> usize {
-        self.feature::<TransactionLimits>().sessions()
+        self.database.transactions.sessions()
     }
 
     /// Bytes that open transactions and the variables of sessions of `/gremlin` hold now.
     pub fn gremlin_held_bytes(&self) -> usize {
-        self.feature::<TransactionLimits>().held_bytes()
+        self.database.transactions.held().held()
     }
 }
 
@@ -166,7 +175,6 @@ fn features(config: &ServerConfig) -> Features {
     let mut features = Features::default();
     admin::add_to(&mut features);
     explore::add_to(&mut features, config);
-    gremlin::add_to(&mut features, config);
     features
 }
 

@@ -13,7 +13,6 @@ mod peers;
 mod status;
 mod users;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,7 +20,8 @@ use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 use varve_graph::{ErrorKind, Graph, Registry};
-use varve_kv::{Leader, Leadership};
+use varve_kv::Leader;
+use varve_session::place::still_leads;
 
 pub(crate) use self::headers::FORWARDED;
 use self::peers::Failed;
@@ -36,9 +36,6 @@ use crate::route::{Action, Route, Scope};
 use crate::service;
 use crate::state::AppState;
 
-/// The first and the longest wait before a graph's leader is looked up again; each wait doubles.
-const AGAIN_FIRST: Duration = Duration::from_millis(20);
-const AGAIN_LAST: Duration = Duration::from_millis(500);
 /// The interval of checks whether the leader of a forwarded request still leads.
 const STILL_LEADS_EVERY: Duration = Duration::from_millis(200);
 
@@ -86,8 +83,8 @@ pub(crate) async fn work(
 ) -> HandlerResult {
     let deadline = Instant::now() + state.time_limit(route);
     let was_handed_on = context.headers.contains_key(FORWARDED);
-    let mut pause = AGAIN_FIRST;
-    let mut place = known_place(state, &graph).await;
+    let mut search = state.database().place(&graph, deadline);
+    let mut place = search.first().await;
     loop {
         match place {
             // This server leads the users, but has not loaded them yet.
@@ -132,19 +129,10 @@ pub(crate) async fn work(
                 }
             }
             Ok(GraphLocation::Suspended | GraphLocation::Nobody) => {}
-            Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
-                if Instant::now() + pause >= deadline {
-                    return Err(error);
-                }
-            }
-            Err(error) => return Err(error),
+            Err(error) if error.kind == ErrorKind::Busy && search.has_time() => {}
+            Err(error) => return Err(error.into()),
         }
-        if Instant::now() + pause >= deadline {
-            return Err(no_leader(state, &graph));
-        }
-        tokio::time::sleep(pause).await;
-        pause = (2 * pause).min(AGAIN_LAST);
-        place = look(state, &graph).await;
+        place = search.again().await;
     }
 }
 
@@ -164,29 +152,6 @@ fn redirected(state: &AppState, context: &RequestContext, leader: &Leader) -> Ha
     Ok(response.header(LOCATION, location))
 }
 
-fn no_leader(state: &AppState, graph: &str) -> ApiError {
-    let message = format!("No server leads the graph '{graph}' for the moment");
-    ApiError::unavailable(message, state.config().retry_after_seconds)
-}
-
-/// The location of a graph: as known here, else looked up.
-async fn known_place(state: &AppState, graph: &str) -> Result<GraphLocation, ApiError> {
-    match state.graphs().place(graph) {
-        place @ (GraphLocation::Here(_) | GraphLocation::There(_)) => Ok(place),
-        _ => look(state, graph).await,
-    }
-}
-
-async fn look(state: &AppState, graph: &str) -> Result<GraphLocation, ApiError> {
-    let graphs = Arc::clone(state.graphs());
-    let name = graph.to_owned();
-    let place = state.run_blocking(move || graphs.look(&name)).await?;
-    place.map_err(|error| match error.kind {
-        ErrorKind::Elsewhere => no_leader(state, graph),
-        _ => error.into(),
-    })
-}
-
 /// The result of a request that ran here, if it is final. `None` if the request must run again, at
 /// the current leader.
 fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerResult> {
@@ -195,7 +160,7 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
     if turned_away {
         return None;
     }
-    if led.space().lease().leadership == Leadership::Held {
+    if still_leads(led) {
         return Some(result);
     }
     // The read may have missed writes of another leader.
@@ -256,7 +221,7 @@ async fn hand_on(
             return Err(Failed::Unknown);
         }
         let limit = state.time_limit(route);
-        Ok(state.timed_out(limit).to_response(state.trace()))
+        Ok(ApiError::from(state.database().timed_out(limit)).to_response(state.trace()))
     })?;
     match response.status == StatusCode::MISDIRECTED_REQUEST {
         true => Err(Failed::NotBegun),

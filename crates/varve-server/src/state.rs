@@ -5,80 +5,49 @@ mod worker;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use varve_auth::Auth;
-use varve_graph::optimistic::HeldBytes;
 use varve_graph::{Registry, deadline};
+use varve_session::Database;
 use varve_session::budget::admission::Admission;
-use varve_session::budget::lanes::{BlockingPool, Lane, PoolError, Turn};
+use varve_session::budget::lanes::{Lane, Turn};
 
 use crate::answers::AnswerBudget;
-use crate::audit::Audit;
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::forwarded::Proxies;
 use crate::health::{Health, Trouble};
-use crate::logins::Logins;
 use crate::metrics::Metrics;
-use crate::policies::Policies;
-use crate::queries::{Queries, SlowRequests};
+use crate::queries::SlowRequests;
 use crate::route::{Class, Route};
 use crate::router::Router;
 use crate::tls::Tls;
-use crate::user_limits::UserLimits;
+use varve_session::audit::Audit;
 
 pub(crate) use features::Features;
 pub(crate) use worker::{ADMIN_THREADS, Door, WorkerHandle, serving_threads};
 
-/// Graphs of metadata repositories that this server does not serve: they are read-only.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LockedGraphs {
-    /// The graphs with these names.
-    These(Vec<String>),
-    /// Every graph that keeps a repository, checked with each request: on a cluster, the graphs
-    /// that a server leads change.
-    WithRepositories,
-}
-
-impl From<Vec<String>> for LockedGraphs {
-    fn from(names: Vec<String>) -> Self {
-        Self::These(names)
-    }
-}
-
-/// The shared state: configuration, routes, budgets, counters; and the graphs.
+/// The shared state: configuration, routes, counters; and what all sessions share.
 pub struct AppState {
     pub(crate) config: ServerConfig,
     pub(crate) router: Router,
-    pub(crate) admission: Admission,
-    pub(crate) pool: BlockingPool,
+    pub(crate) database: Arc<Database>,
     pub(crate) answers: Arc<AnswerBudget>,
     pub(crate) metrics: Metrics,
     pub(crate) health: Health,
-    pub(crate) graphs: Arc<Registry>,
     pub(crate) reads_wait: bool,
-    pub(crate) repository_graph: Option<String>,
-    pub(crate) auth: Option<Arc<Auth>>,
     pub(crate) audit: Option<Audit>,
-    pub(crate) user_limits: UserLimits,
     pub(crate) tls: Option<Tls>,
     pub(crate) proxies: Proxies,
-    pub(crate) logins: Logins,
-    pub(crate) locked_graphs: LockedGraphs,
     pub(crate) is_shared: bool,
     /// Whether the graphs are not open yet.
     pub(crate) waiting: bool,
     pub(crate) trace: AtomicBool,
     pub(crate) stopping: AtomicBool,
     pub(crate) started: Instant,
-    pub(crate) incidents: AtomicU64,
     pub(crate) open_connections: AtomicUsize,
-    /// The memory budget that all queries share.
-    pub(crate) query_memory: Arc<HeldBytes>,
-    pub(crate) policies: Policies,
-    pub(crate) queries: Queries,
     pub(crate) slow_requests: SlowRequests,
     pub(crate) features: Features,
 }
@@ -99,9 +68,14 @@ impl AppState {
         &self.router
     }
 
+    /// What all sessions share.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
     /// The graphs.
     pub fn graphs(&self) -> &Arc<Registry> {
-        &self.graphs
+        &self.database.graphs
     }
 
     /// Whether reads of graphs wait for a network, so that a serving thread must not do them.
@@ -112,7 +86,7 @@ impl AppState {
     /// The graph of the metadata repository, if this server serves one. Only the repository may
     /// change it.
     pub(crate) fn repository_graph(&self) -> Option<&str> {
-        self.repository_graph.as_deref()
+        self.database.read_only.repository.as_deref()
     }
 
     /// A feature that every server has.
@@ -128,22 +102,12 @@ impl AppState {
 
     /// The authentication of clients; `None` where it is off.
     pub fn auth(&self) -> Option<&Arc<Auth>> {
-        self.auth.as_ref()
+        self.database.auth.as_ref()
     }
 
     /// The audit trail, if there is one.
     pub(crate) fn audit(&self) -> Option<&Audit> {
         self.audit.as_ref()
-    }
-
-    /// The limit of concurrent password checks.
-    pub(crate) fn logins(&self) -> &Logins {
-        &self.logins
-    }
-
-    /// The read-only graphs of other metadata repositories.
-    pub(crate) fn locked_graphs(&self) -> &LockedGraphs {
-        &self.locked_graphs
     }
 
     /// Whether the graphs are not open yet.
@@ -158,7 +122,7 @@ impl AppState {
 
     /// The budgets.
     pub fn admission(&self) -> &Admission {
-        &self.admission
+        &self.database.admission
     }
 
     /// The budget of answers.
@@ -174,11 +138,6 @@ impl AppState {
             self.answers.bytes()
         );
         ApiError::unavailable(message, self.config.retry_after_seconds)
-    }
-
-    /// The pool for long work.
-    pub fn pool(&self) -> &BlockingPool {
-        &self.pool
     }
 
     /// The counters.
@@ -221,24 +180,9 @@ impl AppState {
         self.open_connections.load(Ordering::Relaxed)
     }
 
-    /// The running requests that can be cancelled.
-    pub(crate) fn queries(&self) -> &Queries {
-        &self.queries
-    }
-
     /// The last slow requests.
     pub(crate) fn slow_requests(&self) -> &SlowRequests {
         &self.slow_requests
-    }
-
-    /// The compiled policies of users.
-    pub(crate) fn policies(&self) -> &Policies {
-        &self.policies
-    }
-
-    /// The memory budget that all queries share.
-    pub(crate) fn query_memory(&self) -> &Arc<HeldBytes> {
-        &self.query_memory
     }
 
     /// Bytes of answers that are held until clients have taken them.
@@ -283,7 +227,7 @@ impl AppState {
     {
         let limit = self.config.graph_change_timeout();
         let turn = Turn::until(Instant::now() + limit);
-        self.in_lane(lane, &turn, limit, work).await
+        Ok(self.database.in_lane(lane, (&turn, limit), work).await?)
     }
 
     /// Runs a request's work on the pool in its turn. Within the work, waits for other commits end
@@ -300,26 +244,8 @@ impl AppState {
     {
         let limit = self.time_limit(route);
         let work = move || deadline::until(deadline, work);
-        self.in_lane(Lane::of(route.class), turn, limit, work).await
-    }
-
-    async fn in_lane<T, F>(
-        &self,
-        lane: Lane,
-        turn: &Arc<Turn>,
-        limit: Duration,
-        work: F,
-    ) -> Result<T, ApiError>
-    where
-        T: Send + 'static,
-        F: FnOnce() -> T + Send + 'static,
-    {
-        match self.pool.run(lane, turn, work).await {
-            Ok(value) => Ok(value),
-            Err(PoolError::Busy(busy)) => Err(busy.into()),
-            Err(PoolError::NotBegun) => Err(self.timed_out(limit)),
-            Err(PoolError::Panicked(panic)) => Err(self.panicked(&*panic)),
-        }
+        let lane = Lane::of(route.class);
+        Ok(self.database.in_lane(lane, (turn, limit), work).await?)
     }
 
     /// How long a request to that route may take.
@@ -328,30 +254,6 @@ impl AppState {
             true => self.config.graph_change_timeout(),
             false => self.config.request_timeout(),
         }
-    }
-
-    /// The 503 for a request whose time is over.
-    #[track_caller]
-    pub(crate) fn timed_out(&self, limit: Duration) -> ApiError {
-        let limit = limit.as_millis();
-        let message = format!("The request took longer than the limit of {limit} ms");
-        ApiError::unavailable(message, self.config.retry_after_seconds)
-    }
-
-    /// Counts and logs a panic; the 500 for its request names the log line.
-    pub(crate) fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> ApiError {
-        self.metrics.panics.fetch_add(1, Ordering::Relaxed);
-        let text = panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no text".to_owned());
-        let number = self.incidents.fetch_add(1, Ordering::Relaxed);
-        let incident = format!("{:x}-{number}", std::process::id());
-        tracing::error!(incident, panic = text, "a handler panicked");
-        ApiError::internal(format!(
-            "Unexpected failure, see request id {incident} in the server's log"
-        ))
     }
 }
 

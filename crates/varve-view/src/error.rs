@@ -77,8 +77,8 @@ pub struct StoreError {
     pub source: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// The kind of a failure. Each kind has a stable code and maps to one status and exception name of
-/// the REST API (the mapping is `varve-server`'s).
+/// The kind of a failure, from the store to the session. Each kind has a stable code, and each
+/// protocol has one form for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// A value, name or combination that is not accepted; nothing changed.
@@ -120,11 +120,19 @@ pub enum ErrorKind {
     Tombstones,
     /// Stored data is damaged, or the engine failed.
     Storage,
+    /// The client is not authenticated, or its credentials are not valid.
+    Unauthenticated,
+    /// The client sends too many requests, or has failed to log in too often.
+    Throttled,
+    /// A client has cancelled the work.
+    Cancelled,
+    /// A defect of the server, or a failure of the system below it.
+    Internal,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 23] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::Unique,
@@ -144,6 +152,10 @@ impl ErrorKind {
         Self::Elsewhere,
         Self::Tombstones,
         Self::Storage,
+        Self::Unauthenticated,
+        Self::Throttled,
+        Self::Cancelled,
+        Self::Internal,
     ];
 
     /// The stable code of this kind, as documented in `docs/errors.md`.
@@ -169,6 +181,10 @@ impl ErrorKind {
             Self::Elsewhere => "VRV-ELSEWHERE",
             Self::Tombstones => "VRV-TOMBSTONES",
             Self::Storage => "VRV-STORAGE",
+            Self::Unauthenticated => "VRV-UNAUTHENTICATED",
+            Self::Throttled => "VRV-TOO-MANY-REQUESTS",
+            Self::Cancelled => "VRV-CANCELLED",
+            Self::Internal => "VRV-INTERNAL",
         }
     }
 }

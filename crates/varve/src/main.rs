@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     keep_files_private();
     varve_server::version::set_commit(env!("VARVE_BUILT_COMMIT"));
     #[cfg(feature = "jemalloc")]
-    varve_server::query_memory::measure_by(allocator::allocated);
+    varve_session::budget::memory::measure_by(allocator::allocated);
     if let Err(error) = arm_fail_point() {
         eprintln!("varve: {error}");
         return ExitCode::FAILURE;

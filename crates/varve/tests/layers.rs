@@ -35,7 +35,17 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("varve-traversal", &["varve-model", "varve-view"]),
     ("varve-auth", &["varve-graph", "varve-model", "varve-view"]),
-    ("varve-session", &["varve-graph", "varve-view"]),
+    (
+        "varve-session",
+        &[
+            "varve-auth",
+            "varve-graph",
+            "varve-kv",
+            "varve-model",
+            "varve-query",
+            "varve-view",
+        ],
+    ),
     (
         "varve-omrs",
         &[

@@ -16,6 +16,15 @@ impl From<GraphError> for ApiError {
     }
 }
 
+impl ApiError {
+    /// The kind of failure that has this error's code.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        let mut kinds = ErrorKind::ALL.into_iter();
+        let known = kinds.find(|kind| kind.code() == self.code());
+        known.unwrap_or(ErrorKind::Internal)
+    }
+}
+
 impl From<Failure> for ApiError {
     /// [`ErrorKind::NotFound`] becomes 404, so it must be about an object in the path; a handler
     /// that looks up a name from a body returns 400 itself.
@@ -45,6 +54,10 @@ impl From<Failure> for ApiError {
             ErrorKind::Unwritable => Self::insufficient_storage(message),
             ErrorKind::Elsewhere => Self::misdirected(message),
             ErrorKind::Tombstones | ErrorKind::Storage => Self::storage(message),
+            ErrorKind::Unauthenticated => Self::not_authorized(message),
+            ErrorKind::Throttled => Self::too_many_requests(message, retry_after),
+            ErrorKind::Cancelled => Self::cancelled(message),
+            ErrorKind::Internal => Self::internal(message),
         }
         .with_code(code);
         match cause {

@@ -191,7 +191,7 @@ impl Following {
                 return None;
             }
             self.reader.renew_identity().ok()?;
-            self.reader.deadline = Instant::now() + state.config().request_timeout();
+            self.reader.session.deadline = Instant::now() + state.config().request_timeout();
             let asked = (&self.ask, Form::Events);
             let page = match read(&self.reader, &self.graph, asked, Some(&self.place)).await {
                 Ok(page) => page,

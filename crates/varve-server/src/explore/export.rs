@@ -17,13 +17,12 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_model::schema::EdgeLabelType;
 use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
+use varve_session::Identity;
 use varve_view::{CancelToken, Elements, Flow, ScanAsk, ScanPosition, ViewError};
 
 use self::format::{Format, Writer};
 use super::read_request::Snapshot;
 use crate::errors::ApiError;
-use crate::identity::Identity;
-use crate::query_memory;
 use crate::request::RequestContext;
 use crate::respond::{Body, Cut, HandlerResult, Response};
 use crate::state::AppState;
@@ -200,9 +199,9 @@ impl Export {
     }
 
     fn meter(&self) -> varve_view::Meter {
-        let limits = query_memory::limits(self.state.config(), self.deadline);
-        let client = (&*self.state, &self.identity);
-        query_memory::meter(client, limits, CancelToken::default())
+        let database = self.state.database();
+        let limits = database.query_limits(self.deadline);
+        database.meter(&self.identity, limits, CancelToken::default())
     }
 
     /// The next elements of a label, and the position at which it continues.

@@ -11,7 +11,6 @@ use super::config::ExploreConfig;
 use super::state::{self, State};
 use crate::JsonWriter;
 use crate::errors::ApiError;
-use crate::query_memory;
 use crate::request::RequestContext;
 use crate::wire::time::{instant_text, scope as graph_scope};
 
@@ -163,8 +162,7 @@ impl<'c> ReadRequest<'c> {
     /// A read at these times.
     pub(super) fn at(context: &'c RequestContext, scope: TemporalScope) -> Result<Self, ApiError> {
         let snapshot = Snapshot::of(context, scope)?;
-        let limits = query_memory::limits(context.state().config(), context.deadline());
-        let meter = query_memory::meter(context.client(), limits, context.cancel_token());
+        let meter = context.session.meter();
         Ok(Self {
             context,
             snapshot,
@@ -182,7 +180,7 @@ impl<'c> ReadRequest<'c> {
 
     /// Converts the error of a read through the view into the client's.
     pub(super) fn or_refuse<T>(&self, read: Result<T, ViewError>) -> Result<T, ApiError> {
-        read.map_err(|error| query_memory::ended(self.context, error))
+        read.map_err(|error| self.context.session.failed_read(error).into())
     }
 
     /// All property keys, ascending.

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use crate::errors::ApiError;
 use crate::explore::Followers;
 use crate::global::{prometheus, system};
-use crate::gremlin::TransactionLimits;
 use crate::json::JsonWriter;
 use crate::metrics::{Gauge, RouteTotals};
 use crate::request::RequestContext;
@@ -215,7 +214,7 @@ fn work_gauges(state: &AppState) -> [Counted; 5] {
         (
             "varve_pool_work",
             "Long reads and writes queued or running on the pool.",
-            state.pool().in_work(),
+            state.database().pool.in_work(),
         ),
         (
             "varve_changes_followers",
@@ -225,12 +224,12 @@ fn work_gauges(state: &AppState) -> [Counted; 5] {
         (
             "varve_gremlin_sessions",
             "Open Gremlin sessions.",
-            state.feature::<TransactionLimits>().sessions(),
+            state.database().transactions.sessions(),
         ),
         (
             "varve_gremlin_held_bytes",
             "Bytes in memory of open Gremlin transactions and of the variables of sessions.",
-            state.feature::<TransactionLimits>().held_bytes(),
+            state.database().transactions.held().held(),
         ),
     ]
 }
@@ -244,7 +243,7 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
         (
             "varve_panics_total",
             "Panics caught in handlers.",
-            value(&metrics.panics),
+            value(&state.database().panics),
         ),
         (
             "varve_requests_forwarded_total",
@@ -274,7 +273,7 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
         (
             "varve_reads_abandoned_total",
             "Reads whose client was gone before the answer was ready.",
-            value(&metrics.reads_abandoned),
+            state.database().running.abandoned(),
         ),
         (
             "varve_accept_errors_total",
@@ -387,7 +386,7 @@ fn write_meters(state: &AppState, json: &mut JsonWriter) {
         ("org.apache.hugegraph.api.API.expected-error", failed),
         (
             "org.apache.hugegraph.api.API.unknown-error",
-            state.metrics().panics.load(Ordering::Relaxed),
+            state.database().panics.load(Ordering::Relaxed),
         ),
     ] {
         json.key(name).begin_object().key("count").unsigned(count);

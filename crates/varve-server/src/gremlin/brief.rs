@@ -15,7 +15,7 @@ use varve_gremlin::parse_script_with;
 use varve_gremlin::tree::{Root, Script, Terminal};
 use varve_view::MeterLimits;
 
-use super::host::GraphHost;
+use super::host::ScriptHost;
 use super::request::{GremlinRequest, Program};
 use crate::errors::ApiError;
 use crate::request::RequestContext;
@@ -95,7 +95,7 @@ fn read(
         bytes_max: BYTES,
         deadline: Some(Instant::now() + TIME),
     };
-    let mut host = GraphHost::within(context, request.aliases.clone(), limits).ok()?;
+    let mut host = ScriptHost::limited(context, request.aliases.clone(), limits).ok()?;
     // A transaction time may have to wait for a commit, and the past is read in large pieces.
     if !host.scope.is_now() {
         return None;

@@ -10,14 +10,12 @@ use varve_gremlin::execute::{self, Environment, Outcome, Results};
 use varve_gremlin::tree::Script;
 use varve_gremlin::{ErrorCode, ParseError};
 use varve_query::QueryError;
+use varve_session::work::{self, Work};
 use varve_view::{Meter, ViewError};
 
-use super::host::{GraphHost, Options};
+use super::host::{Options, ScriptHost};
 use super::request::Program;
-use super::transaction::{self, Work};
 use crate::errors::ApiError;
-use crate::gremlin::TransactionLimits;
-use crate::query_memory;
 use crate::request::RequestContext;
 
 /// The outcome of a program that ran.
@@ -43,7 +41,7 @@ pub(super) enum Failure {
     Query(QueryError),
     /// It was stopped after its own time limit, in milliseconds.
     Late(u64),
-    /// The server refused it.
+    /// The server refused it before it ran, or after a part of it was stored.
     Refused(ApiError),
 }
 
@@ -61,7 +59,7 @@ pub(super) fn evaluate(
     let may_write = script.may_write();
     let deadline = limit.map(|limit| Instant::now() + limit);
     let host = || {
-        let mut host = GraphHost::new(context, aliases.clone()).map_err(Failure::Refused)?;
+        let mut host = ScriptHost::of_client(context, aliases.clone()).map_err(Failure::Refused)?;
         if let Some(deadline) = deadline {
             host.meter.end_by(deadline);
         }
@@ -75,7 +73,7 @@ pub(super) fn evaluate(
         host.is_in_session = true;
         host.work = kept.take();
         if let Some(work) = &mut host.work {
-            work.check_age(context.state().feature::<TransactionLimits>().age_max)
+            work.check_age(context.session.database().transactions.age_max)
                 .map_err(Failure::Query)?;
         }
         let ran = run(&script, environment, &mut host);
@@ -83,7 +81,7 @@ pub(super) fn evaluate(
         return Ok(ran?.of(host));
     }
     let before = environment.clone();
-    transaction::until_committed(
+    work::until_committed(
         || {
             *environment = before.clone();
             let mut host = host().map_err(|failure| (failure, false))?;
@@ -99,8 +97,7 @@ pub(super) fn evaluate(
             }
         },
         |(failure, stored)| {
-            let conflict =
-                matches!(failure, Failure::Query(error) if transaction::is_conflict(error));
+            let conflict = matches!(failure, Failure::Query(error) if work::is_conflict(error));
             conflict && !stored
         },
         || context.check_deadline().is_ok(),
@@ -123,7 +120,7 @@ pub(super) fn stored(error: ApiError) -> ApiError {
 fn run(
     script: &Script,
     environment: &mut Environment,
-    host: &mut GraphHost<'_>,
+    host: &mut ScriptHost<'_>,
 ) -> Result<Done, Failure> {
     let ran = execute::execute_in(script, environment, host).map(Outcome::into_results);
     let ran = ran.and_then(|results| {
@@ -136,21 +133,13 @@ fn run(
     }
 }
 
-impl GraphHost<'_> {
-    /// Why a script failed: the server's refusal, or the script's own error.
-    fn failure(&mut self, error: QueryError) -> Failure {
-        match self.refused.take() {
-            Some(refused) => Failure::Refused(refused),
-            None => match (error, self.options.timeout_ms) {
-                (QueryError::View(ViewError::Deadline), Some(limit)) => Failure::Late(limit),
-                (error, _) => Failure::Query(error),
-            },
+impl ScriptHost<'_> {
+    /// Why a script failed.
+    fn failure(&self, error: QueryError) -> Failure {
+        match (error, self.options.timeout_ms) {
+            (QueryError::View(ViewError::Deadline), Some(limit)) => Failure::Late(limit),
+            (error, _) => Failure::Query(error),
         }
-    }
-
-    /// Whether a part of the script's changes is stored.
-    fn has_committed(&self) -> bool {
-        self.work.as_ref().is_some_and(|work| work.has_committed)
     }
 }
 
@@ -158,7 +147,7 @@ impl GraphHost<'_> {
 struct Done(Results);
 
 impl Done {
-    fn of(self, mut host: GraphHost<'_>) -> Ran {
+    fn of(self, mut host: ScriptHost<'_>) -> Ran {
         host.meter.settle();
         Ran {
             is_stored: host.has_committed(),
@@ -177,32 +166,30 @@ impl Failure {
             format!("What the script committed in between is stored, the rest is not: {reason}")
         };
         match self {
-            Self::Query(error) if transaction::may_run_again(&error) => {
+            Self::Query(error) if work::may_run_again(&error) => {
                 Self::Refused(ApiError::outcome_unknown_as(stored(&error)))
             }
-            Self::Query(error) if transaction::is_denied(&error) => {
+            Self::Query(error) if work::is_denied(&error) => {
                 Self::Refused(ApiError::forbidden(stored(&error)))
             }
             Self::Late(limit) => {
                 let reason = format!("its time limit of {limit} ms is over");
                 Self::Refused(ApiError::outcome_unknown_as(stored(&reason)))
             }
-            Self::Refused(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
-                Self::Refused(ApiError::outcome_unknown_as(stored(&error.message())))
-            }
-            Self::Refused(error) if error.status() == StatusCode::FORBIDDEN => {
-                Self::Refused(ApiError::forbidden(stored(&error.message())))
-            }
             other => other,
         }
     }
 
-    /// The error, if the server caused it.
-    pub(super) fn server_error(&self) -> Option<&ApiError> {
-        match self {
-            Self::Refused(error) => Some(error),
-            Self::Unreadable(_) | Self::Query(_) | Self::Late(_) => None,
-        }
+    /// Records and logs the error, if the server caused it.
+    pub(super) fn note(&self, context: &RequestContext) {
+        let refused = match self {
+            Self::Refused(error) => error,
+            Self::Query(QueryError::View(ViewError::Store(error))) => {
+                &varve_session::Failure::new(error.kind, error.message.clone()).into()
+            }
+            Self::Unreadable(_) | Self::Query(_) | Self::Late(_) => return,
+        };
+        context.state().note_error(refused, context.uri());
     }
 
     /// The error in HugeGraph's form.
@@ -210,7 +197,10 @@ impl Failure {
         match self {
             Self::Unreadable(error) => unreadable(&error),
             Self::Query(error) => refused(context, error),
-            Self::Late(limit) => context.too_late_after(Duration::from_millis(limit)),
+            Self::Late(limit) => {
+                let limit = Duration::from_millis(limit);
+                context.session.too_late_after(limit).into()
+            }
             Self::Refused(error) => error,
         }
     }
@@ -233,11 +223,14 @@ fn unreadable(error: &ParseError) -> ApiError {
 fn refused(context: &RequestContext, error: QueryError) -> ApiError {
     let code = error.code();
     let refused = match error {
-        QueryError::View(error) => return query_memory::ended(context, error),
+        QueryError::View(error) => return context.session.failed_read(error).into(),
         error @ QueryError::Unbound(_) => {
             ApiError::gremlin("groovy.lang.MissingPropertyException", error.to_string())
         }
         QueryError::Script { exception, message } => ApiError::gremlin(exception, message),
+        QueryError::NotAllowed(message) => {
+            ApiError::gremlin("java.lang.UnsupportedOperationException", message)
+        }
         error @ QueryError::Limit(_) => ApiError::limit_exceeded(error.to_string()),
         error @ QueryError::Arithmetic(_) => {
             ApiError::gremlin("java.lang.ArithmeticException", error.to_string())

@@ -10,7 +10,7 @@ use varve_graphson::{
 use varve_gremlin::execute::Environment;
 
 use super::evaluate::evaluate;
-use super::host::Names;
+use super::graphs::Names;
 use super::message::{self, Ask, Job};
 use super::parts::{Answer, too_large};
 use super::status::{Asked, Refusal};
@@ -133,9 +133,7 @@ pub(super) fn answer(context: &RequestContext, wanted: Wanted) -> HandlerResult 
             ran
         }
         Err(failure) => {
-            if let Some(error) = failure.server_error() {
-                state.note_error(error, context.uri());
-            }
+            failure.note(context);
             return Ok(refused(&Refusal::of(failure, asked)));
         }
     };

@@ -12,21 +12,18 @@ use varve_graph::tasks::{
     NewTask, TASK_NAME_BYTES_MAX, TASK_RESULT_BYTES_MAX, TaskProgress, TaskSpec, TaskType,
 };
 use varve_graph::{ErrorKind, Graph, GraphError};
-use varve_gremlin::bind::Bound;
-use varve_gremlin::execute::{
-    Environment, Host, Named, Outcome, Results, SchemaRequest, Source, TransactionEnd, execute_in,
-};
+use varve_gremlin::execute::{Environment, Outcome, execute_in};
 use varve_gremlin::parse_script_with;
-use varve_model::TemporalScope;
-use varve_query::work::Watched;
 use varve_query::{QueryError, Value};
 use varve_session::budget::memory;
-use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
+use varve_session::budget::transactions::TransactionLimits;
+use varve_session::work;
+use varve_view::{CancelToken, MeterLimits, ViewError};
 
-use super::host::{SOURCE_PREFIX, SPACE_PREFIX};
+use super::answer;
+use super::graphs::OwnGraph;
+use super::host::ScriptHost;
 use super::request::value_of;
-use super::transaction::{self, TransactionLimits, Work};
-use super::{answer, scripting};
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::hugegraph::submit_job;
@@ -34,8 +31,6 @@ use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{Growing, HandlerResult};
 
-/// Steps that the script of a job may take.
-const JOB_STEPS_MAX: u64 = 1_000_000_000;
 /// The language if a client names none.
 const LANGUAGE: &str = "gremlin-groovy";
 
@@ -103,7 +98,7 @@ impl GremlinJobs {
         Self {
             bytes_max: config.max_traversal_bytes as u64,
             memory,
-            transactions: TransactionLimits::new(&config.gremlin),
+            transactions: TransactionLimits::new(config.gremlin.transaction_options()),
         }
     }
 
@@ -135,21 +130,22 @@ impl GremlinJobs {
         let run = || {
             let watched = progress.clone();
             let cancel = CancelToken::watching(move || watched.should_end());
-            let mut work = Work::new((Arc::clone(graph), None), may_write, &self.transactions);
-            work.check = check.clone();
-            let mut host = JobHost {
+            let own = OwnGraph {
                 graph,
                 owner: task.owner.as_deref(),
+                check: check.clone(),
                 progress,
-                meter: memory::within(&self.memory, limits, cancel),
-                work,
+                transactions: &self.transactions,
             };
+            let meter = memory::within(&self.memory, limits, cancel);
+            let mut host = ScriptHost::of_job(own, meter);
+            host.may_write = may_write;
             let mut environment = Environment::from(bindings.clone());
             let outcome = execute_in(&script, &mut environment, &mut host);
-            let outcome = outcome.map_err(|error| (error, host.work.has_committed))?;
+            let outcome = outcome.map_err(|error| (error, host.has_committed()))?;
             // Rendered before the commit, since nothing may fail after it. A script that was
             // cancelled at its end changes nothing.
-            let json = host.json(&outcome).map_err(|error| {
+            let json = json_of(graph, progress, &outcome).map_err(|error| {
                 QueryError::View(ViewError::from(GraphError::invalid(
                     error.message().to_owned(),
                 )))
@@ -159,12 +155,12 @@ impl GremlinJobs {
                 host.commit()?;
                 Ok(json)
             });
-            done.map_err(|error| (error, host.work.has_committed))
+            done.map_err(|error| (error, host.has_committed()))
         };
         let may_go_on = || progress.check().is_ok();
         let may_run_again =
-            |(error, stored): &(QueryError, bool)| !stored && transaction::is_conflict(error);
-        let ran = transaction::until_committed(run, may_run_again, may_go_on);
+            |(error, stored): &(QueryError, bool)| !stored && work::is_conflict(error);
+        let ran = work::until_committed(run, may_run_again, may_go_on);
         ran.map_err(|(error, stored)| match stored {
             false => failed(error),
             true => failed(error).after_part("what the script committed is stored"),
@@ -172,136 +168,29 @@ impl GremlinJobs {
     }
 }
 
-/// The host of a job's script, which works on the one graph of its task.
-struct JobHost<'j> {
-    graph: &'j Arc<Graph>,
-    /// The user that submitted the job.
-    owner: Option<&'j str>,
-    progress: &'j TaskProgress,
-    meter: Meter,
-    work: Work,
-}
-
-impl JobHost<'_> {
-    /// The name of the graph that a name in the script means, without the prefixes of clients.
-    fn is_own<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
-        let plain = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
-        let own = self.graph.name() == plain || matches!(name, "g" | "graph");
-        own.then_some(plain)
-    }
-
-    /// Commits the script's changes; their memory then belongs to the graph.
-    fn commit(&mut self) -> Result<(), QueryError> {
-        if self.work.is_changed() {
-            self.check_owner()?;
+/// The result of the script as JSON: a list of the results of a traversal, else the value.
+fn json_of(graph: &Graph, progress: &TaskProgress, outcome: &Outcome) -> Result<String, ApiError> {
+    let schema = graph.schema();
+    let mut growing = Growing::of_task(progress, TASK_RESULT_BYTES_MAX);
+    match outcome {
+        Outcome::Nothing => {
+            growing.json.null();
         }
-        let committed = self.meter.apart(|| self.work.commit());
-        Ok(committed.map_err(ViewError::from)?)
-    }
-
-    /// Whether the owner may still run the job.
-    fn check_owner(&self) -> Result<(), QueryError> {
-        let checked = self.work.check.as_ref().map_or(Ok(()), |check| check());
-        Ok(checked.map_err(ViewError::from)?)
-    }
-
-    /// The result of the script as JSON: a list of the results of a traversal, else the value.
-    fn json(&self, outcome: &Outcome) -> Result<String, ApiError> {
-        let schema = self.graph.schema();
-        let mut growing = Growing::of_task(self.progress, TASK_RESULT_BYTES_MAX);
-        match outcome {
-            Outcome::Nothing => {
-                growing.json.null();
-            }
-            Outcome::Value(value) | Outcome::Whole(value) => {
-                answer::value(&mut growing, &schema, value)?
-            }
-            Outcome::Stream(results) => {
-                growing.json.begin_array();
-                for (value, bulk) in results {
-                    for _ in 0..*bulk {
-                        answer::value(&mut growing, &schema, value)?;
-                    }
+        Outcome::Value(value) | Outcome::Whole(value) => {
+            answer::value(&mut growing, &schema, value)?
+        }
+        Outcome::Stream(results) => {
+            growing.json.begin_array();
+            for (value, bulk) in results {
+                for _ in 0..*bulk {
+                    answer::value(&mut growing, &schema, value)?;
                 }
-                growing.json.end_array();
             }
-        }
-        growing.check()?;
-        growing.into_text()
-    }
-}
-
-impl Host for JobHost<'_> {
-    fn check(&self) -> Result<(), QueryError> {
-        Ok(self.meter.check()?)
-    }
-
-    fn watched(&self) -> Option<Watched> {
-        Some(self.meter.watched())
-    }
-
-    fn hold(&self, bytes: usize) -> Result<(), QueryError> {
-        Ok(self.meter.hold(bytes)?)
-    }
-
-    fn steps_max(&self) -> u64 {
-        JOB_STEPS_MAX
-    }
-
-    fn named(&self, name: &str) -> Option<Named> {
-        self.is_own(name)?;
-        match name == "g" || name.starts_with(SOURCE_PREFIX) {
-            true => Some(Named::Source),
-            false => Some(Named::Graph),
+            growing.json.end_array();
         }
     }
-
-    fn run(
-        &mut self,
-        source: &Source,
-        bound: &Bound,
-        most: Option<u64>,
-    ) -> Result<Results, QueryError> {
-        let (Source::Traversal(name) | Source::Graph(name)) = source;
-        if self.is_own(name).is_none() {
-            return Err(QueryError::Unbound(name.to_string()));
-        }
-        let scope = TemporalScope::NOW;
-        self.work.run(scope, (bound, most), &self.meter)
-    }
-
-    fn end(&mut self, _: &Source, end: TransactionEnd) -> Result<(), QueryError> {
-        match end {
-            TransactionEnd::Commit => self.commit()?,
-            TransactionEnd::Rollback => self.meter.apart(|| self.work.roll_back()),
-        }
-        Ok(())
-    }
-
-    fn schema(&mut self, graph: &str, request: &SchemaRequest) -> Result<Value, QueryError> {
-        if self.is_own(graph).is_none() {
-            return Err(QueryError::Unbound(graph.to_owned()));
-        }
-        if scripting::changes(request.action) {
-            self.check_owner()?;
-        }
-        let check = || Ok(self.progress.check()?);
-        let done = scripting::apply((self.graph, self.owner), request, check);
-        self.work.renew().map_err(ViewError::from)?;
-        done.map_err(|error| match scripting::catchable(error) {
-            Ok(reported) => reported,
-            Err(refused) => {
-                let message = refused.message().to_owned();
-                QueryError::View(ViewError::failed(ErrorKind::InvalidArgument, message))
-            }
-        })
-    }
-
-    fn progress(&mut self, progress: u64) -> Result<(), QueryError> {
-        self.progress.set(progress);
-        Ok(())
-    }
+    growing.check()?;
+    growing.into_text()
 }
 
 /// The exception of a script, as the result of a failed task names it.

@@ -8,6 +8,7 @@ use varve_graph::Graph;
 use varve_graph::tasks::TaskId;
 use varve_gremlin::execute::{SchemaAction, SchemaRequest};
 use varve_query::{QueryError, Value};
+use varve_view::{ErrorKind, ViewError};
 
 use super::request::value_of;
 use super::weight;
@@ -60,16 +61,18 @@ pub(super) fn apply(
     }
 }
 
-/// The error as an exception that a script can catch; or the error itself if it ends the script.
-pub(super) fn catchable(error: ApiError) -> Result<QueryError, ApiError> {
+/// The error as an exception that a script can catch, or as a failure that ends the script.
+pub(super) fn raised(error: ApiError) -> QueryError {
     let is_clients = error.status().is_client_error() && error.status() != StatusCode::FORBIDDEN;
-    match is_clients {
-        true => Ok(QueryError::script(
-            error.exception().to_owned(),
-            error.message().to_owned(),
-        )),
-        false => Err(error),
+    if is_clients {
+        return QueryError::script(error.exception().to_owned(), error.message().to_owned());
     }
+    let kind = match error.kind() {
+        // The script must not run again: a part of it may be done.
+        ErrorKind::Conflict => ErrorKind::Busy,
+        kind => kind,
+    };
+    QueryError::View(ViewError::failed(kind, error.message().to_owned()))
 }
 
 /// A value as a member of a JSON body.

@@ -6,7 +6,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use compact_str::CompactString;
@@ -15,12 +14,12 @@ use tokio::time::Instant;
 use varve_graph::optimistic::HeldShare;
 use varve_gremlin::execute::Environment;
 use varve_query::QueryError;
+use varve_session::budget::transactions::SessionSlot;
+use varve_session::work::Work;
 use varve_view::ViewError;
 
 use super::status::Refusal;
-use super::transaction::Work;
 use super::weight::{self, TooLarge};
-use crate::gremlin::TransactionLimits;
 use crate::state::AppState;
 
 /// Bytes that the variables of one session may hold, about.
@@ -81,28 +80,6 @@ struct Open {
     _place: SessionSlot,
 }
 
-/// A slot for a session of the server.
-struct SessionSlot(Arc<AppState>);
-
-impl SessionSlot {
-    fn take(state: &Arc<AppState>) -> Option<Self> {
-        let most = state.config().gremlin.sessions_max;
-        let taken = &state.feature::<TransactionLimits>().sessions;
-        let more = |open| (open < most).then_some(open + 1);
-        let entered = taken.try_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        entered.ok().map(|_| Self(Arc::clone(state)))
-    }
-}
-
-impl Drop for SessionSlot {
-    fn drop(&mut self) {
-        self.0
-            .feature::<TransactionLimits>()
-            .sessions
-            .fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Sessions {
     /// No sessions yet.
     pub(super) fn new(state: Arc<AppState>) -> Self {
@@ -120,14 +97,15 @@ impl Sessions {
             open.used.set(Instant::now());
             return Ok(Arc::clone(&open.session));
         }
-        let Some(place) = SessionSlot::take(&self.state) else {
-            let most = self.state.config().gremlin.sessions_max;
+        let transactions = &self.state.database().transactions;
+        let Some(place) = transactions.enter() else {
+            let most = transactions.sessions_max;
             return Err(Refusal::temporary(format!(
                 "The server has {most} open sessions (gremlin.sessions_max): close one, or try \
                  again later"
             )));
         };
-        let held = Arc::clone(&self.state.feature::<TransactionLimits>().held);
+        let held = Arc::clone(transactions.held());
         let session = Arc::new(Mutex::new(Session {
             share: Some(held.share()),
             ..Session::default()
@@ -172,7 +150,7 @@ impl Sessions {
         tokio::time::sleep_until(idle_at.min(self.next_look.get())).await;
         let now = Instant::now();
         if now >= self.next_look.get() {
-            let age_max = self.state.feature::<TransactionLimits>().age_max;
+            let age_max = self.state.database().transactions.age_max;
             self.next_look.set(now + (age_max / LOOKS).max(LOOK_MIN));
             for open in self.open.borrow().values() {
                 // A request in work has its own deadline.

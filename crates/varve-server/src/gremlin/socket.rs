@@ -38,7 +38,7 @@ use self::entrance::Entrance;
 use self::metered::Metered;
 use super::driver;
 use super::evaluate::{Failure, Ran, evaluate};
-use super::host::Names;
+use super::graphs::Names;
 use super::message::{self, Ask, Job};
 use super::parts::{Answer, Form, Part, Unwritten};
 use super::session::{Session, Sessions};
@@ -366,8 +366,8 @@ impl Desk {
         if let Some((name, wanted)) = Names::of(&context).unknown_alias(&job.aliases) {
             return Err(Ended::Refused(Refusal::unknown_alias(name, wanted)));
         }
-        let turn = state.user_limits.enter(context.identity());
-        let _turn = turn.map_err(|error| self.refused(&error))?;
+        let turn = state.database().user_limits.enter(context.identity());
+        let _turn = turn.map_err(|error| self.refused(&error.into()))?;
         let result = self.run(job, session, (context, asked), is_text).await;
         if let Some(name) = &name {
             self.sessions.used(name);
@@ -443,9 +443,7 @@ impl Desk {
             Ended::Refused(Refusal::of_server(&error, asked, is_late))
         })?;
         let mut next = ran.map_err(|failure| {
-            if let Some(error) = failure.server_error() {
-                state.note_error(error, self.context.uri());
-            }
+            failure.note(&self.context);
             Ended::Refused(Refusal::of(failure, asked))
         })?;
         loop {

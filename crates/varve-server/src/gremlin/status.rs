@@ -179,7 +179,9 @@ impl Refusal {
                     QueryError::Unbound(_) => "groovy.lang.MissingPropertyException",
                     QueryError::Cast { .. } => "java.lang.ClassCastException",
                     QueryError::Arithmetic(_) => "java.lang.ArithmeticException",
-                    QueryError::Unsupported(_) => "java.lang.UnsupportedOperationException",
+                    QueryError::Unsupported(_) | QueryError::NotAllowed(_) => {
+                        "java.lang.UnsupportedOperationException"
+                    }
                     _ => "java.lang.IllegalArgumentException",
                 };
                 Self {

@@ -4,7 +4,6 @@ use serde::Deserialize;
 use varve_graph::ErrorKind;
 use varve_graph::schema::{GraphMode, ReadMode, SchemaMode};
 
-use crate::access;
 use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::negotiate::is_json;
@@ -203,7 +202,7 @@ fn create_from_properties(context: &RequestContext, model: SchemaMode) -> Handle
     let name = property("store")
         .filter(|name| !name.is_empty())
         .unwrap_or(context.graph_name());
-    access::check_not_of_repository(context.state(), name)?;
+    context.state().database().check_not_of_repository(name)?;
     context.state().graphs().create_with(name, mode)?;
     tracing::info!(graph = name, "graph created");
     Ok(description(context, name, mode))

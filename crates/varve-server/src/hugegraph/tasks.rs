@@ -14,13 +14,13 @@ use varve_graph::tasks::{
 };
 
 use crate::errors::ApiError;
-use crate::identity::Identity;
 use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
 use crate::respond::{HandlerResult, Response};
 use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 use rows::{Pages, Place, Rows};
+use varve_session::Identity;
 
 /// Tasks of a list, and rows of a page of a result, unless the client names a limit.
 const DEFAULT_LIMIT: i64 = 100;

@@ -9,15 +9,17 @@ use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Uri, Version};
 use varve_auth::Principal;
+use varve_session::audit::{self, Entry};
 use varve_session::budget::admission::BodyShare;
+use varve_session::budget::users::UserTurn;
+use varve_session::{Identity, Session};
 
 use super::{ConnectionService, Counted, HttpResponse};
 use crate::access;
-use crate::audit::{self, Entry};
 use crate::errors::ApiError;
 use crate::global::wadl;
 use crate::hugegraph::session;
-use crate::identity::{self, Claimed, Identity};
+use crate::identity::{self, Claimed};
 use crate::negotiate;
 use crate::origin;
 use crate::parameters;
@@ -31,7 +33,6 @@ use crate::runtime::ConnectionState;
 use crate::state::{AppState, WorkerHandle};
 use crate::tls::{ClientCertificate, Tls};
 use crate::upgrade;
-use crate::user_limits::UserTurn;
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 pub(super) const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
@@ -109,7 +110,7 @@ impl Exchange {
             user: None,
             who: state.audit().map(|_| {
                 Box::new(Who {
-                    request: audit::request_id(&parts.headers).map(str::to_owned),
+                    request: origin::request_id(&parts.headers).map(str::to_owned),
                     ..Who::default()
                 })
             }),
@@ -215,22 +216,27 @@ impl Exchange {
         let says_later = route.socket.is_some()
             && upgrade::is_asked_for(parts)
             && !parts.headers.contains_key(header::AUTHORIZATION)
-            && identity::certified(state, client.1).is_none();
+            && client
+                .1
+                .and_then(|own| identity::user_of(state, own))
+                .is_none();
         if let (Some(who), Some(graph)) = (&mut self.who, graph) {
             let is_graph = route.access.scope == Scope::Graph;
             who.graph = is_graph.then(|| graph.to_owned());
         }
         let claimed = match route.needs {
-            Needs::Nothing => Claimed::Known(identity::unsaid(state)),
-            _ if says_later => Claimed::Known(identity::unsaid(state)),
+            Needs::Nothing => Claimed::Known(identity::unsaid(state), None),
+            _ if says_later => Claimed::Known(identity::unsaid(state), None),
             _ => identity::claimed(state, &parts.headers, client)?,
         };
-        if let Claimed::Known(identity) = &claimed {
+        self.certificate = None;
+        if let Claimed::Known(identity, certificate) = &claimed {
+            self.certificate.clone_from(certificate);
             self.note(identity);
             if !says_later {
                 access::check_identity(state, route, identity, graph)?;
             }
-            self.turn = state.user_limits.enter(identity)?;
+            self.turn = state.database().user_limits.enter(identity)?;
         }
         Ok(claimed)
     }
@@ -265,7 +271,7 @@ impl Exchange {
             route: route.map(|route| route.pattern),
             action: route.map(|route| route.access.action),
             graph: who.graph.as_deref(),
-            status: who.refused.get().copied().unwrap_or(status),
+            status: who.refused.get().copied().unwrap_or(status).as_u16(),
         });
     }
 
@@ -277,6 +283,7 @@ impl Exchange {
         identity: Identity,
     ) -> RequestContext {
         let worker = &service.worker;
+        let time_max = worker.state.time_limit(found.route);
         RequestContext {
             worker: Arc::clone(worker),
             route: self.route,
@@ -287,15 +294,13 @@ impl Exchange {
             headers: parts.headers,
             body: Bytes::new(),
             query: std::cell::OnceCell::new(),
-            deadline: self.started
-                + worker
-                    .state
-                    .time_limit(worker.state.router().routes()[self.route]),
-            turn: None,
-            cancel: None,
-            running: None,
+            session: Session::new(
+                Arc::clone(&worker.database),
+                identity,
+                (self.started + time_max, time_max),
+            ),
             is_http2: self.version == Version::HTTP_2,
-            identity,
+            certificate: self.certificate.clone(),
             address: self.address,
             login: self.who.as_ref().map(|who| Arc::clone(&who.login)),
             body_share: BodyShare::default(),

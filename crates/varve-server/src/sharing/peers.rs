@@ -26,7 +26,6 @@ use tokio::net::TcpStream;
 
 use super::headers::{FORWARDED, forwarded_headers};
 use crate::answers::Share;
-use crate::identity::Identity;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 use crate::sharing::SharedUsers;
@@ -231,9 +230,8 @@ fn request(address: &str, context: &RequestContext) -> Request<Body> {
 
 /// A token for a client that authenticated by its certificate, which the other server does not see.
 fn proof_of_certificate(context: &RequestContext) -> Option<HeaderValue> {
-    let Identity::Certified(principal, _) = context.identity() else {
-        return None;
-    };
+    context.certificate.as_ref()?;
+    let principal = context.identity().user()?;
     let state = context.state();
     state
         .find_feature::<SharedUsers>()?

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use varve_graph::GraphError;
-use varve_graph::registry::{GraphCache, ServedGraph};
+use varve_graph::registry::ServedGraph;
+use varve_session::DatabaseHandle;
 
 use super::AppState;
 use crate::answers::Underway;
@@ -40,7 +41,7 @@ pub(crate) struct WorkerHandle {
     pub(crate) state: Arc<AppState>,
     pub(crate) index: usize,
     pub(crate) door: Door,
-    cache: Arc<GraphCache>,
+    pub(crate) database: Arc<DatabaseHandle>,
     /// This thread's connections to other servers.
     pub(crate) peers: Peers,
     /// The counted answers that this thread sends.
@@ -55,12 +56,12 @@ impl WorkerHandle {
             Door::Admin => state.config.thread_count() + number,
             Door::Gremlin => state.config.thread_count() + ADMIN_THREADS + number,
         };
-        let cache = state.graphs.graph_cache();
+        let database = Arc::new(DatabaseHandle::new(Arc::clone(&state.database)));
         Self {
             state,
             index,
             door,
-            cache,
+            database,
             peers: Peers::default(),
             underway: Underway::default(),
         }
@@ -68,6 +69,6 @@ impl WorkerHandle {
 
     /// A graph and its schema.
     pub(crate) fn served(&self, graph: &str) -> Result<Arc<ServedGraph>, GraphError> {
-        self.cache.get(&self.state.graphs, graph)
+        self.database.served(graph)
     }
 }

@@ -35,17 +35,16 @@ fn within(request_timeout_ms: u64) -> Fixture {
 }
 
 fn await_begun(fixture: &Fixture) {
-    let pool = fixture.server.state.pool();
+    let pool = &fixture.server.state.database().pool;
     await_that("the traversal has begun", || pool.in_work() == 1);
 }
 
 fn await_ended(fixture: &Fixture, abandoned: u64) {
     let state = &fixture.server.state;
-    await_that("the traversal has ended", || state.pool().in_work() == 0);
-    let count = || {
-        let counter = &state.metrics().reads_abandoned;
-        counter.load(std::sync::atomic::Ordering::Relaxed)
-    };
+    await_that("the traversal has ended", || {
+        state.database().pool.in_work() == 0
+    });
+    let count = || state.database().running.abandoned();
     await_that("it is counted", || count() == abandoned);
 }
 
@@ -88,7 +87,7 @@ fn a_short_read_does_not_wait_for_the_end_of_a_long_traversal() {
     long.send(&request("GET", ENDLESS, "", ""));
     await_begun(&fixture);
     assert_eq!(fixture.server.get(SHORT).status, 200);
-    let pool = fixture.server.state.pool();
+    let pool = &fixture.server.state.database().pool;
     await_that("only the long one is left", || pool.in_work() == 1);
 }
 

@@ -206,7 +206,7 @@ fn random_bytes_are_refused_or_end_their_connection_and_nothing_else() {
         let _ = stream.write_all(&bytes);
     }
     assert_eq!(count(&fixture), [Value::Long(4)]);
-    let panics = &fixture.server.state.metrics().panics;
+    let panics = &fixture.server.state.database().panics;
     assert_eq!(panics.load(std::sync::atomic::Ordering::Relaxed), 0);
 }
 

@@ -117,7 +117,7 @@ fn a_transaction_changes_no_more_than_its_limits() {
 #[test]
 fn requests_end_when_their_client_is_gone_also_while_no_more_of_them_are_read() {
     let fixture = narrow();
-    let pool = fixture.server.state.pool();
+    let pool = &fixture.server.state.database().pool;
     let mut driver = Driver::connect(&fixture.server, Format::GraphBinary);
     for _ in 0..REQUESTS {
         driver.send("", "eval", &[("gremlin", text(ENDLESS))]);
@@ -130,7 +130,7 @@ fn requests_end_when_their_client_is_gone_also_while_no_more_of_them_are_read() 
 #[test]
 fn scripts_that_sleep_leave_their_thread_to_others_and_too_many_are_refused() {
     let fixture = narrow();
-    let pool = fixture.server.state.pool();
+    let pool = &fixture.server.state.database().pool;
     let mut sleepers = Driver::connect(&fixture.server, Format::GraphSon);
     let mut other = Driver::connect(&fixture.server, Format::GraphSon);
     for count in 1..=3 {

@@ -251,12 +251,10 @@ fn a_query_ends_when_its_connection_does() {
         std::thread::yield_now();
     }
     drop(driver);
-    while gate.in_flight() > 0 || fixture.server.state.pool().in_work() > 0 {
+    while gate.in_flight() > 0 || fixture.server.state.database().pool.in_work() > 0 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let metrics = fixture.server.state.metrics();
-    let abandoned = &metrics.reads_abandoned;
-    assert_eq!(abandoned.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!(fixture.server.state.database().running.abandoned(), 1);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_short_traversal_needs_no_thread_of_the_pool_and_a_long_one_does() {
     let address = fixture.server.address();
     let held = std::thread::spawn(move || Connection::to(address).get("/test/held"));
     GATE.wait_for(1);
-    let pool = fixture.server.state.pool();
+    let pool = &fixture.server.state.database().pool;
     let mut client = fixture.server.connect();
     for (script, wanted) in [
         ("g.V('1:p7').values('age')", json!([7])),

@@ -174,7 +174,7 @@ fn panics_are_500_and_the_server_lives_on() {
     }
     let panics = server
         .state
-        .metrics()
+        .database()
         .panics
         .load(std::sync::atomic::Ordering::Relaxed);
     assert_eq!(panics, 3);
@@ -281,7 +281,7 @@ fn a_write_out_of_time_in_the_queue_is_not_done_and_one_that_has_begun_is_of_unk
         begun.text()
     );
     GATE.open();
-    while server.state.pool().in_work() > 0 {
+    while server.state.database().pool.in_work() > 0 {
         std::thread::yield_now();
     }
     let key = server.get("/graphs/hugegraph/schema/propertykeys/late");
@@ -359,7 +359,7 @@ fn a_small_gzip_body_that_grows_large_is_not_inflated_on_a_serving_thread() {
     // It waits for the thread that is held; small ones need none.
     assert_eq!(post(b"[1]").receive().text(), "[1]");
     let started = Instant::now();
-    while server.state.pool().in_work() < 2 {
+    while server.state.database().pool.in_work() < 2 {
         assert!(
             started.elapsed() < Duration::from_secs(20),
             "it is not on the pool"

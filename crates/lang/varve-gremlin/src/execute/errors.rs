@@ -26,7 +26,9 @@ pub fn class_of(error: &QueryError) -> Option<&str> {
         error if error.code() == "VRV-NO-INDEX" => {
             Some("org.apache.hugegraph.exception.NoIndexException")
         }
-        QueryError::Unsupported(_) => Some("java.lang.UnsupportedOperationException"),
+        QueryError::Unsupported(_) | QueryError::NotAllowed(_) => {
+            Some("java.lang.UnsupportedOperationException")
+        }
         QueryError::View(_) | QueryError::Limit(_) => None,
         _ => Some(ILLEGAL_ARGUMENT),
     }

@@ -304,14 +304,11 @@ fn check_meta(property: &Property, builder: &Builder<'_>) -> Result<(), QueryErr
     if !has_meta || builder.schema.is_open() {
         return Ok(());
     }
-    Err(QueryError::script(
-        "java.lang.UnsupportedOperationException",
-        format!(
-            "A graph with a declared schema has no properties of properties: property '{}' can \
-             have a value only",
-            property.name
-        ),
-    ))
+    Err(QueryError::NotAllowed(format!(
+        "A graph with a declared schema has no properties of properties: property '{}' can have a \
+         value only",
+        property.name
+    )))
 }
 
 fn cardinality_of(token: &Value) -> Option<Cardinality> {

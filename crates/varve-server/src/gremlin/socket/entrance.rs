@@ -16,15 +16,17 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use varve_auth::Proof;
 use varve_graphson::{Format, Response, request_id};
+use varve_session::Identity;
+use varve_session::audit::Entry;
 use varve_session::budget::admission::BodyShare;
 
 use super::closing::{Farewell, NO_LOGIN, STOPS, TOO_MUCH, reason};
 use super::metered::Metered;
 use super::{Desk, Incoming, controlled, framed, response_part, send, stop};
-use crate::audit::{self, Entry};
 use crate::gremlin::message::Ask;
 use crate::gremlin::status::{self, Refusal};
-use crate::identity::{self, Identity};
+use crate::identity;
+use crate::origin;
 use crate::request::RequestContext;
 
 /// The identity of a connection's client, and its login.
@@ -49,7 +51,7 @@ impl Entrance {
 
     /// Sets the client's identity in a request.
     pub(super) fn name_in(&self, context: &mut RequestContext) {
-        context.identity = self.identity.borrow().clone();
+        context.session.identity = self.identity.borrow().clone();
         if let Some(header) = &*self.header.borrow() {
             context.headers.insert(AUTHORIZATION, header.clone());
         }
@@ -231,13 +233,13 @@ impl Desk {
         audit.note(&Entry {
             user: identity.user().map(|user| user.name.as_str()),
             login,
-            request: audit::request_id(context.headers()),
+            request: origin::request_id(context.headers()),
             address: context.address,
             method: "WEBSOCKET",
             route: Some(context.route().pattern),
             action: Some(context.route().access.action),
             graph: None,
-            status,
+            status: status.as_u16(),
         });
     }
 }

@@ -6,10 +6,11 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use varve_auth::{AuthError, Principal, Proof};
+use varve_session::principal::PendingLogin;
+use varve_view::ErrorKind;
 
 use super::auth;
 use crate::errors::ApiError;
-use crate::identity::PendingLogin;
 use crate::request::RequestContext;
 use crate::respond::{HandlerResult, Response};
 
@@ -41,11 +42,11 @@ pub(super) async fn enter(context: &RequestContext) -> Result<(Arc<Principal>, S
     let password = given(body.user_password).ok_or_else(missing("password"))?;
     let login = auth.login(&user, &password, context.address)?;
     let checked = PendingLogin::new(Arc::clone(&auth), login)
-        .finish(context.state())
+        .finish(context.state().database())
         .await;
-    let principal = checked.map_err(|error| match error.status() {
-        StatusCode::UNAUTHORIZED => ApiError::not_authorized("Incorrect username or password"),
-        _ => error,
+    let principal = checked.map_err(|error| match error.kind {
+        ErrorKind::Unauthenticated => ApiError::not_authorized("Incorrect username or password"),
+        _ => error.into(),
     })?;
     let token = auth.token(&principal, body.token_expire)?;
     Ok((principal, token))

@@ -7,10 +7,10 @@ use varve_auth::{Names, Permission, ResourceType};
 use varve_graph::schema::Schema;
 use varve_model::schema::IndexBase;
 use varve_model::{EdgeLabel, IndexLabel, PropertyKey, PropertyKeyId, VertexLabel};
+use varve_session::Identity;
 use varve_view::{AccessPolicy, Coverage};
 
 use crate::errors::ApiError;
-use crate::identity::Identity;
 use crate::request::RequestContext;
 
 /// A schema, and the part of it that a client may see.
@@ -34,9 +34,7 @@ impl Sight {
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let served = context.served()?;
         let bounds = match context.identity() {
-            Identity::User(user) | Identity::Certified(user, _)
-                if !user.rights.is_administrator() =>
-            {
+            Identity::User(user) if !user.rights.is_administrator() => {
                 let names = |kind| {
                     let graph = served.graph.name();
                     user.rights.names(graph, Permission::Read, kind)

@@ -10,7 +10,6 @@ use varve_view::Meter;
 
 use crate::errors::ApiError;
 use crate::hugegraph::graph::{Target, direction, named};
-use crate::query_memory;
 use crate::request::{Query, RequestContext};
 use crate::wire::ids::parse_vertex_id;
 use crate::wire::time::scope;
@@ -39,11 +38,10 @@ impl Ground {
         let began = Instant::now();
         let target = Target::of(context)?;
         let view = context.view(&target, scope(context.query()?)?)?;
-        let limits = query_memory::limits(context.state().config(), context.deadline());
         Ok(Self {
             target,
             view,
-            meter: query_memory::meter(context.client(), limits, context.cancel_token()),
+            meter: context.session.meter(),
             began,
         })
     }
@@ -65,7 +63,7 @@ pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiErr
         error @ (TraversalError::Weight(_) | TraversalError::NotANumber(_)) => {
             ApiError::illegal_argument(error.to_string())
         }
-        TraversalError::View(error) => query_memory::ended(context, error),
+        TraversalError::View(error) => context.session.failed_read(error).into(),
     }
 }
 

@@ -1,89 +1,57 @@
-//! The reads and changes of a script: it reads one state of one graph, and all its changes are one
-//! transaction.
+//! The reads and changes of a script, or of a transaction: they read one state of one graph, and all
+//! changes are committed together.
 //!
-//! The first traversal takes a view of the graph, and all that follow read the same one, so that
-//! what a script writes may depend on what it has read before. The first change begins a
-//! transaction on it; from then on traversals see what was changed. It is committed when the script
-//! has ended well, or where the script says so; a script that fails leaves no trace. If another
-//! commit has changed what this commit depends on, the script runs again from its beginning.
+//! The first query takes a view of the graph, and all that follow read the same one, so that what is
+//! written may depend on what was read before. The first change begins a transaction on it; from
+//! then on queries see what was changed. It is committed when the script has ended well, or where it
+//! says so; a script that fails leaves no trace. If another commit has changed what this commit
+//! depends on, the script runs again from its beginning ([`until_committed`]).
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use varve_graph::optimistic::{
-    CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction, PartCheck,
-};
+use varve_graph::optimistic::{CommitEvery, OptimisticLimits, OptimisticTransaction, PartCheck};
 use varve_graph::read::View;
 use varve_graph::write::WritePeriod;
-use varve_graph::{ErrorKind, Graph, GraphError};
-use varve_gremlin::bind::Bound;
-use varve_gremlin::execute::Results;
+use varve_graph::{Graph, GraphError};
 use varve_model::{CommitVersion, TemporalScope};
-use varve_query::{Query, QueryError};
-use varve_view::{AccessPolicy, Meter, ViewError};
+use varve_query::plan::Plan;
+use varve_query::{Query, QueryError, QueryOptions};
+use varve_view::{AccessPolicy, ErrorKind, Meter, ViewError};
 
-use super::reading;
-use crate::config::GremlinConfig;
-use crate::errors::ApiError;
-use crate::wire::time::{commit_version as scope_version, instant as scope_instant};
+use crate::Failure;
+use crate::budget::transactions::TransactionLimits;
 
 /// The most runs of a script whose commits conflict with others.
 const RUNS_MAX: u32 = 8;
 /// The longest wait before a script runs again; earlier waits are shorter.
 const WAIT_MAX: Duration = Duration::from_millis(64);
 
-/// Names the owners of the budget in the error about an exhausted budget.
-const WHOSE: &str = "All open transactions and sessions together (gremlin.held_bytes_max)";
-
-/// The limits of transactions and sessions, and the sessions that are open.
+/// A query that is ready to run: its plan, and how it runs. Every language makes one.
 #[derive(Debug)]
-pub(crate) struct TransactionLimits {
-    /// The limits of one transaction.
-    one: OptimisticLimits,
-    /// The bytes that all transactions and the variables of sessions hold together.
-    pub(crate) held: Arc<HeldBytes>,
-    /// How long the transaction of a session may be open.
-    pub(super) age_max: Duration,
-    /// Open sessions.
-    pub(super) sessions: AtomicUsize,
+pub struct Prepared<'p> {
+    /// The plan.
+    pub plan: &'p Plan,
+    /// The initial state of the query.
+    pub options: QueryOptions,
+    /// The point of both times at which it reads.
+    pub scope: TemporalScope,
+    /// The valid period of its changes.
+    pub period: WritePeriod,
+    /// After how many changed elements it commits what it has changed so far; `None` to commit at
+    /// the end.
+    pub commit_every: Option<usize>,
 }
 
-impl TransactionLimits {
-    /// The limits of a server's configuration, with a budget of their own.
-    pub(crate) fn new(config: &GremlinConfig) -> Self {
-        let held = Arc::new(HeldBytes::new(config.held_bytes_max, WHOSE));
-        Self {
-            one: OptimisticLimits {
-                elements_max: config.transaction_elements_max,
-                bytes_max: config.transaction_bytes_max,
-                all: Some(Arc::clone(&held)),
-            },
-            held,
-            age_max: Duration::from_millis(config.transaction_ms),
-            sessions: AtomicUsize::new(0),
-        }
-    }
-
-    /// Sessions that are open now.
-    pub(crate) fn sessions(&self) -> usize {
-        self.sessions.load(Ordering::Relaxed)
-    }
-
-    /// Bytes that open transactions and the variables of sessions hold now.
-    pub(crate) fn held_bytes(&self) -> usize {
-        self.held.held()
-    }
-}
-
-/// The work of a script on one graph.
-pub(super) struct Work {
-    pub(super) graph: Arc<Graph>,
+/// The work of a script or a transaction on one graph.
+pub struct Work {
+    /// The graph.
+    pub graph: Arc<Graph>,
     /// The client's policy for the graph's elements.
     access: Option<Arc<AccessPolicy>>,
     /// Checks the client's rights before each commit in between.
-    pub(super) check: Option<PartCheck>,
+    pub check: Option<PartCheck>,
     /// Whether the script may change something. Then its view must not change, even on an engine
     /// without snapshots.
     may_write: bool,
@@ -93,7 +61,7 @@ pub(super) struct Work {
     /// The valid period of the changes.
     period: WritePeriod,
     /// Whether a part of the script's changes is stored.
-    pub(super) has_committed: bool,
+    pub has_committed: bool,
     /// When the transaction began: it took its first view then.
     begun: Instant,
     limits: OptimisticLimits,
@@ -102,7 +70,8 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(
+    /// Work that has not begun, of a client with this policy.
+    pub fn new(
         (graph, access): (Arc<Graph>, Option<Arc<AccessPolicy>>),
         may_write: bool,
         limits: &TransactionLimits,
@@ -122,46 +91,39 @@ impl Work {
         }
     }
 
-    /// Runs a traversal at a point of both times, unless its source names another one, and returns
-    /// at most `most` results.
+    /// Runs a query. `read` takes its rows.
     ///
     /// # Errors
-    /// When it changes the past, has another valid period than earlier changes, or the traversal
-    /// fails.
-    pub(super) fn run(
+    /// When it changes the past, has another valid period than earlier changes, or fails.
+    pub fn run<T>(
         &mut self,
-        scope: TemporalScope,
-        (bound, most): (&Bound, Option<u64>),
+        query: &Prepared<'_>,
         meter: &Meter,
-    ) -> Result<Results, QueryError> {
-        let scope = scope_of(scope, bound)?;
-        let writes = bound.plan.writes();
-        if writes {
-            self.begin(scope, bound)?;
+        read: impl FnOnce(Query<'_>) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
+        if query.plan.writes() {
+            self.begin(query)?;
         }
-        let options = bound.options.clone();
-        if !scope.is_now() {
-            // The script's changes do not affect the past.
-            let view = self.view_at(scope)?;
-            let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
-            return reading::results(query, meter, most);
+        let (plan, options) = (query.plan, query.options.clone());
+        if !query.scope.is_now() {
+            // The changes do not affect the past.
+            let view = self.view_at(query.scope)?;
+            return read(Query::new(plan, &view, view.schema(), meter, options)?);
         }
         if let Some(changes) = &self.changes {
-            let query = Query::writing(&bound.plan, changes, meter, options);
-            let ran = query.and_then(|query| reading::results(query, meter, most));
+            let ran = Query::writing(plan, changes, meter, options).and_then(read);
             self.has_committed |= changes.has_committed();
             return ran;
         }
         let view = self.view()?;
-        let query = Query::new(&bound.plan, &view, view.schema(), meter, options)?;
-        reading::results(query, meter, most)
+        read(Query::new(plan, &view, view.schema(), meter, options)?)
     }
 
     /// Continues with the client's current rights: a session outlives a request.
     ///
     /// # Errors
     /// When the rights have changed and there are uncommitted changes.
-    pub(super) fn admit(&mut self, access: Option<Arc<AccessPolicy>>) -> Result<(), ApiError> {
+    pub fn admit(&mut self, access: Option<Arc<AccessPolicy>>) -> Result<(), Failure> {
         if self.access == access {
             return Ok(());
         }
@@ -172,7 +134,8 @@ impl Work {
             return Ok(());
         }
         self.roll_back();
-        Err(ApiError::illegal_argument(
+        Err(Failure::new(
+            ErrorKind::InvalidArgument,
             "The client's rights or the schema were changed meanwhile: the transaction is rolled back",
         ))
     }
@@ -199,14 +162,14 @@ impl Work {
     }
 
     /// Begins the transaction, unless it has begun.
-    fn begin(&mut self, scope: TemporalScope, bound: &Bound) -> Result<(), QueryError> {
-        if !scope.is_now() {
+    fn begin(&mut self, query: &Prepared<'_>) -> Result<(), QueryError> {
+        if !query.scope.is_now() {
             return Err(QueryError::invalid(
                 "The past can't be changed: as_of and as_of_tx are for reading",
             ));
         }
-        let period = period_of(bound)?;
-        let every = elements_of(bound)?.map(|elements| CommitEvery {
+        let period = query.period;
+        let every = query.commit_every.map(|elements| CommitEvery {
             elements,
             period,
             check: self.check.clone(),
@@ -236,7 +199,7 @@ impl Work {
     }
 
     /// Whether there are uncommitted changes.
-    pub(super) fn is_changed(&self) -> bool {
+    pub fn is_changed(&self) -> bool {
         self.changes
             .as_ref()
             .is_some_and(OptimisticTransaction::is_changed)
@@ -246,7 +209,7 @@ impl Work {
     ///
     /// # Errors
     /// As [`OptimisticTransaction::commit`].
-    pub(super) fn commit(&mut self) -> Result<(), GraphError> {
+    pub fn commit(&mut self) -> Result<(), GraphError> {
         self.view = None;
         if let Some(changes) = self.changes.take() {
             self.has_committed |= changes.commit(self.period)?.is_some();
@@ -255,7 +218,7 @@ impl Work {
     }
 
     /// Ends a transaction that has been open for too long: its view keeps old versions in memory.
-    pub(super) fn end_late(&mut self, age_max: Duration) {
+    pub fn end_late(&mut self, age_max: Duration) {
         let is_open = self.view.is_some() || self.changes.is_some();
         if is_open && self.begun.elapsed() >= age_max {
             self.is_late |= self.is_changed();
@@ -267,7 +230,7 @@ impl Work {
     ///
     /// # Errors
     /// When changes were dropped.
-    pub(super) fn check_age(&mut self, age_max: Duration) -> Result<(), QueryError> {
+    pub fn check_age(&mut self, age_max: Duration) -> Result<(), QueryError> {
         self.end_late(age_max);
         match std::mem::take(&mut self.is_late) {
             false => Ok(()),
@@ -283,7 +246,7 @@ impl Work {
     }
 
     /// Drops the changes.
-    pub(super) fn roll_back(&mut self) {
+    pub fn roll_back(&mut self) {
         self.view = None;
         self.changes = None;
     }
@@ -292,7 +255,7 @@ impl Work {
     ///
     /// # Errors
     /// As [`OptimisticTransaction::renew`].
-    pub(super) fn renew(&mut self) -> Result<(), GraphError> {
+    pub fn renew(&mut self) -> Result<(), GraphError> {
         self.view = None;
         match &self.changes {
             Some(changes) => changes.renew(&self.graph.schema()),
@@ -301,65 +264,12 @@ impl Work {
     }
 }
 
-/// The point of both times at which a traversal reads: `scope`, unless its source names another
-/// one.
-fn scope_of(mut scope: TemporalScope, bound: &Bound) -> Result<TemporalScope, QueryError> {
-    for (key, value) in &bound.with {
-        let text = value.shown().to_string();
-        match key.as_str() {
-            "as_of" => scope.valid = Some(scope_instant("as_of", &text).map_err(invalid)?),
-            "as_of_tx" => scope.transaction = Some(scope_version(&text).map_err(invalid)?),
-            _ => {}
-        }
-    }
-    Ok(scope)
-}
-
-/// The valid period of a traversal's changes, as its source names it.
-fn period_of(bound: &Bound) -> Result<WritePeriod, QueryError> {
-    let mut period = WritePeriod::default();
-    for (key, value) in &bound.with {
-        let instant = |name| scope_instant(name, &value.shown().to_string()).map_err(invalid);
-        match key.as_str() {
-            "valid_from" => period.from = Some(instant("valid_from")?),
-            "valid_to" => period.to = Some(instant("valid_to")?),
-            _ => {}
-        }
-    }
-    Ok(period)
-}
-
-/// The option of a source: after how many changed elements to commit.
-pub(super) const COMMIT_EVERY: &str = "commit_every";
-
-/// The value of [`COMMIT_EVERY`] in a traversal's source.
-fn elements_of(bound: &Bound) -> Result<Option<usize>, QueryError> {
-    let mut own = bound.with.iter().rev();
-    let Some((_, value)) = own.find(|(key, _)| key == COMMIT_EVERY) else {
-        return Ok(None);
-    };
-    let elements = value
-        .as_long()
-        .and_then(|number| usize::try_from(number).ok());
-    match elements.filter(|elements| *elements > 0) {
-        Some(elements) => Ok(Some(elements)),
-        None => Err(QueryError::invalid(format!(
-            "{COMMIT_EVERY} is a number of changed elements, 1 or more, but got {}",
-            value.shown()
-        ))),
-    }
-}
-
-fn invalid(error: ApiError) -> QueryError {
-    QueryError::invalid(error.message().to_owned())
-}
-
 /// Runs a script until its commit succeeds, at most [`RUNS_MAX`] times. `run` uses a new host each
 /// time, and commits. `may_run_again` is false for a script of which a part is stored.
 ///
 /// # Errors
 /// As the last run.
-pub(super) fn until_committed<T, E>(
+pub fn until_committed<T, E>(
     mut run: impl FnMut() -> Result<T, E>,
     may_run_again: impl Fn(&E) -> bool,
     check: impl Fn() -> bool,
@@ -377,12 +287,12 @@ pub(super) fn until_committed<T, E>(
 }
 
 /// Whether a script ended because of another commit.
-pub(super) fn is_conflict(error: &QueryError) -> bool {
+pub fn is_conflict(error: &QueryError) -> bool {
     kind_of(error) == Some(ErrorKind::Conflict)
 }
 
 /// Whether a script ended because its client lacks a right.
-pub(super) fn is_denied(error: &QueryError) -> bool {
+pub fn is_denied(error: &QueryError) -> bool {
     kind_of(error) == Some(ErrorKind::Denied)
 }
 
@@ -394,7 +304,7 @@ fn kind_of(error: &QueryError) -> Option<ErrorKind> {
 }
 
 /// Whether an error means that nothing was stored and the request may be repeated.
-pub(super) fn may_run_again(error: &QueryError) -> bool {
+pub fn may_run_again(error: &QueryError) -> bool {
     let QueryError::View(error) = error else {
         return false;
     };

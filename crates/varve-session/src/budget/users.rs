@@ -9,18 +9,27 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use varve_auth::Id;
 use varve_graph::optimistic::HeldBytes;
-use varve_session::budget::memory;
 
-use crate::config::AuthConfig;
-use crate::errors::ApiError;
-use crate::identity::Identity;
+use super::memory;
+use crate::{Failure, Identity};
 
 /// The burst: as many requests may come at once as the rate allows in this time.
 const BURST: Duration = Duration::from_secs(1);
 
+/// The limits of one user; 0 is no limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UserOptions {
+    /// Requests in work.
+    pub in_flight_max: u32,
+    /// Requests per second.
+    pub requests_per_second: u32,
+    /// Bytes that its queries may hold together.
+    pub query_bytes_max: usize,
+}
+
 /// The limits of each user, and the counters.
 #[derive(Debug)]
-pub(crate) struct UserLimits {
+pub struct UserLimits {
     /// 0 is no limit.
     in_flight_max: u32,
     /// Time between two requests, in nanoseconds; 0 is no limit.
@@ -53,7 +62,7 @@ impl Meter {
 
 /// Counts a request of a user as in work until it is dropped.
 #[derive(Debug)]
-pub(crate) struct UserTurn(Arc<Meter>);
+pub struct UserTurn(Arc<Meter>);
 
 impl Drop for UserTurn {
     fn drop(&mut self) {
@@ -62,15 +71,16 @@ impl Drop for UserTurn {
 }
 
 impl UserLimits {
-    pub(crate) fn new(config: &AuthConfig) -> Self {
+    /// These limits for each user.
+    pub fn new(options: UserOptions) -> Self {
         let nanoseconds = BURST.as_nanos() as u64;
         Self {
-            in_flight_max: config.user_requests_in_flight,
+            in_flight_max: options.in_flight_max,
             interval: nanoseconds
-                .checked_div(u64::from(config.user_requests_per_second))
+                .checked_div(u64::from(options.requests_per_second))
                 .unwrap_or(0),
             started: Instant::now(),
-            query_bytes_max: config.user_query_bytes_max,
+            query_bytes_max: options.query_bytes_max,
             users: RwLock::default(),
         }
     }
@@ -78,8 +88,8 @@ impl UserLimits {
     /// Begins a request; `None` where there is no limit.
     ///
     /// # Errors
-    /// 429 when its user exceeds a limit.
-    pub(crate) fn enter(&self, identity: &Identity) -> Result<Option<UserTurn>, ApiError> {
+    /// [`varve_view::ErrorKind::Throttled`] when its user exceeds a limit.
+    pub fn enter(&self, identity: &Identity) -> Result<Option<UserTurn>, Failure> {
         let Some(user) = identity.user() else {
             return Ok(None);
         };
@@ -90,7 +100,7 @@ impl UserLimits {
         let before = meter.in_flight.fetch_add(1, Ordering::Relaxed);
         let turn = UserTurn(meter);
         if self.in_flight_max != 0 && before >= self.in_flight_max {
-            return Err(ApiError::too_many_requests(
+            return Err(Failure::throttled(
                 format!(
                     "The user has {} requests in progress (auth.user_requests_in_flight)",
                     self.in_flight_max
@@ -112,17 +122,17 @@ impl UserLimits {
     }
 
     /// The memory budget of a client's queries; `None` where there is no limit.
-    pub(crate) fn query_memory(&self, identity: &Identity) -> Option<Arc<HeldBytes>> {
+    pub fn query_memory(&self, identity: &Identity) -> Option<Arc<HeldBytes>> {
         let user = identity.user().filter(|_| self.query_bytes_max != 0)?;
         Some(Arc::clone(&self.meter(&user.id).query_memory))
     }
 
-    fn pace(&self, meter: &Meter) -> Result<(), ApiError> {
+    fn pace(&self, meter: &Meter) -> Result<(), Failure> {
         self.pace_at(meter, self.started.elapsed().as_nanos() as u64)
     }
 
     /// Counts a request that comes `now` nanoseconds after the start.
-    fn pace_at(&self, meter: &Meter, now: u64) -> Result<(), ApiError> {
+    fn pace_at(&self, meter: &Meter, now: u64) -> Result<(), Failure> {
         if self.interval == 0 {
             return Ok(());
         }
@@ -136,7 +146,7 @@ impl UserLimits {
             .try_update(Ordering::Relaxed, Ordering::Relaxed, next);
         match taken {
             Ok(_) => Ok(()),
-            Err(_) => Err(ApiError::too_many_requests(
+            Err(_) => Err(Failure::throttled(
                 "The user exceeds its requests per second (auth.user_requests_per_second)",
                 1,
             )),
@@ -150,9 +160,9 @@ mod tests {
 
     #[test]
     fn a_second_of_requests_may_come_at_once_and_the_rate_counts_then() {
-        let limits = UserLimits::new(&AuthConfig {
-            user_requests_per_second: 10,
-            ..AuthConfig::default()
+        let limits = UserLimits::new(UserOptions {
+            requests_per_second: 10,
+            ..UserOptions::default()
         });
         let meter = Meter::new(0);
         let come = |now: u64| limits.pace_at(&meter, now).is_ok();

@@ -10,41 +10,50 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use varve_view::ErrorKind;
 
-use crate::config::ServerConfig;
-use crate::errors::ApiError;
+use crate::Failure;
+
+/// The limits of logins.
+#[derive(Debug, Clone, Copy)]
+pub struct LoginLimits {
+    /// Passwords that are checked at once.
+    pub at_once: usize,
+    /// Logins that wait for a check.
+    pub waiting_max: usize,
+    /// How long a login waits.
+    pub wait_max: Duration,
+    /// After how many seconds a refused login may be tried again.
+    pub retry_after_seconds: u32,
+}
 
 /// The slots for checks, and the number of logins that wait for one.
 #[derive(Debug)]
-pub(crate) struct Logins {
+pub struct Logins {
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
-    waiting_max: usize,
-    wait_max: Duration,
-    retry_after_seconds: u32,
+    limits: LoginLimits,
 }
 
 impl Logins {
-    /// `cores`: how many the machine has.
-    pub(crate) fn new(config: &ServerConfig, cores: usize) -> Self {
-        let places = match config.auth.logins_at_once {
-            0 => (cores / 2).max(1),
-            places => places.min(Semaphore::MAX_PERMITS),
-        };
+    /// Nobody logs in yet.
+    pub fn new(limits: LoginLimits) -> Self {
+        let places = limits.at_once.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             places: Arc::new(Semaphore::new(places)),
             waiting: AtomicUsize::new(0),
-            waiting_max: config.auth.logins_waiting_max,
-            wait_max: config.admission_wait(),
-            retry_after_seconds: config.retry_after_seconds,
+            limits,
         }
     }
 
     /// Runs a check in its turn. The check keeps its slot to its end, even if its caller goes away.
-    pub(crate) async fn run<T: Send + 'static>(
+    ///
+    /// # Errors
+    /// [`ErrorKind::Throttled`] when too many logins wait.
+    pub async fn run<T: Send + 'static>(
         &self,
         check: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, Failure> {
         let place = self.place().await?;
         let (give, take) = oneshot::channel();
         let work = move || {
@@ -55,24 +64,24 @@ impl Logins {
         let thread = std::thread::Builder::new().name("varve-login".to_owned());
         thread.spawn(work).map_err(|_| self.busy())?;
         take.await
-            .map_err(|_| ApiError::internal("The check of a password has panicked"))
+            .map_err(|_| Failure::new(ErrorKind::Internal, "The check of a password has panicked"))
     }
 
-    async fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    async fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
         let waiting = Waiting::begin(&self.waiting);
-        if waiting.before >= self.waiting_max {
+        if waiting.before >= self.limits.waiting_max {
             return Err(self.busy());
         }
         let place = Arc::clone(&self.places).acquire_owned();
-        let place = tokio::time::timeout(self.wait_max, place).await;
+        let place = tokio::time::timeout(self.limits.wait_max, place).await;
         place.map_err(|_| self.busy())?.map_err(|_| self.busy())
     }
 
-    fn busy(&self) -> ApiError {
-        ApiError::too_many_requests("Too many logins at once", self.retry_after_seconds)
+    fn busy(&self) -> Failure {
+        Failure::throttled("Too many logins at once", self.limits.retry_after_seconds)
     }
 }
 
@@ -106,10 +115,12 @@ mod tests {
     use super::*;
 
     fn logins(at_once: usize, waiting_max: usize) -> Logins {
-        let mut config = ServerConfig::default();
-        config.auth.logins_at_once = at_once;
-        config.auth.logins_waiting_max = waiting_max;
-        Logins::new(&config, 8)
+        Logins::new(LoginLimits {
+            at_once,
+            waiting_max,
+            wait_max: Duration::from_secs(1),
+            retry_after_seconds: 1,
+        })
     }
 
     #[tokio::test]
@@ -122,7 +133,10 @@ mod tests {
         let mut second = pin!(logins.run(|| 2));
         assert!(second.as_mut().poll(&mut context).is_pending());
         let refused = logins.run(|| 3).await;
-        assert_eq!(refused.map_err(|error| error.status().as_u16()), Err(429));
+        assert_eq!(
+            refused.map_err(|error| error.kind),
+            Err(ErrorKind::Throttled)
+        );
         // The client of the first login has gone, but its check still runs.
         drop(first);
         assert!(matches!(second.as_mut().poll(&mut context), Poll::Pending));
@@ -133,10 +147,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_of_a_check_is_an_error() {
-        let logins = logins(0, 1);
+        let logins = logins(4, 1);
         let panicked = logins.run(|| panic!("a test panics")).await;
         let panicked: Result<(), _> = panicked;
-        assert_eq!(panicked.map_err(|error| error.status().as_u16()), Err(500));
+        assert_eq!(
+            panicked.map_err(|error| error.kind),
+            Err(ErrorKind::Internal)
+        );
         assert_eq!(logins.places.available_permits(), 4);
     }
 }

@@ -11,16 +11,12 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::Value as Json;
 use varve_auth::{Permission, Principal, Reach, ResourceType, Rights};
-use varve_graph::GraphError;
-use varve_graph::read::View;
 use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
-use varve_model::{Condition, EdgeLabelId, TemporalScope, VertexLabelId};
+use varve_model::{Condition, EdgeLabelId, VertexLabelId};
 use varve_view::{AccessPolicy, ElementPolicy};
 
-use crate::identity::Identity;
-use crate::request::RequestContext;
-use crate::wire::predicate::condition_of_right;
+use super::Identity;
 
 /// Policies that are cached.
 const KEPT_MAX: usize = 1_024;
@@ -29,9 +25,14 @@ const KEPT_MAX: usize = 1_024;
 const PERMISSIONS: [Permission; 3] = [Permission::Read, Permission::Write, Permission::Delete];
 const KINDS: [ResourceType; 2] = [ResourceType::Vertex, ResourceType::Edge];
 
+/// Reads the condition of a right: the value that it names for the property of this name. `None` if
+/// there is no such condition.
+pub type ReadCondition = fn(&Schema, &str, &Json) -> Option<Vec<Condition>>;
+
 /// The cached policies of users on graphs.
-#[derive(Debug, Default)]
-pub(crate) struct Policies {
+#[derive(Debug)]
+pub struct Policies {
+    read_condition: ReadCondition,
     /// By user and graph.
     kept: Mutex<HashMap<(String, String), CachedPolicy>>,
 }
@@ -44,8 +45,24 @@ struct CachedPolicy {
 }
 
 impl Policies {
-    /// The policy of a user for the elements of a graph; `None` = everything is allowed.
-    pub(crate) fn of(
+    /// No policies yet.
+    pub fn new(read_condition: ReadCondition) -> Self {
+        Self {
+            read_condition,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The policy of a client for the elements of a graph; `None` = everything is allowed.
+    pub fn of(&self, identity: &Identity, served: &ServedGraph) -> Option<Arc<AccessPolicy>> {
+        match identity {
+            Identity::Anybody => None,
+            Identity::Unknown => Some(Arc::default()),
+            Identity::User(user) => self.of_user(user, served.graph.name(), &served.schema),
+        }
+    }
+
+    fn of_user(
         &self,
         principal: &Arc<Principal>,
         graph: &str,
@@ -62,7 +79,7 @@ impl Policies {
             return Some(Arc::clone(&known.policy));
         }
         // Compiled outside the lock, since regular expressions take a while.
-        let policy = Arc::new(compile(&principal.rights, graph, schema));
+        let policy = Arc::new(self.compile(&principal.rights, graph, schema));
         let mut kept = self.kept.lock();
         if kept.len() >= KEPT_MAX {
             kept.clear();
@@ -86,56 +103,33 @@ fn is_unbounded(rights: &Rights, graph: &str) -> bool {
     rights.is_administrator() || PERMISSIONS.into_iter().all(all)
 }
 
-/// Compiles the rights on elements for the labels and properties of a schema. Removed labels are
-/// included, since the past has their elements.
-fn compile(rights: &Rights, graph: &str, schema: &Schema) -> AccessPolicy {
-    let vertices: Vec<(VertexLabelId, &str)> = schema
-        .vertex_labels_ever()
-        .map(|label| (label.id, label.name.as_str()))
-        .collect();
-    let edges: Vec<(EdgeLabelId, &str)> = schema
-        .edge_labels_ever()
-        .map(|label| (label.id, label.name.as_str()))
-        .collect();
-    let conditions = |name: &str, value: &Json| -> Option<Vec<Condition>> {
-        condition_of_right(schema, name, value)
-    };
-    let of = |permission| ElementPolicy {
-        vertices: rights.coverage(
-            (graph, permission, ResourceType::Vertex),
-            &vertices,
-            &conditions,
-        ),
-        edges: rights.coverage((graph, permission, ResourceType::Edge), &edges, &conditions),
-    };
-    AccessPolicy {
-        read: of(Permission::Read),
-        write: of(Permission::Write),
-        delete: of(Permission::Delete),
-    }
-}
-
-impl RequestContext {
-    /// The client's policy for the elements of a graph; `None` = everything is allowed.
-    pub(crate) fn access_to(&self, served: &ServedGraph) -> Option<Arc<AccessPolicy>> {
-        match self.identity() {
-            Identity::Anybody => None,
-            Identity::Unknown => Some(Arc::default()),
-            Identity::User(principal) | Identity::Certified(principal, _) => {
-                let graph = served.graph.name();
-                self.state().policies().of(principal, graph, &served.schema)
-            }
+impl Policies {
+    /// Compiles the rights on elements for the labels and properties of a schema. Removed labels
+    /// are included, since the past has their elements.
+    fn compile(&self, rights: &Rights, graph: &str, schema: &Schema) -> AccessPolicy {
+        let vertices: Vec<(VertexLabelId, &str)> = schema
+            .vertex_labels_ever()
+            .map(|label| (label.id, label.name.as_str()))
+            .collect();
+        let edges: Vec<(EdgeLabelId, &str)> = schema
+            .edge_labels_ever()
+            .map(|label| (label.id, label.name.as_str()))
+            .collect();
+        let conditions = |name: &str, value: &Json| -> Option<Vec<Condition>> {
+            (self.read_condition)(schema, name, value)
+        };
+        let of = |permission| ElementPolicy {
+            vertices: rights.coverage(
+                (graph, permission, ResourceType::Vertex),
+                &vertices,
+                &conditions,
+            ),
+            edges: rights.coverage((graph, permission, ResourceType::Edge), &edges, &conditions),
+        };
+        AccessPolicy {
+            read: of(Permission::Read),
+            write: of(Permission::Write),
+            delete: of(Permission::Delete),
         }
-    }
-
-    /// The client's view of a graph at a point of both times: the only way from a request to a
-    /// view.
-    pub(crate) fn view(
-        &self,
-        served: &ServedGraph,
-        scope: TemporalScope,
-    ) -> Result<View, GraphError> {
-        let view = served.graph.view(scope)?;
-        Ok(view.guarded_by(self.access_to(served).as_ref()))
     }
 }
