@@ -112,6 +112,7 @@ fn check_door(state: &AppState, door: Door, route: &Route, parts: &Parts) -> Res
         Door::Gremlin => Err(ApiError::resource_not_found(
             "This listener (gremlin.listen) serves /gremlin, /health, /metrics and /versions",
         )),
+        Door::Bolt => Err(ApiError::unknown_path()),
         Door::Main if !is_admin => Ok(()),
         Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
             "/admin answers only at the listener that the option server.admin_listen names",

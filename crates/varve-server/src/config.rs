@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use varve_auth::AuthOptions;
 
+use crate::bolt::BoltConfig;
 use crate::explore::{ChangesConfig, ExploreConfig};
 use crate::forwarded::{ForwardedHeader, Proxies};
 use crate::section;
@@ -163,6 +164,9 @@ section! {
         %
         /// The section `gremlin`.
         gremlin: GremlinConfig,
+        %
+        /// The section `bolt`.
+        bolt: BoltConfig,
         %
         /// The section `auth`.
         auth: AuthConfig,
@@ -330,6 +334,7 @@ impl ServerConfig {
         self.tls.validate()?;
         self.admin_address()?;
         self.gremlin_address()?;
+        self.bolt_address()?;
         if !(1..=9).contains(&self.gzip_level) {
             let reason = format!("must be in 1..=9, but is {}", self.gzip_level);
             return Err(ConfigError {
@@ -434,6 +439,11 @@ impl ServerConfig {
     /// The address to bind for TinkerPop's drivers alone; `None` if not configured.
     pub fn gremlin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
         optional_address("gremlin.listen", &self.gremlin.listen, "127.0.0.1:8182")
+    }
+
+    /// The address to bind for Bolt; `None` if not configured.
+    pub fn bolt_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        optional_address("bolt.listen", &self.bolt.listen, "127.0.0.1:7687")
     }
 
     /// The further names of traversal sources, each with its graph.

@@ -90,6 +90,7 @@ mod access;
 mod admin;
 mod answers;
 pub mod body;
+mod bolt;
 pub mod config;
 pub mod datum;
 pub mod errors;
@@ -127,6 +128,7 @@ mod upgrade;
 pub mod version;
 mod wire;
 
+pub use bolt::BoltConfig;
 pub use config::{AuthConfig, GremlinConfig, ServerConfig};
 pub use errors::ApiError;
 pub use explore::{ChangesConfig, ExploreConfig};

@@ -55,6 +55,7 @@ pub struct RunningServer {
     address: SocketAddr,
     admin_address: Option<SocketAddr>,
     gremlin_address: Option<SocketAddr>,
+    bolt_address: Option<SocketAddr>,
     state: Arc<AppState>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
@@ -150,10 +151,19 @@ pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningSe
         threads.extend(spawn(listeners.sockets, state, Door::Gremlin, &stopped)?);
         tracing::info!(%address, "serving /gremlin");
     }
+    let mut bolt_address = None;
+    if let Some(wanted) = config.bolt_address()? {
+        let listeners = Listeners::at(wanted, config.thread_count(), config.backlog)?;
+        let address = listeners.address;
+        bolt_address = Some(address);
+        threads.extend(spawn(listeners.sockets, state, Door::Bolt, &stopped)?);
+        tracing::info!(%address, "serving Bolt");
+    }
     Ok(RunningServer {
         address,
         admin_address,
         gremlin_address,
+        bolt_address,
         state: Arc::clone(state),
         stop,
         threads,
@@ -195,6 +205,7 @@ fn spawn(
                 Door::Main => format!("varve-http-{index}"),
                 Door::Admin => format!("varve-admin-{index}"),
                 Door::Gremlin => format!("varve-gremlin-{index}"),
+                Door::Bolt => format!("varve-bolt-{index}"),
             })
             .spawn(move || {
                 let serve = Worker::serve(shared, index, listener, inbox, stopped);
@@ -233,6 +244,11 @@ impl RunningServer {
     /// The address that TinkerPop's drivers alone are served at, if there is one.
     pub fn gremlin_address(&self) -> Option<SocketAddr> {
         self.gremlin_address
+    }
+
+    /// The address that Bolt is served at, if there is one.
+    pub fn bolt_address(&self) -> Option<SocketAddr> {
+        self.bolt_address
     }
 
     /// Asks for a graceful stop: no new connections, requests in work are answered within

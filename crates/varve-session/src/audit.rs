@@ -14,7 +14,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use varve_auth::{API_TOKEN_PREFIX, NAME_BYTES_MAX};
 
-use crate::Action;
+use varve_view::ErrorKind;
+
+use crate::{Action, Failure};
 
 /// The requests that the audit trail records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -165,6 +167,25 @@ fn line(entry: &Entry<'_>) -> Vec<u8> {
     let time = jiff::Timestamp::now().to_string();
     let line = serde_json::to_vec(&Line { time, entry });
     line.expect("texts and numbers are JSON")
+}
+
+/// The outcome of a request that failed, as HTTP numbers it.
+pub const fn status_of(failure: &Failure) -> u16 {
+    match failure.kind {
+        ErrorKind::Unauthenticated => 401,
+        ErrorKind::Denied => 403,
+        ErrorKind::NotFound => 404,
+        ErrorKind::TooLarge => 413,
+        ErrorKind::Elsewhere => 421,
+        ErrorKind::Throttled => 429,
+        ErrorKind::Storage | ErrorKind::Tombstones | ErrorKind::Internal => 500,
+        ErrorKind::Busy
+        | ErrorKind::Conflict
+        | ErrorKind::Cancelled
+        | ErrorKind::OutcomeUnknown => 503,
+        ErrorKind::Unwritable => 507,
+        _ => 400,
+    }
 }
 
 /// Whether a status means that the client was not authenticated, not allowed, or throttled.

@@ -7,6 +7,7 @@ use varve_graph::GraphError;
 use varve_graph::read::View;
 use varve_graph::registry::ServedGraph;
 use varve_model::TemporalScope;
+use varve_query::QueryError;
 use varve_view::{AccessPolicy, CancelToken, ErrorKind, Meter, ViewError};
 
 use crate::budget::lanes::{Turn, yield_to_others};
@@ -146,6 +147,26 @@ impl Session {
         match !is_cancelled && Instant::now() < self.deadline {
             true => Ok(()),
             false => Err(self.too_late()),
+        }
+    }
+
+    /// The failure of a query.
+    pub fn failed(&self, error: QueryError) -> Failure {
+        let kind = match &error {
+            QueryError::View(_) => ErrorKind::Storage,
+            QueryError::Limit(_) => ErrorKind::LimitExceeded,
+            QueryError::Unsupported(_) => ErrorKind::NotSupported,
+            QueryError::NotAllowed(_) => ErrorKind::NotAllowed,
+            QueryError::Invalid(_)
+            | QueryError::Unbound(_)
+            | QueryError::Cast { .. }
+            | QueryError::Arithmetic(_)
+            | QueryError::Fail(_)
+            | QueryError::Script { .. } => ErrorKind::InvalidArgument,
+        };
+        match error {
+            QueryError::View(error) => self.failed_read(error),
+            error => Failure::new(kind, error.to_string()),
         }
     }
 

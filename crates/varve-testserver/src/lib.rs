@@ -95,6 +95,12 @@ impl TestServer {
         self.running.as_ref().unwrap().gremlin_address().unwrap()
     }
 
+    /// Where it listens for Bolt, if it has a port for that.
+    #[must_use]
+    pub fn bolt_address(&self) -> SocketAddr {
+        self.running.as_ref().unwrap().bolt_address().unwrap()
+    }
+
     /// A connection, for any bytes.
     #[must_use]
     pub fn connect(&self) -> Connection {

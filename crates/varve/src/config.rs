@@ -20,8 +20,8 @@ use varve_graph::maintenance::MaintenanceOptions;
 use varve_graph::schema::parse_retention;
 use varve_model::schema::Retention;
 use varve_server::{
-    AuthConfig, ChangesConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc, ServerConfig,
-    TlsConfig, section,
+    AuthConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc,
+    ServerConfig, TlsConfig, section,
 };
 
 pub(crate) use document::{markdown, toml_text};
@@ -229,6 +229,8 @@ pub(crate) struct Config {
     pub(crate) tls: TlsConfig,
     /// `[gremlin]`
     pub(crate) gremlin: GremlinConfig,
+    /// `[bolt]`
+    pub(crate) bolt: BoltConfig,
     /// `[explore]`
     pub(crate) explore: ExploreConfig,
     /// `[changes]`
@@ -290,6 +292,11 @@ const SECTIONS: &[Section] = &[
         name: "gremlin",
         about: "Gremlin: a listener for drivers, and limits, see [gremlin.md](gremlin.md)",
         options: GremlinConfig::DOCS,
+    },
+    Section {
+        name: "bolt",
+        about: "Bolt: a listener for Neo4j's drivers, see [bolt.md](bolt.md)",
+        options: BoltConfig::DOCS,
     },
     Section {
         name: "explore",
@@ -434,6 +441,7 @@ impl Config {
     pub(crate) fn whole_server(&self) -> ServerConfig {
         ServerConfig {
             gremlin: self.gremlin.clone(),
+            bolt: self.bolt.clone(),
             auth: self.auth.clone(),
             explore: self.explore.clone(),
             changes: self.changes.clone(),

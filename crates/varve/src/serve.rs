@@ -127,6 +127,14 @@ fn announce_more(
     if let Some(address) = server.gremlin_address() {
         println!("  gremlin     {}://{address}/gremlin", scheme(config, "ws"));
     }
+    if let Some(address) = server.bolt_address() {
+        let scheme = if config.whole_server().tls.is_on() {
+            "bolt+s"
+        } else {
+            "bolt"
+        };
+        println!("  bolt        {scheme}://{address}");
+    }
     if let Some(identity) = identity {
         let name = config.omrs.server_names.first();
         let name = name.map_or("<any name>", String::as_str);
@@ -268,6 +276,10 @@ fn check_reach(config: &Config) -> Result<(), CommandError> {
         (
             "gremlin.listen",
             server.gremlin_address()?.map(|address| address.ip()),
+        ),
+        (
+            "bolt.listen",
+            server.bolt_address()?.map(|address| address.ip()),
         ),
     ];
     for (option, address) in listeners {

@@ -62,6 +62,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-server",
         &[
             "varve-auth",
+            "varve-bolt",
             "varve-graph",
             "varve-graphson",
             "varve-gremlin",

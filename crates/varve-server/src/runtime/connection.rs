@@ -20,9 +20,10 @@ pub(crate) use self::state::ConnectionState;
 pub(super) use self::state::TimeLimits;
 use super::addresses::Addresses;
 use super::transport::{self, Transport};
+use crate::bolt;
 use crate::config::ServerConfig;
 use crate::service::ConnectionService;
-use crate::state::WorkerHandle;
+use crate::state::{Door, WorkerHandle};
 use crate::upgrade::Slot;
 
 /// hyper's limit of headers when none is set. hyper then keeps headers in uninitialized space on
@@ -136,6 +137,14 @@ pub(super) async fn serve(
             }
         },
     };
+    if worker.door == Door::Bolt {
+        let served = async {
+            bolt::serve(stream, worker, Arc::clone(state)).await;
+            Ok(())
+        };
+        // It checks for a stop itself, since a stop wakes its task.
+        return drive(served, handle, |_| {}).await;
+    }
     let mut socket = Socket::new(stream, Arc::clone(state));
     let Some(is_http2) = socket.sniff(handle).await else {
         return;

@@ -20,12 +20,14 @@ pub(crate) enum Door {
     Admin,
     /// The listener for TinkerPop's drivers alone.
     Gremlin,
+    /// The listener for Bolt.
+    Bolt,
 }
 
 /// Threads that serve the listener of `/admin`. Their indexes follow those of the main listener.
 pub(crate) const ADMIN_THREADS: usize = 1;
 
-/// Threads of all listeners.
+/// Threads of all listeners of HTTP.
 pub(crate) fn serving_threads(config: &ServerConfig) -> usize {
     let own = match config.gremlin.listen.is_empty() {
         true => 0,
@@ -55,6 +57,8 @@ impl WorkerHandle {
             Door::Main => number,
             Door::Admin => state.config.thread_count() + number,
             Door::Gremlin => state.config.thread_count() + ADMIN_THREADS + number,
+            // No request of HTTP is counted here.
+            Door::Bolt => usize::MAX,
         };
         let database = Arc::new(DatabaseHandle::new(Arc::clone(&state.database)));
         Self {

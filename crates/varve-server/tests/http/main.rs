@@ -10,6 +10,7 @@ mod algorithms;
 mod api_tokens;
 mod audit;
 mod authentication;
+mod bolt;
 mod certificates;
 mod changes;
 mod described;

@@ -270,7 +270,9 @@ fn check_that_nothing_is_left(fixture: &Fixture, held: &Held, before: usize) {
     let state = &fixture.server.state;
     await_that("no session is left", || state.gremlin_sessions() == 0);
     await_that("no transaction is left", || state.gremlin_held_bytes() == 0);
-    await_that("no request is left", || state.database().pool.in_work() == 0);
+    await_that("no request is left", || {
+        state.database().pool.in_work() == 0
+    });
     await_that("no connection is left", || state.open_connections() == 0);
     await_that("no snapshot is left", || {
         held.load(Ordering::SeqCst) <= before

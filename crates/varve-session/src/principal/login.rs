@@ -36,6 +36,23 @@ impl PendingLogin {
 }
 
 impl Database {
+    /// The current identity of a client that authenticated earlier, perhaps with this token. An
+    /// identity without a user stays as it is.
+    ///
+    /// # Errors
+    /// [`varve_view::ErrorKind::Unauthenticated`] if it is no longer valid; those of
+    /// [`Database::current_auth`].
+    pub fn renewed(&self, before: &Identity, token: Option<&str>) -> Result<Identity, Failure> {
+        let Some((auth, principal)) = self.current_auth()?.zip(before.user()) else {
+            return Ok(before.clone());
+        };
+        let now = match token {
+            Some(token) => auth.check(token),
+            None => auth.again(principal),
+        };
+        Ok(Identity::User(now.ok_or(AuthError::Failed)?))
+    }
+
     /// Authenticates a client by a message of its connection.
     ///
     /// # Errors

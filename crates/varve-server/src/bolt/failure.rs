@@ -1,0 +1,41 @@
+//! Failures in Bolt's form.
+
+use varve_bolt::response::Failure as BoltFailure;
+use varve_session::Failure;
+use varve_view::ErrorKind;
+
+/// The failure with Neo4j's code, by which drivers decide whether to try again. The message begins
+/// with the stable code.
+pub(super) fn of(failure: &Failure) -> BoltFailure {
+    let message = format!("{}: {}", failure.kind.code(), failure.message);
+    BoltFailure::new(code(failure.kind), message)
+}
+
+const fn code(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Unauthenticated => "Neo.ClientError.Security.Unauthorized",
+        ErrorKind::Throttled => "Neo.ClientError.Security.AuthenticationRateLimit",
+        ErrorKind::Denied => "Neo.ClientError.Security.Forbidden",
+        ErrorKind::NotFound => "Neo.ClientError.Database.DatabaseNotFound",
+        ErrorKind::Elsewhere => "Neo.ClientError.Cluster.NotALeader",
+        ErrorKind::NotSupported => "Neo.ClientError.Statement.SyntaxError",
+        ErrorKind::Existed | ErrorKind::Unique | ErrorKind::NotAllowed => {
+            "Neo.ClientError.Schema.ConstraintValidationFailed"
+        }
+        ErrorKind::Cancelled => "Neo.ClientError.Transaction.TransactionTerminated",
+        ErrorKind::Busy => "Neo.TransientError.General.DatabaseUnavailable",
+        ErrorKind::Conflict => "Neo.TransientError.Transaction.Outdated",
+        // Drivers must not try again by themselves.
+        ErrorKind::OutcomeUnknown => "Neo.DatabaseError.Transaction.TransactionCommitFailed",
+        ErrorKind::Unwritable
+        | ErrorKind::Tombstones
+        | ErrorKind::Storage
+        | ErrorKind::Internal => "Neo.DatabaseError.General.UnknownError",
+        ErrorKind::InvalidArgument
+        | ErrorKind::NoIndex
+        | ErrorKind::LimitExceeded
+        | ErrorKind::TooLarge
+        | ErrorKind::IllegalState
+        | ErrorKind::BadPage => "Neo.ClientError.Statement.ArgumentError",
+    }
+}
