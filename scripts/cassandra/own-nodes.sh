@@ -1,7 +1,7 @@
 # Sourced by the scripts beside it that measure on nodes of their own, from the top of the checkout.
 #
-#   start_nodes NAME PORT    builds the server and the examples of varve-kv-cassandra, and starts nodes with the whole compiler, which
-#                            are removed when the script ends. Sets VARVE_BIN, examples (their folder), VARVE_CASSANDRA_NODES,
+#   start_nodes NAME PORT    builds the server and the example of varve-kv-cassandra, and starts nodes with the whole compiler, which
+#                            are removed when the script ends. Sets VARVE_BIN, examples (its folder), VARVE_CASSANDRA_NODES,
 #                            VARVE_CASSANDRA_PORT (PORT, unless it is set) and VARVE_CASSANDRA_DIR, a new folder with NAME in its name
 #   start_server             starts the server on them and waits until its graph is open. Sets what tests/start-server.sh sets
 #
@@ -10,7 +10,7 @@
 
 start_nodes() { # name, port
   # Of the whole workspace: with less, other features would be chosen, and RocksDB compiled anew.
-  scripts/build.sh build --release --locked --workspace --bin varve --bin varve-bench --example commit_cost --example hub
+  scripts/build.sh build --release --locked --workspace --bin varve --bin varve-bench --example commit_cost
   export VARVE_BIN=$PWD/target/release/varve
   examples=$PWD/target/release/examples
   VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-$1.XXXXXX")

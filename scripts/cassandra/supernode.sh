@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A vertex with very many edges, through the server: how many edges a second it takes while it grows, how long the first page of
 # its edges takes, and how large the partitions of the cluster are in the end. Node, server and client share this machine.
-# `hub.sh` is the same below the graph.
 #
 #   supernode.sh [EDGES]    2,000,000 unless told otherwise; about 500 bytes of disk for each, below TMPDIR, removed at the end
 #

@@ -36,7 +36,7 @@ pub use catalogue::{Catalogue, SchemaTables};
 pub use default_value::default_value;
 pub use kind::{SchemaElement, SchemaKind};
 pub use mode::{GraphMode, ReadMode, SchemaMode};
-pub use name::NAME_LENGTH_LIMIT;
+pub use name::{NAME_LENGTH_LIMIT, check_name};
 pub(crate) use note::{CHANGED_NOTE, Changed, changed_in};
 pub use open::{FirstUse, LabelUse, OPEN_SCHEMA_MAX};
 pub(crate) use open::{has_all, put_mode};

@@ -31,6 +31,7 @@ mod texts;
 mod transaction;
 
 pub use reader::GraphReader;
+pub use row::{Row, Step, Visit};
 pub use transaction::GraphTransaction;
 
 use std::sync::Arc;
@@ -51,7 +52,7 @@ use self::texts::Texts;
 use crate::error::{Message, OmrsError};
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
-use crate::store::{Choice, Cost, Everything, StoredEntity, StoredRelationship, Version};
+use crate::store::{Choice, Cost, StoredEntity, StoredRelationship, Version};
 use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
@@ -184,27 +185,6 @@ impl GraphStore {
         };
         let (view, state) = self.view_by_types(scope)?;
         Ok(GraphReader { view, state })
-    }
-
-    /// All states that an entity ever had, oldest first; empty when it is not known.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
-        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
-        history::of_entity(&view, &state, guid, &mut Everything)
-    }
-
-    /// All states that a relationship ever had, oldest first; empty when it is not known.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn relationship_history(
-        &self,
-        guid: &str,
-    ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
-        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
-        history::of_relationship(&view, &state, guid, &mut Everything)
     }
 
     /// The states of an entity that `choice` selects, in its order.

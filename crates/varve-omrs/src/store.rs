@@ -4,18 +4,17 @@
 //! The store is [`GraphStore`](crate::graph_store::GraphStore). The rules of the contract are above
 //! it, in the repository; bytes and indexes are in it.
 
+mod candidate;
 mod choice;
-mod instance;
 mod rendered;
 mod stored;
 mod walk;
 
-pub use choice::{Choice, Cost, Everything};
-pub use instance::{Candidate, Instance};
+pub use candidate::Candidate;
+pub use choice::{Choice, Cost};
 pub(crate) use rendered::EntityJson;
 pub use rendered::{RenderedEntity, RenderedRelationship};
-pub use stored::{LifeStatus, Link, StoredEntity, StoredInstance, StoredRelationship, Version};
+pub use stored::{LifeStatus, Link, StoredEntity, StoredRelationship, Version};
 pub use walk::{
-    Listing, Step, Subject, TestText, TextHint, Visit, VisitHead, VisitLink, VisitLinkAt, Walk,
-    WalkBy,
+    Listing, Subject, TestText, TextHint, VisitHead, VisitLink, VisitLinkAt, Walk, WalkBy,
 };

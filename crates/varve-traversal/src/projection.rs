@@ -168,37 +168,6 @@ impl Projection {
         }
     }
 
-    /// [`Projection::of_edges`] without weights.
-    #[must_use]
-    pub fn unweighted(vertices: usize, mut edges: Vec<(Node, Node)>) -> Self {
-        let mut side = || {
-            edges.sort_unstable();
-            let mut starts = vec![0; vertices + 1];
-            for (from, _) in &edges {
-                starts[*from as usize + 1] += 1;
-            }
-            for at in 0..vertices {
-                starts[at + 1] += starts[at];
-            }
-            let others = edges.iter().map(|(_, to)| *to).collect();
-            edges
-                .iter_mut()
-                .for_each(|(from, to)| std::mem::swap(from, to));
-            Adjacency {
-                starts,
-                others,
-                weights: Vec::new(),
-            }
-        };
-        Self {
-            vertices: Vertices::numbered(vertices),
-            direction: None,
-            first: side(),
-            second: Some(side()),
-            bytes: 0,
-        }
-    }
-
     /// The number of vertices.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rust_rocksdb::{BlockBasedOptions, Options};
+use rust_rocksdb::Options;
 use varve_kv_front::FrontOptions;
 
 /// The engine's memory by default: 512 MiB.
@@ -31,8 +31,7 @@ pub struct RocksConfig {
     pub background_jobs: u16,
     /// Whether writes go to a front table before RocksDB, and its options.
     pub front: FrontTable,
-    /// Values that were chosen by measurement. They are fields for further measurements, not for
-    /// operators.
+    /// Values that were chosen by measurement. They are fields for tests, not for operators.
     pub tuning: Tuning,
     /// The number of files that one space may hold open. `None`: an eighth of the process's limit,
     /// between 64 and 4,096.
@@ -67,33 +66,12 @@ impl RocksConfig {
     }
 }
 
-/// Options whose values were chosen by measurement (`docs/decisions/0003-rocksdb-options.md`,
-/// program `raw_figures`).
+/// Options whose values were chosen by measurement (`docs/decisions/0003-rocksdb-options.md` and
+/// `docs/decisions/0020-compaction-in-tiers.md`). Tests choose others.
 #[derive(Debug, Clone)]
 pub struct Tuning {
     /// A table's memtable is flushed at this size in bytes, or sooner when memory is short.
     pub memtable_bytes: usize,
-    /// The part of a memtable for a filter of its keys, so that reads of absent rows skip it.
-    pub memtable_filter_share: f64,
-    /// Whether the memtables of scanned tables are hashes of skip lists by partition, not skip
-    /// lists.
-    pub memtable_hashed: bool,
-    /// Size of a data block in bytes; history gets twice this.
-    pub block_bytes: usize,
-    /// Bits of the filter for each key.
-    pub filter_bits: f64,
-    /// Whether the filter and the index of a file are divided into small pieces, which are cached
-    /// separately.
-    pub partition_filters: bool,
-    /// Whether blocks of the lower levels are compressed with LZ4.
-    pub compress: bool,
-    /// Whether data blocks of point-read tables have a hash index.
-    pub block_hash_index: bool,
-    /// The number of level-0 files of a table, which are flushed memtables, that starts a
-    /// compaction.
-    pub level0_compact: i32,
-    /// The same with a front table and without tiers: fewer compactions of more files cost less.
-    pub level0_compact_front: i32,
     /// Whether the files of a front table are compacted in tiers rather than in levels.
     pub tiers: bool,
     /// The number of sorted runs of a table that starts a compaction while flushes follow each
@@ -111,27 +89,14 @@ pub struct Tuning {
     pub level0_rows_max: u64,
     /// Bytes of the first level below level 0.
     pub level_base_bytes: u64,
-    /// The number of rows from which on a batch is sorted by key.
-    pub sort_batches_from: usize,
-    /// Changes options of spaces, and of tables, that have no field here.
+    /// Changes options of spaces that have no field here.
     pub alter_space: fn(&mut Options),
-    /// See `alter_space`.
-    pub alter_table: fn(&mut Options, &mut BlockBasedOptions),
 }
 
 impl Default for Tuning {
     fn default() -> Self {
         Self {
             memtable_bytes: 32 << 20,
-            memtable_filter_share: 0.02,
-            memtable_hashed: false,
-            block_bytes: 8 << 10,
-            filter_bits: 10.0,
-            partition_filters: true,
-            compress: true,
-            block_hash_index: false,
-            level0_compact: 4,
-            level0_compact_front: 8,
             tiers: true,
             runs_loading: 32,
             runs_inserting: 64,
@@ -139,9 +104,7 @@ impl Default for Tuning {
             quiet_after: Duration::from_secs(30),
             level0_rows_max: 256_000_000,
             level_base_bytes: 256 << 20,
-            sort_batches_from: 64,
             alter_space: |_| (),
-            alter_table: |_, _| (),
         }
     }
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
-    DataBlockIndexType, Env, FileChecksumGenFactory, LogLevel, MemtableFactory, Options,
-    SstFileManager, WriteBufferManager,
+    Env, FileChecksumGenFactory, LogLevel, Options, SstFileManager, WriteBufferManager,
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
@@ -44,6 +43,16 @@ const FRONT_MOST_HALVES: usize = 7;
 const FROZEN_TABLES: usize = 1;
 /// Memtables of one table, including those being flushed; when there are this many, writers wait.
 const MEMTABLES_PER_TABLE_MAX: i32 = 4;
+/// The part of a memtable for a filter of its keys, so that reads of absent rows skip it.
+const MEMTABLE_FILTER_SHARE: f64 = 0.02;
+/// The number of level-0 files of a table, which are flushed memtables, that starts a compaction.
+const LEVEL0_COMPACT: i32 = 4;
+/// The same with a front table and without tiers: fewer compactions of more files cost less.
+const LEVEL0_COMPACT_FRONT: i32 = 8;
+/// The size of a data block; history gets twice this.
+const BLOCK_BYTES: usize = 8 * KIB;
+/// Bits of a file's filter for each key.
+const FILTER_BITS: f64 = 10.0;
 /// The size of a piece of a partitioned index or filter.
 const META_BLOCK_BYTES: usize = 4 * KIB;
 const FORMAT_VERSION: i32 = 6;
@@ -221,7 +230,6 @@ impl Shared {
         }
         options.set_sst_file_manager(&self.removal);
         options.set_max_subcompactions(MERGE_THREADS);
-        options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
         options.set_max_open_files(self.open_files);
         options.set_max_file_opening_threads(2);
         options.set_write_buffer_manager(&self.memtables);
@@ -246,8 +254,8 @@ impl Shared {
         options.set_target_file_size_base(FILE_BYTES);
         options.set_num_levels(tiers::LEVELS as i32);
         options.set_level_zero_file_num_compaction_trigger(match self.front {
-            Some(_) => self.tuning.level0_compact_front,
-            None => self.tuning.level0_compact,
+            Some(_) => LEVEL0_COMPACT_FRONT,
+            None => LEVEL0_COMPACT,
         });
         options.set_level_zero_slowdown_writes_trigger(LEVEL0_SLOW_DOWN);
         options.set_level_zero_stop_writes_trigger(LEVEL0_STOP);
@@ -255,12 +263,7 @@ impl Shared {
             tiers::set(&mut options, &self.tuning);
         }
         // The newest levels are rewritten soon.
-        let compressed = if self.tuning.compress {
-            DBCompressionType::Lz4
-        } else {
-            DBCompressionType::None
-        };
-        let mut levels = [compressed; tiers::LEVELS];
+        let mut levels = [DBCompressionType::Lz4; tiers::LEVELS];
         let plain = match self.in_tiers() {
             true => PLAIN_LEVELS_TIERS,
             false => PLAIN_LEVELS,
@@ -270,27 +273,18 @@ impl Shared {
         options.set_bottommost_compression_type(if table.cold {
             DBCompressionType::Zstd
         } else {
-            compressed
+            DBCompressionType::Lz4
         });
         if !table.point_reads {
             options.set_prefix_extractor(partition::extractor(table));
-            if self.tuning.memtable_hashed {
-                options.set_memtable_factory(MemtableFactory::HashSkipList {
-                    bucket_count: 1 << 18,
-                    height: 4,
-                    branching_factor: 4,
-                });
-            }
         }
         // Behind a front table nothing is written to memtables, and each of their filters would be
         // allocated at once.
         if self.front.is_none() {
-            options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
+            options.set_memtable_prefix_bloom_ratio(MEMTABLE_FILTER_SHARE);
             options.set_memtable_whole_key_filtering(filters_whole_keys(table));
         }
-        let mut block = self.block_options(table);
-        (self.tuning.alter_table)(&mut options, &mut block);
-        options.set_block_based_table_factory(&block);
+        options.set_block_based_table_factory(&self.block_options(table));
         options
     }
 
@@ -299,18 +293,13 @@ impl Shared {
         block.set_block_cache(&self.cache);
         // History is read sequentially, and larger blocks compress better.
         let factor = if table.cold { 2 } else { 1 };
-        block.set_block_size(self.tuning.block_bytes * factor);
-        if self.tuning.block_hash_index && table.point_reads {
-            block.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
-        }
+        block.set_block_size(BLOCK_BYTES * factor);
         block.set_format_version(FORMAT_VERSION);
         block.set_checksum_type(ChecksumType::XXH3);
-        block.set_bloom_filter(self.tuning.filter_bits, false);
+        block.set_bloom_filter(FILTER_BITS, false);
         block.set_whole_key_filtering(filters_whole_keys(table));
-        if self.tuning.partition_filters {
-            block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
-            block.set_partition_filters(true);
-        }
+        block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+        block.set_partition_filters(true);
         block.set_metadata_block_size(META_BLOCK_BYTES);
         block.set_cache_index_and_filter_blocks(true);
         block.set_pin_top_level_index_and_filter(true);

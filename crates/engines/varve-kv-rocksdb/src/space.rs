@@ -29,6 +29,8 @@ use crate::view::View;
 
 /// The buffer of a batch is reused for the next one, unless it is larger than this.
 const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
+/// A batch of at least this number of operations is sorted by key.
+const SORT_BATCHES_FROM: usize = 64;
 
 thread_local! {
     static ENCODER: RefCell<Encoder> = RefCell::default();
@@ -171,8 +173,8 @@ impl RocksSpace {
         unbounded: impl FnMut(usize, &[u8]) -> Result<Vec<Vec<u8>>, Encode>,
     ) -> Result<(), Encode> {
         let ids = self.ids().map_err(Encode::Failed)?;
-        let sort_from = self.shared.tuning.sort_batches_from;
-        let encoded = WriteBatch::from_data(encoder.encode(batch, ids, sort_from, unbounded)?);
+        let bytes = encoder.encode(batch, ids, SORT_BATCHES_FROM, unbounded)?;
+        let encoded = WriteBatch::from_data(bytes);
         let options = match durability {
             Durability::Sync => &self.synced,
             Durability::Buffered => &self.buffered,

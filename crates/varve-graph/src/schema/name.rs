@@ -10,7 +10,10 @@ pub const NAME_LENGTH_LIMIT: usize = 256;
 const RESERVED: [char; 4] = ['#', '>', ':', '!'];
 
 /// Checks the name of a new schema element.
-pub(super) fn check_name(name: &str) -> Result<(), GraphError> {
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument).
+pub fn check_name(name: &str) -> Result<(), GraphError> {
     let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r');
     if name.is_empty() {
         return Err(GraphError::invalid("The name can't be empty."));

@@ -83,6 +83,37 @@ fn what_was_not_found_must_still_be_absent() {
 }
 
 #[test]
+fn a_search_that_cannot_be_repeated_fails_with_the_kind_of_its_failure() {
+    type Fail = fn() -> ViewError;
+    let failures: [(Fail, ErrorKind); 6] = [
+        (|| ViewError::Rows { max: 1 }, ErrorKind::LimitExceeded),
+        (|| ViewError::Memory { max: 1 }, ErrorKind::LimitExceeded),
+        (|| ViewError::Deadline, ErrorKind::Busy),
+        (|| ViewError::NoIndex("none".to_owned()), ErrorKind::NoIndex),
+        (
+            || ViewError::failed(ErrorKind::Storage, "damaged"),
+            ErrorKind::Storage,
+        ),
+        (
+            || ViewError::failed(ErrorKind::Tombstones, "too many"),
+            ErrorKind::Tombstones,
+        ),
+    ];
+    for graph in graphs() {
+        for (fail, kind) in failures {
+            let transaction = begin(&graph);
+            let search = move |_: (&dyn GraphView, &dyn SchemaView),
+                               _: &Meter,
+                               _: &mut dyn FnMut(&ElementId) -> Flow|
+                  -> Result<(), ViewError> { Err(fail()) };
+            transaction.expect_absent(b"no vertex".to_vec(), Arc::new(search));
+            add(&transaction, 0, 1);
+            assert_eq!(commit(transaction), Err(kind));
+        }
+    }
+}
+
+#[test]
 fn a_vertex_that_is_removed_takes_the_edges_that_came_meanwhile() {
     for graph in graphs() {
         let first = begin(&graph);

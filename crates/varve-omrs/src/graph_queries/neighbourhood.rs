@@ -10,7 +10,7 @@ use crate::graph_store::GraphReader;
 use crate::matching::Target;
 use crate::requests::{FindRequest, Page};
 use crate::search::{Limits, Order, SortKey};
-use crate::store::{RenderedEntity, RenderedRelationship, StoredInstance};
+use crate::store::{RenderedEntity, RenderedRelationship};
 use crate::types::{Catalogue, TypeIndex};
 
 /// A subgraph: entities, and relationships between them.
@@ -161,7 +161,7 @@ fn key(read: &GraphReader, order: &Order, entity: &RenderedEntity) -> Result<Sor
     if matches!(order, Order::Any | Order::Guid) {
         return Ok(SortKey::None);
     }
-    let entity = read.entity(entity.guid())?.map(StoredInstance::Entity);
+    let entity = read.entity(entity.guid())?;
     Ok(entity.map_or(SortKey::None, |entity| order.key(&Target::from(&entity))))
 }
 

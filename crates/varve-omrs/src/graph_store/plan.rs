@@ -46,13 +46,13 @@ pub(super) fn plan<'a>(
         (
             WalkBy::CreateTime
             | WalkBy::Live(Listing::CreateTime)
-            | WalkBy::Status(_, Listing::CreateTime),
+            | WalkBy::Deleted(Listing::CreateTime),
             Some(at),
         ) => (IndexKind::CreatedAhead, at),
         (
             WalkBy::UpdateTime
             | WalkBy::Live(Listing::UpdateTime)
-            | WalkBy::Status(_, Listing::UpdateTime),
+            | WalkBy::Deleted(Listing::UpdateTime),
             Some(at),
         ) => (IndexKind::UpdatedAhead, at),
         (WalkBy::Classified(_, Listing::CreateTime), Some(at)) => {
@@ -132,7 +132,7 @@ fn whole<'a>(state: &TypesInGraph, walk: &Walk<'a>) -> Option<Part<'a>> {
         WalkBy::Classified(_, Listing::Guid)
             | WalkBy::ClassifiedWith(..)
             | WalkBy::Home(_)
-            | WalkBy::Status(_, Listing::Guid)
+            | WalkBy::Deleted(Listing::Guid)
     );
     Some(Part {
         index: kind.number(walk.subject),
@@ -149,10 +149,9 @@ fn index_and_range(by: &WalkBy<'_>) -> Option<(IndexKind, ClusteringRange)> {
         WalkBy::Guid => (IndexKind::Guid, ClusteringRange::all()),
         WalkBy::CreateTime => (IndexKind::CreateTime, ClusteringRange::all()),
         WalkBy::UpdateTime => (IndexKind::UpdateTime, ClusteringRange::all()),
-        WalkBy::Live(listing) | WalkBy::Status(InstanceStatus::Deleted, listing) => {
+        WalkBy::Live(listing) | WalkBy::Deleted(listing) => {
             (list_kind(*listing), ClusteringRange::all())
         }
-        WalkBy::Status(..) => return None,
         WalkBy::Property(_) => (IndexKind::Property, ClusteringRange::all()),
         WalkBy::PropertyIs(_, value) => (IndexKind::Property, equal_to(&ordered_primitive(value)?)),
         WalkBy::PropertyStarts(_, prefix) => (IndexKind::Property, starting_with(prefix)),
@@ -195,7 +194,7 @@ fn firsts(state: &TypesInGraph, walk: &Walk<'_>) -> Option<Vec<Vec<u8>>> {
         }
         WalkBy::Home(name) => vec![named_first(name)],
         WalkBy::Live(_) => vec![level_first(level(state, walk)?, None)],
-        WalkBy::Status(..) => vec![level_first(level(state, walk)?, Some(DELETED))],
+        WalkBy::Deleted(_) => vec![level_first(level(state, walk)?, Some(DELETED))],
         WalkBy::Guid | WalkBy::CreateTime | WalkBy::UpdateTime => {
             let level = level(state, walk)?;
             vec![level_first(level, None), level_first(level, Some(DELETED))]
@@ -377,7 +376,7 @@ pub(super) fn is_described(
     row: &Row<'_>,
     clustering: &[u8],
 ) -> bool {
-    let own = row.type_index();
+    let own = row.of();
     if let Some(of) = walk.of
         && !own.is_some_and(|own| state.types.is_a(own, of))
     {
@@ -429,7 +428,7 @@ pub(super) fn is_described(
             ordered_value(value) == values && is_value(value, wanted)
         }),
         WalkBy::Home(home) => row.head().home() == Some(home),
-        WalkBy::Status(status, listing) => row.status() == Some(*status) && is_listed(*listing),
+        WalkBy::Deleted(listing) => is_deleted && is_listed(*listing),
     }
 }
 

@@ -10,13 +10,14 @@ use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 use super::decode::{Decoder, LastClassifications, Parts, life_status};
 use super::indexes::{IndexKind, named_first};
 use super::plan::{is_described, plan};
+use super::row::{Step, Visit};
 use super::state::TypesInGraph;
 use crate::error::{Message, OmrsError};
 use crate::instances::EntityDetail;
 use crate::json::Shared;
 use crate::store::{
-    Candidate, LifeStatus, Link, RenderedRelationship, Step, StoredEntity, StoredRelationship,
-    Subject, Visit, Walk, WalkBy,
+    Candidate, LifeStatus, Link, RenderedRelationship, StoredEntity, StoredRelationship, Subject,
+    Walk, WalkBy,
 };
 use crate::types::TypeIndex;
 

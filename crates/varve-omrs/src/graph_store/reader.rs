@@ -12,13 +12,14 @@ use varve_model::{EdgeId, ElementId, VertexId};
 
 use super::plan::{behind_values, plan};
 use super::read::{guid_of, relationship_first, vertex_of};
+use super::row::Visit;
 use super::state::TypesInGraph;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::Shared;
 use crate::store::{
     Candidate, LifeStatus, Link, RenderedEntity, RenderedRelationship, StoredEntity,
-    StoredRelationship, Subject, TestText, TextHint, Visit, VisitLink, VisitLinkAt, Walk,
+    StoredRelationship, Subject, TestText, TextHint, VisitLink, VisitLinkAt, Walk,
 };
 use crate::types::{Catalogue, TypeIndex};
 

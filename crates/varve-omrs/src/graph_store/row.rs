@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
+use std::ops::ControlFlow;
 
 use varve_encoding::datum::Cursor;
 use varve_encoding::row::{edge_parts, vertex_parts};
@@ -15,17 +16,18 @@ use super::decode::{Decoded, Decoder, Parts, classifications_named, header};
 use super::properties::{properties_of, property_of};
 use super::read::guid_of;
 use super::state::TypesInGraph;
+use crate::error::OmrsError;
 use crate::instances::{
     Classification, InstanceAuditHeader, InstanceHeader, InstanceProperties, InstancePropertyValue,
     Primitive,
 };
 use crate::json::{Millis, Shared};
 use crate::matching::{Carried, Facts, FieldValue, header_field};
-use crate::store::{Candidate, Instance, LifeStatus};
+use crate::store::{Candidate, LifeStatus};
 use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
 
-/// An instance and the content of its row.
-pub(super) struct Row<'a> {
+/// An entity or relationship as a walk visits it: the content of its row.
+pub struct Row<'a> {
     decoder: Decoder<'a>,
     id: &'a ElementId,
     guid: &'a str,
@@ -62,7 +64,51 @@ impl TypesInGraph {
     }
 }
 
+/// One instance of a walk.
+pub struct Step<'a> {
+    /// Its position, for [`Walk::after`](crate::store::Walk::after).
+    pub place: &'a [u8],
+    /// The known part of the value that orders the instance, if the index has only the start of the
+    /// value. Instances with the same known part are adjacent, in no order. `None` = the order is
+    /// fully known.
+    pub alike: Option<&'a [u8]>,
+    /// The instance, as it is at the reader's point of time.
+    pub instance: &'a Row<'a>,
+}
+
+/// Called with each instance; `Break` ends the walk.
+pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
+
 impl<'a> Row<'a> {
+    /// Its GUID.
+    #[must_use]
+    pub fn guid(&self) -> &str {
+        self.guid
+    }
+
+    /// Its type.
+    pub(crate) fn of(&self) -> Option<TypeIndex> {
+        self.of
+    }
+
+    /// Its status.
+    #[must_use]
+    pub fn life_status(&self) -> LifeStatus {
+        LifeStatus {
+            is_proxy: self.head.is_proxy,
+            status: self.status(),
+        }
+    }
+
+    /// The candidate for this instance, which can be rendered after the walk.
+    #[must_use]
+    pub fn to_candidate(&self) -> Candidate {
+        Candidate {
+            id: self.id.clone(),
+            content: self.content.into(),
+        }
+    }
+
     /// The row of an element's content with these parts, of an instance of the type `of`.
     pub(super) fn new(
         decoder: Decoder<'a>,
@@ -87,11 +133,6 @@ impl<'a> Row<'a> {
             classifications: OnceCell::new(),
             failed: Cell::new(None),
         })
-    }
-
-    /// Its type.
-    pub(super) fn type_index(&self) -> Option<TypeIndex> {
-        self.of
     }
 
     /// The audit header.
@@ -205,29 +246,5 @@ impl Facts for Row<'_> {
         };
         let named = self.made(classifications_named(self.decoder.types, bytes, name));
         named.iter().any(test)
-    }
-}
-
-impl Instance for Row<'_> {
-    fn guid(&self) -> &str {
-        self.guid
-    }
-
-    fn of(&self) -> Option<TypeIndex> {
-        self.of
-    }
-
-    fn life_status(&self) -> LifeStatus {
-        LifeStatus {
-            is_proxy: self.head.is_proxy,
-            status: self.status(),
-        }
-    }
-
-    fn to_candidate(&self) -> Candidate {
-        Candidate {
-            id: self.id.clone(),
-            content: self.content.into(),
-        }
     }
 }

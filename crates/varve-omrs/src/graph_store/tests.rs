@@ -18,7 +18,7 @@ use super::state::Keys;
 use crate::instances::*;
 use crate::json::{Field, Limits, Millis, RawJson, Writer, decode, encode};
 use crate::matching::{Facts, HEADER_FIELDS};
-use crate::store::{Instance, RenderedEntity, StoredEntity};
+use crate::store::{RenderedEntity, StoredEntity};
 use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 use crate::validate::completed_properties;
 

@@ -7,7 +7,7 @@ use crate::instances::{
     Classification, InstanceAuditHeader, InstanceHeader, InstanceProperties, InstancePropertyValue,
 };
 use crate::json::{Millis, Shared};
-use crate::store::{StoredEntity, StoredInstance, StoredRelationship};
+use crate::store::{StoredEntity, StoredRelationship};
 use crate::types::InstanceStatus;
 
 /// The fields of an entity, a relationship, or a classification.
@@ -205,33 +205,6 @@ impl Facts for StoredRelationship {
 
     fn classifications(&self) -> Carried<'_> {
         Carried::NONE
-    }
-}
-
-impl StoredInstance {
-    fn facts(&self) -> &dyn Facts {
-        match self {
-            Self::Entity(entity) => entity,
-            Self::Relationship(relationship) => relationship,
-        }
-    }
-}
-
-impl Facts for StoredInstance {
-    fn audit(&self) -> &InstanceAuditHeader {
-        self.facts().audit()
-    }
-
-    fn header(&self) -> Option<&InstanceHeader> {
-        self.facts().header()
-    }
-
-    fn properties(&self) -> Option<&InstanceProperties> {
-        self.facts().properties()
-    }
-
-    fn classifications(&self) -> Carried<'_> {
-        self.facts().classifications()
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) enum Access {
     Classified(Vec<String>, Listing),
     ClassifiedWith(String, String, Primitive),
     Home(String),
-    Status(InstanceStatus, Listing),
+    Deleted(Listing),
     Live(Listing),
 }
 
@@ -49,7 +49,7 @@ impl Access {
                 WalkBy::ClassifiedWith(name, property, value)
             }
             Self::Home(id) => WalkBy::Home(id),
-            Self::Status(status, listing) => WalkBy::Status(*status, *listing),
+            Self::Deleted(listing) => WalkBy::Deleted(*listing),
             Self::Live(listing) => WalkBy::Live(*listing),
         }
     }
@@ -72,7 +72,7 @@ impl Access {
             Self::PropertyStarts(..) => 2,
             Self::Classified(..) => 3,
             Self::TextStarts(_) => 4,
-            Self::Status(..) => 5,
+            Self::Deleted(_) => 5,
             Self::Home(_) => 7,
             Self::Guid
             | Self::CreateTime
@@ -92,7 +92,7 @@ impl Access {
                 | Self::Classified(_, Listing::Guid)
                 | Self::ClassifiedWith(..)
                 | Self::Home(_)
-                | Self::Status(_, Listing::Guid)
+                | Self::Deleted(Listing::Guid)
                 | Self::Live(Listing::Guid)
         )
     }
@@ -104,7 +104,7 @@ impl Access {
             Self::CreateTime
                 | Self::UpdateTime
                 | Self::Classified(_, Listing::CreateTime | Listing::UpdateTime)
-                | Self::Status(_, Listing::CreateTime | Listing::UpdateTime)
+                | Self::Deleted(Listing::CreateTime | Listing::UpdateTime)
                 | Self::Live(Listing::CreateTime | Listing::UpdateTime)
         )
     }
@@ -134,7 +134,7 @@ impl Access {
     /// Whether the walk visits its instances in this order, reversed if the order is.
     pub(super) fn is_in(&self, order: &Order) -> bool {
         let listing = match self {
-            Self::Classified(_, listing) | Self::Status(_, listing) => Some(*listing),
+            Self::Classified(_, listing) | Self::Deleted(listing) => Some(*listing),
             _ => None,
         };
         match order {
@@ -159,6 +159,13 @@ fn listing_in(order: &Order) -> Listing {
     }
 }
 
+/// The walk of the entities with any of these classifications, in this order if it is a listing's.
+fn classified(mut names: Vec<String>, order: &Order) -> Access {
+    names.sort_unstable();
+    names.dedup();
+    Access::Classified(names, listing_in(order))
+}
+
 /// Finds plans for a query.
 pub(super) struct Ways<'a> {
     pub(super) read: &'a GraphReader,
@@ -177,13 +184,12 @@ impl Ways<'_> {
         }
         let names = &self.query.classifications;
         if !names.is_empty() && names.len() <= JOINED_MAX {
-            ways.push(vec![self.classified(names.clone(), order)]);
+            ways.push(vec![classified(names.clone(), order)]);
         }
         let statuses = &self.query.find.statuses;
-        if !statuses.is_empty() {
-            let listing = listing_in(order);
-            let of = |status: &InstanceStatus| self.listed(Access::Status(*status, listing));
-            ways.push(statuses.iter().map(of).collect());
+        let is_deleted = |status: &InstanceStatus| *status == InstanceStatus::Deleted;
+        if !statuses.is_empty() && statuses.iter().all(is_deleted) {
+            ways.push(vec![Access::Deleted(listing_in(order))]);
         }
         ways.retain(|way: &Vec<Access>| way.iter().all(|access| self.is_served(access)));
         ways.sort_by_key(|way| worst(way));
@@ -191,9 +197,7 @@ impl Ways<'_> {
         let (mut in_order, mut others) = (Vec::new(), Vec::new());
         for mut way in ways {
             match way.pop() {
-                Some(only) if way.is_empty() && self.is_shown_in(order, &only) => {
-                    in_order.push(only);
-                }
+                Some(only) if way.is_empty() && only.is_in(order) => in_order.push(only),
                 last => {
                     way.extend(last);
                     others.push(way);
@@ -214,9 +218,8 @@ impl Ways<'_> {
     /// The walk of all instances that may be results, in the order of a listing.
     pub(super) fn all(&self, listing: Listing) -> Access {
         let statuses = &self.query.find.statuses;
-        let live = Access::Live(listing);
-        if !statuses.contains(&InstanceStatus::Deleted) && self.is_served(&live) {
-            return live;
+        if !statuses.contains(&InstanceStatus::Deleted) {
+            return Access::Live(listing);
         }
         match listing {
             Listing::Guid => Access::Guid,
@@ -225,31 +228,9 @@ impl Ways<'_> {
         }
     }
 
-    fn is_shown_in(&self, order: &Order, access: &Access) -> bool {
-        access.is_in(order) && self.is_served(access)
-    }
-
-    /// The walk of the entities with any of these classifications, in this order if the store
-    /// serves it.
-    fn classified(&self, mut names: Vec<String>, order: &Order) -> Access {
-        names.sort_unstable();
-        names.dedup();
-        self.listed(Access::Classified(names, listing_in(order)))
-    }
-
-    /// The access with its listing if the store serves it, otherwise with the listing by GUID.
-    fn listed(&self, access: Access) -> Access {
-        if self.is_served(&access) {
-            return access;
-        }
-        match access {
-            Access::Classified(names, _) => Access::Classified(names, Listing::Guid),
-            Access::Status(status, _) => Access::Status(status, Listing::Guid),
-            other => other,
-        }
-    }
-
-    /// Whether an index serves the walk, which it then does in either direction.
+    /// Whether an index serves the walk, which it then does in either direction. Only a walk by a
+    /// property may have none: the types may not have the property, or too many have it. Nor are
+    /// relationships listed by classifications, which they never have.
     pub(super) fn is_served(&self, access: &Access) -> bool {
         self.read.can_walk(&Walk {
             subject: self.query.subject,
@@ -274,7 +255,7 @@ impl Ways<'_> {
                 ways.extend(text_access(pattern.shape()).map(|of| vec![of]))
             }
             Condition::Classification { name, condition } => {
-                ways.push(vec![self.classified(vec![name.clone()], order)]);
+                ways.push(vec![classified(vec![name.clone()], order)]);
                 if let Some(condition) = condition {
                     self.add_classified_ways(name, condition, ways);
                 }
@@ -300,7 +281,7 @@ impl Ways<'_> {
         });
         let names: Option<Vec<&[String]>> = names.collect();
         match names {
-            Some(names) => Some(vec![self.classified(names.concat(), order)]),
+            Some(names) => Some(vec![classified(names.concat(), order)]),
             None => Some(joined),
         }
     }

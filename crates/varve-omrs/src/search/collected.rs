@@ -8,8 +8,9 @@ use super::turn::{Asked, Next, Turn, go_on};
 use super::weight::kept_bytes;
 use super::{Meter, Order, Query, SortKey, guid_bytes};
 use crate::error::OmrsError;
+use crate::graph_store::{Row, Step};
 use crate::matching::Target;
-use crate::store::{Candidate, Instance};
+use crate::store::Candidate;
 
 /// The most results whose GUIDs are cached for the following pages.
 const LIST_MAX: usize = 2000;
@@ -37,7 +38,7 @@ pub(super) struct SortedCandidate {
 }
 
 impl SortedCandidate {
-    pub(super) fn new(order: &Order, instance: &dyn Instance) -> Self {
+    pub(super) fn new(order: &Order, instance: &Row<'_>) -> Self {
         let kept = instance.to_candidate();
         Self {
             key: order.key(&Target::of(instance)),
@@ -83,7 +84,7 @@ impl Collected {
                 .page
                 .size
                 .map(|size| query.page.offset.saturating_add(size));
-            let mut look = |step: crate::store::Step<'_>| {
+            let mut look = |step: Step<'_>| {
                 let instance = step.instance;
                 if !query.takes(types, instance) {
                     return Next::GoOn;

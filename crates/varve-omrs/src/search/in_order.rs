@@ -8,9 +8,10 @@ use super::collected::{SortedCandidate, cut, sort};
 use super::turn::{Asked, Next, Turn, go_on};
 use super::{Meter, Order, Query};
 use crate::error::OmrsError;
+use crate::graph_store::{Row, Step};
 use crate::instances::InstancePropertyValue;
 use crate::matching::{Condition, SortValue, Target};
-use crate::store::{Candidate, Instance, Step};
+use crate::store::Candidate;
 
 /// Walks that together visit the results in their order, one after the other.
 pub(super) struct InOrder {
@@ -84,7 +85,7 @@ impl Segment {
 }
 
 impl Only {
-    fn left_out(&self, instance: &dyn Instance, reverse: bool) -> Option<Next> {
+    fn left_out(&self, instance: &Row<'_>, reverse: bool) -> Option<Next> {
         let is_missing = |name: &str| {
             let value = Target::of(instance).property(name);
             SortValue::of_value(value.as_deref()).is_missing()
@@ -303,7 +304,7 @@ impl<'q> OfValue<'q> {
 
     /// Whether an instance fails any of these conditions, so that all instances with the same value
     /// fail too. Never for enums: those at the same position in the order may be different values.
-    fn fails(&self, instance: &dyn Instance) -> bool {
+    fn fails(&self, instance: &Row<'_>) -> bool {
         if self.conditions.is_empty() {
             return false;
         }

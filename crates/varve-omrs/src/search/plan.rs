@@ -179,26 +179,19 @@ impl<'a> Race<'a> {
 
 /// The order of the results, and the walks that visit them in this order if indexes serve them.
 fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
-    let one = |order: Order, access: Access| {
-        let reverse = order.is_reverse();
-        let is_served = ways.is_served(&access);
-        let segments = is_served.then(|| vec![Segment::all(access, reverse)]);
-        (order, segments)
+    let all = |order: Order, listing: Listing| {
+        let segment = Segment::all(ways.all(listing), order.is_reverse());
+        (order, Some(vec![segment]))
     };
-    let created = ways.all(Listing::CreateTime);
     match &ways.query.order {
         // Creation order keeps instances that were created together close to each other in every
         // listing.
-        Order::Any if ways.is_served(&created) => {
-            one(Order::CreateTime { reverse: false }, created)
-        }
-        Order::Any | Order::Guid => one(Order::Guid, ways.all(Listing::Guid)),
-        order @ Order::CreateTime { .. } => one(order.clone(), created),
-        order @ Order::UpdateTime { .. } => one(order.clone(), ways.all(Listing::UpdateTime)),
+        Order::Any => all(Order::CreateTime { reverse: false }, Listing::CreateTime),
+        Order::Guid => all(Order::Guid, Listing::Guid),
+        order @ Order::CreateTime { .. } => all(order.clone(), Listing::CreateTime),
+        order @ Order::UpdateTime { .. } => all(order.clone(), Listing::UpdateTime),
         order @ Order::Property { name, reverse } => match ways.kind(name) {
-            PropertyKind::Undefined | PropertyKind::Collection => {
-                one(Order::Guid, ways.all(Listing::Guid))
-            }
+            PropertyKind::Undefined | PropertyKind::Collection => all(Order::Guid, Listing::Guid),
             kind if is_indexed_alike(kind) => (order.clone(), by_property(ways, name, *reverse)),
             _ => (order.clone(), None),
         },
@@ -230,12 +223,8 @@ fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment
         return Some(vec![Segment::all(access, reverse)]);
     }
     // Instances whose type lacks the property are not in the property's walk.
-    let all = ways.all(Listing::Guid);
-    if !ways.is_served(&all) {
-        return None;
-    }
     let missing = Segment {
-        access: all,
+        access: ways.all(Listing::Guid),
         reverse: false,
         only: Only::Missing(name.to_owned()),
     };

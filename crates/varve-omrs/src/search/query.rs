@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::OmrsError;
+use crate::graph_store::Row;
 use crate::matching::{Condition, Effort, Target};
 use crate::requests::{FindRequest, Page, PagedFindRequest};
-use crate::store::{Instance, Subject};
+use crate::store::Subject;
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{optional_type, type_filter};
 
@@ -76,7 +77,7 @@ impl TypeLimit {
     }
 
     /// Whether the type of an instance is within the limit.
-    fn includes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
+    fn includes(&self, types: &Catalogue, instance: &Row<'_>) -> bool {
         if self.of.is_none() && self.listed.is_empty() {
             return true;
         }
@@ -114,7 +115,7 @@ impl Query {
     }
 
     /// Whether an instance satisfies the query.
-    pub(super) fn takes(&self, types: &Catalogue, instance: &dyn Instance) -> bool {
+    pub(super) fn takes(&self, types: &Catalogue, instance: &Row<'_>) -> bool {
         let life_status = instance.life_status();
         let status = life_status.status.unwrap_or(InstanceStatus::Unknown);
         let target = Target::of(instance);

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::access::Access;
 use super::{Meter, Query};
 use crate::error::OmrsError;
-use crate::graph_store::GraphReader;
-use crate::store::{Step, Walk};
+use crate::graph_store::{GraphReader, Step};
+use crate::store::Walk;
 use crate::types::Catalogue;
 
 /// The number of failing instances with the same value after which the other instances with that

@@ -34,27 +34,3 @@ pub trait Choice: Cost {
     /// The error with which reading ends.
     fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError>;
 }
-
-/// Chooses all states, oldest first, without a limit.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Everything;
-
-impl Cost for Everything {
-    fn look(&mut self) -> Result<(), OmrsError> {
-        Ok(())
-    }
-
-    fn hold(&mut self, _: usize) -> Result<(), OmrsError> {
-        Ok(())
-    }
-}
-
-impl Choice for Everything {
-    fn keep(&mut self, _: usize) -> Result<(), OmrsError> {
-        Ok(())
-    }
-
-    fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError> {
-        Ok((0..states.len()).collect())
-    }
-}

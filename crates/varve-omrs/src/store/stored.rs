@@ -136,15 +136,6 @@ impl From<&StoredEntity> for LifeStatus {
     }
 }
 
-/// One of the two kinds of instances that have a GUID.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StoredInstance {
-    /// An entity.
-    Entity(StoredEntity),
-    /// A relationship.
-    Relationship(StoredRelationship),
-}
-
 /// A state in an instance's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version<T> {

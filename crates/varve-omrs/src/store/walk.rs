@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::{Instance, Link, StoredRelationship};
+use super::{Link, StoredRelationship};
 use crate::error::OmrsError;
 use crate::instances::Primitive;
-use crate::types::{InstanceStatus, TypeIndex};
+use crate::types::TypeIndex;
 
 /// The kind of instances of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,10 +61,9 @@ pub enum WalkBy<'a> {
     ClassifiedWith(&'a str, &'a str, &'a Primitive),
     /// Instances whose home is the metadata collection with this id.
     Home(&'a str),
-    /// Instances in this status; the store serves DELETED only
-    /// ([`can_walk`](crate::graph_store::GraphReader::can_walk)).
-    Status(InstanceStatus, Listing),
-    /// All instances except those in status DELETED.
+    /// Instances in status DELETED.
+    Deleted(Listing),
+    /// All other instances.
     Live(Listing),
 }
 
@@ -87,21 +86,6 @@ pub enum TextHint {
     /// The start of the text.
     Starts(String),
 }
-
-/// One instance of a walk.
-pub struct Step<'a> {
-    /// Its position, for [`Walk::after`].
-    pub place: &'a [u8],
-    /// The known part of the value that orders the instance, if the index has only the start of the
-    /// value. Instances with the same known part are adjacent, in no order. `None` = the order is
-    /// fully known.
-    pub alike: Option<&'a [u8]>,
-    /// The instance, as it is at the reader's point of time.
-    pub instance: &'a dyn Instance,
-}
-
-/// Called with each instance; `Break` ends the walk.
-pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
 
 /// Called with each link, and the content of its row; `Break` ends the walk.
 pub type VisitLink<'v> = &'v mut dyn FnMut(Link, &[u8]) -> Result<ControlFlow<()>, OmrsError>;

@@ -191,7 +191,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// `TypeDefNotKnownException`; `InvalidParameterException` when the new GUID or name is empty
-    /// or belongs to another type.
+    /// or belongs to another type, or the store does not take the name.
     pub fn re_identify_type(
         &mut self,
         guid: &str,
@@ -201,6 +201,12 @@ impl Catalogue {
     ) -> Result<Arc<TypeDef>, OmrsError> {
         let index = self.known_type(guid, name)?;
         check_free(&self.types, index, new_guid, new_name)?;
+        let category = self.types.list()[index].category();
+        check::type_name(category, new_name).map_err(|fault| {
+            let parameter = "newTypeDefName";
+            let words = format!("{parameter}: {fault}");
+            OmrsError::of_parameter(Message::BadRequest, parameter, &[&words])
+        })?;
         let rename = |link: &mut TypeDefLink| {
             link.guid = Some(new_guid.to_owned());
             link.name = Some(new_name.to_owned());

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use varve_graph::schema::check_name;
+
 use super::{
     AttributeType, AttributeTypeDef, AttributeTypeKind, Catalogue, CollectionDef,
     CollectionDefCategory, EnumDef, RelationshipEndDef, TypeDef, TypeDefCategory, TypeDefKind,
@@ -71,9 +73,21 @@ fn invalid(def: &TypeDef, fault: &str) -> OmrsError {
     OmrsError::new(Message::InvalidTypeDef, &[def.name(), fault])
 }
 
+/// Checks the name of a type. Entities and relationships are stored under labels with the names of
+/// their types, so the graph must take these.
+pub(super) fn type_name(category: TypeDefCategory, name: &str) -> Fault {
+    match category {
+        TypeDefCategory::Entity | TypeDefCategory::Relationship => {
+            check_name(name).map_err(|error| error.message)
+        }
+        _ => Ok(()),
+    }
+}
+
 fn shape_fault(def: &TypeDef) -> Fault {
     ensure(!def.guid().is_empty(), || "it has no GUID".to_owned())?;
     ensure(!def.name().is_empty(), || "it has no name".to_owned())?;
+    type_name(def.category(), def.name())?;
     let body = &def.body;
     if let Some(status) = body.initial_status {
         ensure(body.valid_statuses.contains(&status), || {

@@ -49,7 +49,7 @@ fn the_past_keeps_what_was() {
         (state.is_some(), state),
         (true, world.reader(Some(first)).state())
     );
-    let history = world.store.entity_history("a").expect("read");
+    let history = world.entity_history("a");
     let periods: Vec<(Millis, Option<Millis>)> = history
         .iter()
         .map(|version| (version.from, version.to))

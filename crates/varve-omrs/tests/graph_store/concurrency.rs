@@ -49,7 +49,7 @@ fn no_change_is_lost_and_each_has_a_later_start() {
     });
     let versions = 1 + THREADS * ROUNDS;
     for guid in ["a", "b"] {
-        let history = world.store.entity_history(guid).expect("read");
+        let history = world.entity_history(guid);
         let rendered: Vec<i64> = history
             .iter()
             .map(|it| it.state.header().audit.version)
@@ -130,7 +130,7 @@ fn several_states_of_one_millisecond_follow_one_another() {
         found.map(|found| found.header().audit.version)
     };
     assert_eq!((at(Millis(now.0 - 1)), at(now)), (None, Some(5)));
-    let history = world.store.entity_history("a").expect("read");
+    let history = world.entity_history("a");
     let rendered: Vec<i64> = history
         .iter()
         .map(|it| it.state.header().audit.version)

@@ -203,17 +203,16 @@ impl Corrected {
     }
 
     fn rendered(&self) -> Vec<Version<i64>> {
-        let store = &self.world.store;
         match self.subject {
             Subject::Entities => {
-                let all = store.entity_history(GUID).expect("read");
+                let all = self.world.entity_history(GUID);
                 let rendered = all.iter();
                 rendered
                     .map(|it| it.with(it.state.header().audit.version))
                     .collect()
             }
             Subject::Relationships => {
-                let all = store.relationship_history(GUID).expect("read");
+                let all = self.world.relationship_history(GUID);
                 let rendered = all.iter();
                 rendered
                     .map(|it| it.with(it.state.header.audit.version))

@@ -183,7 +183,7 @@ fn an_older_store_has_all_entries_after_it_is_opened() {
         assert_eq!(with(None, 2), ["a"]);
         assert_eq!(with(None, 1), [""; 0]);
         assert_eq!(with(Some(first), 1), ["b"]);
-        let by = WalkBy::Status(InstanceStatus::Deleted, Listing::CreateTime);
+        let by = WalkBy::Deleted(Listing::CreateTime);
         assert_eq!(world.guids(None, &all(Subject::Entities, by)), ["b"]);
     }
 }
@@ -266,7 +266,7 @@ fn check_proxies(world: &World, first: Millis) {
     assert_eq!(guids(None, WalkBy::Guid), ["d"]);
     assert_eq!(guids(Some(first), WalkBy::Guid), ["d", "q"]);
     assert_eq!(guids(Some(first), WalkBy::Text("known here")), ["q"]);
-    let by = WalkBy::Status(InstanceStatus::Deleted, Listing::CreateTime);
+    let by = WalkBy::Deleted(Listing::CreateTime);
     assert_eq!(guids(None, by), ["d"]);
 }
 
@@ -356,7 +356,7 @@ fn found_by_walks(world: &World, times: &[Millis]) -> Vec<String> {
                 Listing::CreateTime => WalkBy::CreateTime,
                 Listing::UpdateTime => WalkBy::UpdateTime,
             };
-            let deleted = WalkBy::Status(InstanceStatus::Deleted, listing);
+            let deleted = WalkBy::Deleted(listing);
             for subject in [Subject::Entities, Subject::Relationships] {
                 for by in [everywhere.clone(), WalkBy::Live(listing), deleted.clone()] {
                     let guids = world.guids(at, &all(subject, by.clone()));

@@ -11,6 +11,7 @@ use varve_kv::{Engine, MemoryEngine};
 use varve_model::{
     Clock, Datum, EdgeId, EdgeLabelId, Instant, Properties, TemporalScope, Value, VertexId,
 };
+use varve_omrs::OmrsError;
 use varve_omrs::graph_store::{GraphReader, GraphStore, InstanceDerivers};
 use varve_omrs::instances::*;
 use varve_omrs::json::{Millis, Shared};
@@ -30,6 +31,36 @@ impl Clock for HandClock {
     fn now(&self) -> Instant {
         Instant(self.0.load(Ordering::SeqCst))
     }
+}
+
+/// Chooses all states, oldest first, without a limit.
+pub(crate) struct Everything;
+
+impl Cost for Everything {
+    fn look(&mut self) -> Result<(), OmrsError> {
+        Ok(())
+    }
+
+    fn hold(&mut self, _: usize) -> Result<(), OmrsError> {
+        Ok(())
+    }
+}
+
+impl Choice for Everything {
+    fn keep(&mut self, _: usize) -> Result<(), OmrsError> {
+        Ok(())
+    }
+
+    fn choose(&mut self, states: &[Version<LifeStatus>]) -> Result<Vec<usize>, OmrsError> {
+        Ok((0..states.len()).collect())
+    }
+}
+
+/// One of the two kinds of instances that have a GUID.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum StoredInstance {
+    Entity(StoredEntity),
+    Relationship(StoredRelationship),
 }
 
 pub(crate) struct World {
@@ -136,6 +167,18 @@ impl World {
 
     pub(crate) fn reader(&self, at: Option<Millis>) -> GraphReader {
         self.store.read(at).expect("a reader")
+    }
+
+    /// All states that an entity ever had, oldest first.
+    pub(crate) fn entity_history(&self, guid: &str) -> Vec<Version<StoredEntity>> {
+        let states = self.store.entity_states(guid, &mut Everything);
+        states.expect("read")
+    }
+
+    /// All states that a relationship ever had, oldest first.
+    pub(crate) fn relationship_history(&self, guid: &str) -> Vec<Version<StoredRelationship>> {
+        let states = self.store.relationship_states(guid, &mut Everything);
+        states.expect("read")
     }
 
     /// The GUIDs of a walk, page by page of two.

@@ -4,13 +4,30 @@ use std::sync::Arc;
 
 use varve_omrs::graph_store::{GraphReader, GraphStore};
 use varve_omrs::instances::InstanceHeader;
-use varve_omrs::store::StoredInstance;
+use varve_omrs::matching::Target;
+use varve_omrs::store::{StoredEntity, StoredRelationship};
 use varve_omrs::types::Catalogue;
 
 use crate::below;
 
 /// How many instances are put by one transaction.
 const AT_ONCE: usize = 1000;
+
+/// One of the two kinds of instances that have a GUID.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum StoredInstance {
+    Entity(StoredEntity),
+    Relationship(StoredRelationship),
+}
+
+impl<'a> From<&'a StoredInstance> for Target<'a> {
+    fn from(instance: &'a StoredInstance) -> Self {
+        match instance {
+            StoredInstance::Entity(entity) => entity.into(),
+            StoredInstance::Relationship(relationship) => relationship.into(),
+        }
+    }
+}
 
 /// The store, and the instances in it.
 pub(crate) struct Filled {

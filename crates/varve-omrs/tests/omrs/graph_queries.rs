@@ -13,13 +13,11 @@ use varve_omrs::instances::{EntityDetail, EntityProxy, InstanceAuditHeader, Inst
 use varve_omrs::json::Millis;
 use varve_omrs::requests::{FindRequest, Page};
 use varve_omrs::search::{Limits, Order, Query, TypeLimit};
-use varve_omrs::store::{
-    RenderedEntity, StoredEntity, StoredInstance, StoredRelationship, Subject,
-};
+use varve_omrs::store::{RenderedEntity, StoredEntity, StoredRelationship, Subject};
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
 
-use crate::filled::Filled;
+use crate::filled::{Filled, StoredInstance};
 
 const EVERYTHING: Page = Page {
     offset: 0,

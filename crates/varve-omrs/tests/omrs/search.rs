@@ -14,11 +14,11 @@ use varve_omrs::instances::{
 use varve_omrs::matching::{Condition, Effort, Pattern, Target, Test, search_condition};
 use varve_omrs::requests::{Page, PropertyComparisonOperator, PropertyCondition, SearchProperties};
 use varve_omrs::search::{Limits, Order, Query, Searcher};
-use varve_omrs::store::{Candidate, StoredEntity, StoredInstance, Subject};
+use varve_omrs::store::{Candidate, StoredEntity, Subject};
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
 
-use crate::filled::{Filled, header};
+use crate::filled::{Filled, StoredInstance, header};
 use queries::{instances, query};
 
 /// All that is asked for, found by looking at every instance.

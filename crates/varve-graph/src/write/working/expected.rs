@@ -73,10 +73,13 @@ impl WorkingSet<'_> {
     }
 }
 
+/// A failure of the store stays as it is. An index does not help against it, unlike against limits.
 fn not_repeated(error: ViewError) -> GraphError {
-    let kind = match &error {
+    let kind = match error {
+        ViewError::Store(error) => return (*error).into(),
         ViewError::Rows { .. } | ViewError::Memory { .. } => ErrorKind::LimitExceeded,
-        _ => ErrorKind::Busy,
+        ViewError::NoIndex(_) => ErrorKind::NoIndex,
+        ViewError::Deadline | ViewError::Cancelled => ErrorKind::Busy,
     };
     let message = format!(
         "A merge checks again that the element is absent before it stores it, and {error}: an index \

@@ -5,6 +5,7 @@ use varve_omrs::json::Millis;
 use varve_omrs::store::*;
 
 use super::parts::{header_of, value_of};
+use crate::world::StoredInstance;
 
 /// What values stand in the order of.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,11 +25,11 @@ pub(super) fn order(by: &WalkBy<'_>, instance: &StoredInstance) -> Order {
         WalkBy::CreateTime
         | WalkBy::Classified(_, Listing::CreateTime)
         | WalkBy::Live(Listing::CreateTime)
-        | WalkBy::Status(_, Listing::CreateTime) => time(audit.create_time),
+        | WalkBy::Deleted(Listing::CreateTime) => time(audit.create_time),
         WalkBy::UpdateTime
         | WalkBy::Classified(_, Listing::UpdateTime)
         | WalkBy::Live(Listing::UpdateTime)
-        | WalkBy::Status(_, Listing::UpdateTime) => time(audit.update_time),
+        | WalkBy::Deleted(Listing::UpdateTime) => time(audit.update_time),
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
             match value_of(instance, name) {
                 None => Order::Missing,

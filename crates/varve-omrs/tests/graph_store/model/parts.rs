@@ -1,7 +1,8 @@
 //! What walks ask of an instance, read from it as it is kept.
 
 use varve_omrs::instances::*;
-use varve_omrs::store::*;
+
+use crate::world::StoredInstance;
 
 pub(super) fn carried_by(instance: &StoredInstance) -> &[Classification] {
     match instance {

@@ -7,6 +7,7 @@ use varve_omrs::store::*;
 use super::Run;
 use super::rendered::{compare_kept, compare_links, compare_proxies, json};
 use super::states::at_time;
+use crate::world::{Everything, StoredInstance};
 
 impl Run {
     /// Everything: some random points of time, and every history.
@@ -31,7 +32,7 @@ impl Run {
             self.compare_reads(at);
         }
         for (guid, states) in &self.model.entities {
-            let history = self.world.store.entity_history(guid).expect("read");
+            let history = self.world.entity_history(guid);
             let rendered: Vec<_> = history
                 .into_iter()
                 .map(|version| (version.from, Some(version.state)))
@@ -54,7 +55,7 @@ impl Run {
             }
         }
         for (guid, states) in &self.model.relationships {
-            let history = self.world.store.relationship_history(guid).expect("read");
+            let history = self.world.relationship_history(guid);
             let rendered: Vec<_> = history
                 .into_iter()
                 .map(|version| (version.from, Some(version.state)))

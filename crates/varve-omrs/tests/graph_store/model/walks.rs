@@ -57,7 +57,7 @@ impl Run {
             7 => WalkBy::Text(word),
             8 => WalkBy::Home("away"),
             12 => WalkBy::Live(listing),
-            9 => WalkBy::Status(InstanceStatus::Deleted, listing),
+            9 => WalkBy::Deleted(listing),
             _ if subject == Subject::Relationships => WalkBy::Guid,
             10 => WalkBy::ClassifiedWith("Confidentiality", "confidence", &level),
             _ => WalkBy::Classified(&carried, listing),
@@ -113,7 +113,7 @@ impl Run {
             }
             WalkBy::Text(text) => texts(properties_of(instance)).iter().any(|of| of == text),
             WalkBy::Home(home) => header.audit.metadata_collection_id.as_deref() == Some(home),
-            WalkBy::Status(status, _) => header.audit.status == Some(*status),
+            WalkBy::Deleted(_) => header.audit.status == Some(InstanceStatus::Deleted),
             WalkBy::Live(_) => header.audit.status != Some(InstanceStatus::Deleted),
             WalkBy::Classified(names, _) => {
                 let mut carried = carried_by(instance).iter();

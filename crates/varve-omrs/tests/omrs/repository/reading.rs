@@ -223,7 +223,8 @@ fn work_that_is_done_again_after_a_conflict_is_done_once() {
     assert_eq!(end.header.audit.version, 7);
     let guid = meaning.header.guid();
     assert_eq!(f.repository.get_relationship(guid, None).unwrap(), changed);
-    let history = f.store.relationship_history(guid).unwrap();
+    let all = HistoryRangeRequest::default();
+    let history = f.repository.get_relationship_history(guid, &all).unwrap();
     assert_eq!(history.len(), 2);
 }
 

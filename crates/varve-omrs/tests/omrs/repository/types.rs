@@ -99,6 +99,34 @@ fn comparisons_that_could_take_minutes_are_refused() {
 }
 
 #[test]
+fn a_name_that_the_graph_does_not_take_is_an_invalid_type() {
+    on_new_store(|f| {
+        let r = &f.repository;
+        r.add_type_def(entity_type("Thing", "Asset", f)).unwrap();
+        let meaning = r.get_type_def_by_name("SemanticAssignment").unwrap();
+        let invalid = (Exception::InvalidTypeDef, "OMRS-REPOSITORY-400-017");
+        for name in ["x".repeat(256), "a:b".to_owned(), "~a".to_owned()] {
+            let entity = entity_type(&name, "Asset", f);
+            assert_eq!(failure(r.verify_type_def(entity.clone())), invalid);
+            assert_eq!(failure(r.add_type_def(entity)), invalid);
+            let mut relationship = TypeDef::clone(&meaning);
+            let link = &mut relationship.body.summary.link;
+            (link.guid, link.name) = (Some("other".to_owned()), Some(name.clone()));
+            assert_eq!(failure(r.add_type_def(relationship)), invalid);
+            let request = TypeDefReIdentifyRequest {
+                original_name: Some("Thing".to_owned()),
+                new_guid: Some("other".to_owned()),
+                new_name: Some(name),
+            };
+            let renamed = r.re_identify_type_def(&f.type_guid("Thing"), &request);
+            assert_eq!(failure(renamed).0, Exception::InvalidParameter);
+        }
+        let longest = entity_type(&"x".repeat(255), "Asset", f);
+        r.add_type_def(longest).unwrap();
+    });
+}
+
+#[test]
 fn types_that_are_not_there_are_said_not_to_be() {
     on_new_store(|f| {
         let r = &f.repository;

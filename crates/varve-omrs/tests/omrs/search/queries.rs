@@ -7,11 +7,13 @@ use varve_omrs::json::Millis;
 use varve_omrs::matching::{Condition, Effort, Pattern, Target, Test, text_condition};
 use varve_omrs::requests::{FindRequest, Page, PropertyComparisonOperator};
 use varve_omrs::search::{Order, Query, TypeLimit};
-use varve_omrs::store::{StoredEntity, StoredInstance, StoredRelationship, Subject};
+use varve_omrs::store::{StoredEntity, StoredRelationship, Subject};
 use varve_omrs::types::{
     AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex,
 };
 use varve_testkit::random::Random;
+
+use crate::filled::StoredInstance;
 
 const ENTITY_TYPES: &[&str] = &[
     "OpenMetadataRoot",

@@ -1,27 +1,7 @@
-//! Instances as walks visit them, and the candidates that searches buffer. A search needs few
-//! fields of most instances, and of its results only their JSON: building objects would be wasted
-//! work.
+//! The candidates that searches buffer. Of its results, a search needs only their JSON: building
+//! objects would be wasted work.
 
 use varve_model::{ElementId, VertexId};
-
-use super::LifeStatus;
-use crate::matching::Facts;
-use crate::types::TypeIndex;
-
-/// An entity or relationship as a walk visits it.
-pub trait Instance: Facts {
-    /// Its GUID.
-    fn guid(&self) -> &str;
-
-    /// Its type.
-    fn of(&self) -> Option<TypeIndex>;
-
-    /// Its status.
-    fn life_status(&self) -> LifeStatus;
-
-    /// The candidate for this instance, which can be rendered after the walk.
-    fn to_candidate(&self) -> Candidate;
-}
 
 /// An instance as a search or a traversal buffers it: the id of its element of the graph, and the
 /// content of its row, which only the store can decode.
