@@ -1,22 +1,26 @@
 //! Bolt, the protocol of Neo4j's drivers, over TCP or TLS.
 //!
 //! The door is a transport on the session layer: it knows messages, states and records, and no type
-//! of HTTP. It has no language yet: [`statement`] knows a few fixed queries by their texts. `inbox`
-//! and `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records
-//! from the thread that reads the graph to the client that asks for them.
+//! of HTTP. It has no language yet: `statement` knows a few fixed queries by their texts. `inbox` and
+//! `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records from
+//! the thread that reads the graph to the client that asks for them.
 
 mod config;
 mod desk;
 mod failure;
 mod inbox;
+mod login;
 mod outbox;
+mod query;
 mod rows;
 mod statement;
+mod transaction;
 mod values;
 
 use std::io;
 use std::sync::Arc;
 
+use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, split};
 use varve_bolt::handshake::{self, HANDSHAKE_BYTES, NO_VERSION};
 use varve_bolt::{Request, Version};
@@ -44,9 +48,16 @@ pub(crate) async fn serve(
         Ok(Ok(None)) | Err(_) => return,
         Ok(Err(error)) => return tracing::debug!(%error, "no handshake of Bolt"),
     };
-    let inbox = Inbox::new(reader, Arc::clone(&connection));
+    let database = Arc::clone(worker.state.database());
+    let inbox = Inbox::new(reader, Arc::clone(&connection), database);
     let desk = Desk::new(worker, &connection, version);
-    if let Err(error) = converse(inbox, outbox, desk, &connection).await {
+    let mut conversation = Conversation {
+        inbox,
+        outbox,
+        desk,
+        connection,
+    };
+    if let Err(error) = conversation.hold().await {
         tracing::debug!(%error, "connection of Bolt ended");
     }
 }
@@ -65,45 +76,72 @@ async fn agree(
     Ok(version)
 }
 
-/// Answers requests one after the other. A RESET ends the one in work as soon as it arrives.
-async fn converse(
-    mut inbox: Inbox<impl AsyncRead + Unpin>,
-    mut outbox: Outbox<impl AsyncWrite + Unpin>,
-    mut desk: Desk,
-    connection: &ConnectionState,
-) -> io::Result<()> {
-    loop {
-        let message = match desk.login_left() {
-            None => inbox.next().await?,
-            Some(left) => tokio::time::timeout(left, inbox.next()).await??,
-        };
-        let Some(message) = message else {
-            return Ok(());
-        };
-        let next = match Request::read(&message, desk.version()) {
-            Err(error) => desk.refuse(&error, &mut outbox)?,
-            Ok(request) if inbox.has_reset() => {
-                desk.interrupt();
-                desk.answer(request, &mut outbox).await?
+/// Requests and answers, one after the other.
+struct Conversation<S> {
+    inbox: Inbox<S>,
+    outbox: Outbox<S>,
+    desk: Desk,
+    connection: Arc<ConnectionState>,
+}
+
+impl<S: AsyncRead + AsyncWrite> Conversation<S> {
+    async fn hold(&mut self) -> io::Result<()> {
+        while let Some(message) = self.next().await? {
+            let next = self.answer(&message).await?;
+            if self.inbox.is_empty() || next == Next::Close {
+                self.outbox.flush().await?;
             }
-            Ok(request) => tokio::select! {
-                biased;
-                next = desk.answer(request, &mut outbox) => next?,
-                arrived = inbox.reset_arrives() => {
-                    arrived?;
-                    desk.interrupt();
-                    desk.ignored(&mut outbox)?
+            if next == Next::Close || self.connection.is_stopping() {
+                return self.outbox.flush().await;
+            }
+            self.inbox.limit(self.desk.is_known());
+        }
+        Ok(())
+    }
+
+    /// The next message; `None` when the client has gone, the server stops, or the time for the
+    /// login is over.
+    async fn next(&mut self) -> io::Result<Option<BytesMut>> {
+        loop {
+            let left = self.desk.time_left();
+            let over = async {
+                match left {
+                    Some(left) => tokio::time::sleep(left).await,
+                    None => std::future::pending().await,
                 }
-            },
+            };
+            tokio::select! {
+                biased;
+                message = self.inbox.next() => return message,
+                () = self.connection.stops() => return Ok(None),
+                () = over => if self.desk.time_is_over() == Next::Close {
+                    return Ok(None);
+                },
+            }
+        }
+    }
+
+    /// Answers a message. A RESET ends the request in work as soon as it arrives.
+    async fn answer(&mut self, message: &[u8]) -> io::Result<Next> {
+        let (desk, outbox) = (&mut self.desk, &mut self.outbox);
+        let request = match Request::read(message, desk.version) {
+            Ok(request) => request,
+            Err(error) => return desk.refuse(&error, outbox),
         };
-        if inbox.is_empty() || matches!(next, Next::Close) {
-            outbox.flush().await?;
+        // Before the login a RESET has no effect ahead of its turn.
+        if !desk.is_known() {
+            return desk.answer(request, outbox).await;
         }
-        if matches!(next, Next::Close) || connection.is_stopping() {
-            return outbox.flush().await;
+        if self.inbox.has_reset() {
+            desk.interrupt();
+            return desk.answer(request, outbox).await;
         }
-        if desk.is_known() {
-            inbox.trust();
+        tokio::select! {
+            biased;
+            next = desk.answer(request, outbox) => return next,
+            arrived = self.inbox.reset_arrives() => arrived?,
         }
+        desk.interrupt();
+        desk.ignored(outbox)
     }
 }

@@ -434,6 +434,12 @@ impl ApiError {
         self.detail.code
     }
 
+    /// The text of the cause, if there is one.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        let cause = self.detail.cause.as_str();
+        (!cause.is_empty()).then_some(cause)
+    }
+
     /// The stable code, if the error is one that other servers do not have.
     pub(crate) fn own_code(&self) -> Option<&str> {
         let cause = self.detail.cause.as_str();

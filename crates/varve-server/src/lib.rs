@@ -89,7 +89,7 @@
 mod access;
 mod admin;
 mod answers;
-pub mod body;
+mod body;
 mod bolt;
 pub mod config;
 pub mod datum;

@@ -127,8 +127,8 @@ pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     start_on(Listeners::bind(state.config())?, state)
 }
 
-/// Starts the serving threads on sockets that are bound already, and those of `/admin` and
-/// `/gremlin` where they have listeners of their own.
+/// Starts the serving threads on sockets that are bound already, and those of `/admin`,
+/// `/gremlin` and Bolt where they have listeners of their own.
 pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     let config = state.config();
     let address = listeners.address;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use varve_auth::Auth;
 use varve_graph::{Registry, deadline};
-use varve_session::Database;
 use varve_session::budget::admission::Admission;
 use varve_session::budget::lanes::{Lane, Turn};
+use varve_session::{Database, Failure};
 
 use crate::answers::AnswerBudget;
 use crate::config::ServerConfig;
@@ -168,6 +168,13 @@ impl AppState {
     pub(crate) fn note_trouble(&self, trouble: Trouble, uri: &http::Uri, message: &str) {
         self.health
             .note_as(trouble, uri, message, || self.writes_done());
+    }
+
+    /// As [`AppState::note_error`], for a failure over a protocol without paths, which `of` names.
+    pub(crate) fn note_failure(&self, failure: &Failure, of: &'static str) {
+        let (kind, message) = (failure.kind, failure.message.clone());
+        let error = ApiError::from(Failure::new(kind, message));
+        self.note_error(&error, &http::Uri::from_static(of));
     }
 
     /// When the server was set up.

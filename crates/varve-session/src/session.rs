@@ -183,7 +183,10 @@ impl Session {
                 format!("{error} (server.max_traversal_bytes)"),
             ),
             ViewError::NoIndex(message) => Failure::new(ErrorKind::NoIndex, message),
-            ViewError::Store(error) => GraphError::from(*error).into(),
+            ViewError::Store(error) => Failure {
+                retry_after_seconds: Some(self.database().options.retry_after_seconds),
+                ..GraphError::from(*error).into()
+            },
         }
     }
 }

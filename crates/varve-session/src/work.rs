@@ -310,7 +310,10 @@ pub fn may_run_again(error: &QueryError) -> bool {
     };
     match error {
         ViewError::Deadline | ViewError::Cancelled => true,
-        error => matches!(error.kind(), Some(ErrorKind::Conflict | ErrorKind::Busy)),
+        error => matches!(
+            error.kind(),
+            Some(ErrorKind::Conflict | ErrorKind::Busy | ErrorKind::Cancelled)
+        ),
     }
 }
 
@@ -325,6 +328,22 @@ fn wait(runs: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_was_given_up_may_be_sent_again() {
+        let failed = |kind| QueryError::View(ViewError::failed(kind, ""));
+        for (kind, wanted) in [
+            (ErrorKind::Conflict, true),
+            (ErrorKind::Busy, true),
+            (ErrorKind::Cancelled, true),
+            (ErrorKind::OutcomeUnknown, false),
+            (ErrorKind::Denied, false),
+        ] {
+            assert_eq!(may_run_again(&failed(kind)), wanted, "{kind:?}");
+        }
+        assert!(may_run_again(&QueryError::View(ViewError::Deadline)));
+        assert!(!may_run_again(&QueryError::invalid("")));
+    }
 
     #[test]
     fn a_script_runs_again_unless_a_part_of_it_is_stored() {

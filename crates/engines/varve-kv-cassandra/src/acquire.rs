@@ -137,6 +137,19 @@ impl Opening<'_> {
                 let lease = Lease::given(after.clone(), *asked, length);
                 return Ok((before.clone(), lease));
             }
+            if row.owner.is_some() && !row.is_held() {
+                // Its owner ran here and has ended: what it has sent is settled like what a server
+                // leaves that has released its lease.
+                match self.table.release(self.cluster, &row).await {
+                    Ok(()) => tracing::info!(
+                        space = self.space,
+                        "ended the lease of a process that has ended"
+                    ),
+                    Err(Failure::Unknown(_)) if Instant::now() <= give_up => {}
+                    Err(failure) => return Err(failure.opening(self.space)),
+                }
+                continue;
+            }
             if row.owner.is_some() {
                 if self.cluster.config.shared {
                     return Err(led(self.space, &row));

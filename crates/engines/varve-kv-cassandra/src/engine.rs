@@ -302,7 +302,7 @@ impl Shared {
             row => row.map_err(failed)?,
         };
         let here = &self.cluster.config.address;
-        Ok(row.owner.is_some().then(|| Leader {
+        Ok(row.is_held().then(|| Leader {
             is_self: row.address.as_ref() == Some(here),
             term: term(&row),
             address: row.address.unwrap_or_default(),

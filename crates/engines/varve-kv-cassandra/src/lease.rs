@@ -18,6 +18,7 @@ use varve_kv::Leadership;
 use crate::clock::Moment;
 use crate::cluster::{Cluster, Use};
 use crate::failure::{Failure, unreadable};
+use crate::process;
 use crate::schema;
 use crate::statements::{applied, quoted};
 
@@ -64,6 +65,15 @@ pub(crate) struct LeaseRow {
 /// The term of a lease: each opening and each release of the space raises it.
 pub(crate) fn term(row: &LeaseRow) -> u64 {
     u64::try_from(row.term).unwrap_or(0)
+}
+
+impl LeaseRow {
+    /// Whether some process has the lease, as far as is known: it has not run out, and its owner is
+    /// not known to have ended.
+    pub(crate) fn is_held(&self) -> bool {
+        let owner = self.owner.as_deref();
+        owner.is_some_and(|owner| !process::has_ended(owner))
+    }
 }
 
 /// Describes the owner of a lease, for people.
@@ -243,7 +253,7 @@ impl LeaseTable {
     }
 
     /// Releases the lease and ends its term. Does nothing if the lease has expired, or another
-    /// process has it.
+    /// process has it. Any process may release the lease of one that has ended.
     pub(crate) async fn release(&self, cluster: &Cluster, row: &LeaseRow) -> Result<(), Failure> {
         let ended = row.term + 1;
         let values = (ended, row.bound, row.settled, SLOT, row.term, &row.owner);

@@ -40,6 +40,7 @@ mod log;
 mod nodes;
 mod open;
 mod plan;
+mod process;
 mod read;
 mod record;
 mod schema;

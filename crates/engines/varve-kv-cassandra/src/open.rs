@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use crate::clock::now;
 use crate::core::Core;
+use crate::process;
 
 /// Distinguishes the openings of one process.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
@@ -61,8 +62,9 @@ impl Drop for OpenSpace {
     }
 }
 
-/// Returns a name for the owner of a lease. It is unique among all openings.
+/// Returns a name for the owner of a lease. It is unique among all openings, and tells on this
+/// machine whether its process has ended.
 pub(crate) fn owner() -> String {
     let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
-    format!("{}-{}-{opening}", std::process::id(), now())
+    process::named(&format!("{}-{opening}", now()))
 }

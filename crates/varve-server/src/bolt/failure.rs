@@ -4,11 +4,17 @@ use varve_bolt::response::Failure as BoltFailure;
 use varve_session::Failure;
 use varve_view::ErrorKind;
 
+use crate::errors::without_folders;
+
 /// The failure with Neo4j's code, by which drivers decide whether to try again. The message begins
 /// with the stable code.
 pub(super) fn of(failure: &Failure) -> BoltFailure {
-    let message = format!("{}: {}", failure.kind.code(), failure.message);
-    BoltFailure::new(code(failure.kind), message)
+    let code = code(failure.kind);
+    let text = match code.starts_with("Neo.DatabaseError.") {
+        true => without_folders(&failure.message),
+        false => failure.message.as_str().into(),
+    };
+    BoltFailure::new(code, format!("{}: {text}", failure.kind.code()))
 }
 
 const fn code(kind: ErrorKind) -> &'static str {

@@ -48,6 +48,6 @@ impl<S: AsyncWrite> Outbox<S> {
                 return Err(io::ErrorKind::WriteZero.into());
             }
         }
-        self.writer.flush().await
+        tokio::time::timeout(self.time_max, self.writer.flush()).await?
     }
 }

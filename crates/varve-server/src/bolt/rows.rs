@@ -9,6 +9,7 @@ use std::time::Instant;
 use bytes::BytesMut;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 use varve_bolt::{Response, Version, framing};
 use varve_query::QueryError;
 use varve_session::Failure;
@@ -33,11 +34,17 @@ impl Batch {
     }
 }
 
+/// How a query ended.
+pub(super) struct Outcome {
+    pub(super) done: Result<(), Failure>,
+    /// The work, with which its transaction goes on; `None` if it is lost.
+    pub(super) work: Option<Work>,
+}
+
 #[derive(Default)]
 struct State {
     batch: Option<Batch>,
-    /// How the query ended.
-    outcome: Option<Result<Option<Work>, Failure>>,
+    outcome: Option<Outcome>,
     /// Whether nobody takes records any more.
     is_closed: bool,
 }
@@ -60,16 +67,20 @@ impl Feed {
     ///
     /// # Errors
     /// [`ViewError::Deadline`] when the client does not take it in time; [`ViewError::Cancelled`]
-    /// when nobody takes it any more.
-    pub(super) fn give(&self, batch: Batch, deadline: Instant) -> Result<(), ViewError> {
+    /// when nobody takes it any more; [`QueryError::Limit`] without a thread for others.
+    pub(super) fn give(&self, batch: Batch, deadline: Instant) -> Result<(), QueryError> {
         let is_waiting = {
             let state = self.0.state.lock();
             state.batch.is_some() || state.is_closed
         };
         if is_waiting {
-            // Without a thread for its place, the work waits in it.
             let waited = aside(|| self.wait(deadline));
-            waited.unwrap_or_else(|| self.wait(deadline))?;
+            waited.unwrap_or_else(|| {
+                Err(QueryError::Limit(
+                    "Too many results and scripts wait for their clients: take all records, or try again later"
+                        .to_owned(),
+                ))
+            })?;
         }
         self.0.state.lock().batch = Some(batch);
         self.0.given.notify_one();
@@ -77,30 +88,36 @@ impl Feed {
     }
 
     /// Waits until the last batch is taken.
-    fn wait(&self, deadline: Instant) -> Result<(), ViewError> {
+    fn wait(&self, deadline: Instant) -> Result<(), QueryError> {
         let mut state = self.0.state.lock();
         loop {
             match (&state.batch, state.is_closed) {
-                (_, true) => return Err(ViewError::Cancelled),
+                (_, true) => return Err(ViewError::Cancelled.into()),
                 (None, false) => return Ok(()),
                 (Some(_), false) => {}
             }
             if self.0.taken.wait_until(&mut state, deadline).timed_out() {
-                return Err(ViewError::Deadline);
+                return Err(ViewError::Deadline.into());
             }
         }
     }
 
-    /// Ends the result. The work goes on to the next query of its transaction.
-    pub(super) fn end(&self, outcome: Result<Option<Work>, Failure>) {
+    /// Whether nobody takes records any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.state.lock().is_closed
+    }
+
+    /// Ends the result.
+    pub(super) fn end(&self, outcome: Outcome) {
         self.0.state.lock().outcome = Some(outcome);
         self.0.given.notify_one();
     }
 }
 
-/// The end of the client. Dropped, it ends the reader.
+/// The end of the client. Dropped, it ends the query.
 pub(super) struct Rows {
     shared: Arc<Shared>,
+    query: Option<AbortHandle>,
     current: Batch,
     /// Records of the current batch that are taken.
     taken: usize,
@@ -113,10 +130,16 @@ impl Rows {
         let feed = Feed(Arc::clone(&shared));
         let rows = Self {
             shared,
+            query: None,
             current: Batch::default(),
             taken: 0,
         };
         (rows, feed)
+    }
+
+    /// The task of the query, which ends with the rows.
+    pub(super) fn of(&mut self, query: AbortHandle) {
+        self.query = Some(query);
     }
 
     /// Waits until there is a record, or the end. Returns whether there is a record. May be dropped
@@ -146,22 +169,30 @@ impl Rows {
     pub(super) fn take(&mut self, most: u64) -> (BytesMut, u64) {
         let left = self.current.ends.len() - self.taken;
         let count = left.min(usize::try_from(most).unwrap_or(usize::MAX));
-        let start = self
-            .taken
-            .checked_sub(1)
-            .map_or(0, |last| self.current.ends[last]);
+        let start = self.end_of_taken();
         self.taken += count;
-        let end = self
-            .taken
-            .checked_sub(1)
-            .map_or(0, |last| self.current.ends[last]);
+        let end = self.end_of_taken();
         (self.current.bytes.split_to(end - start), count as u64)
     }
 
-    /// How the query ended, after its last record.
-    pub(super) fn outcome(&mut self) -> Result<Option<Work>, Failure> {
-        let outcome = self.shared.state.lock().outcome.take();
-        outcome.unwrap_or(Ok(None))
+    fn end_of_taken(&self) -> usize {
+        let last = self.taken.checked_sub(1);
+        last.map_or(0, |last| self.current.ends[last])
+    }
+
+    /// Takes no more records, and ends the query. May be dropped before it is ready.
+    pub(super) async fn discard(&mut self) {
+        self.shared.state.lock().is_closed = true;
+        self.shared.taken.notify_one();
+        while self.shared.state.lock().outcome.is_none() {
+            // The batch before it may have been told of.
+            self.shared.given.notified().await;
+        }
+    }
+
+    /// How the query ended, after its last record or a [`Rows::discard`].
+    pub(super) fn outcome(&mut self) -> Option<Outcome> {
+        self.shared.state.lock().outcome.take()
     }
 }
 
@@ -169,5 +200,8 @@ impl Drop for Rows {
     fn drop(&mut self) {
         self.shared.state.lock().is_closed = true;
         self.shared.taken.notify_one();
+        if let Some(query) = &self.query {
+            query.abort();
+        }
     }
 }

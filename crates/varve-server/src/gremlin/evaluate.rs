@@ -11,7 +11,7 @@ use varve_gremlin::tree::Script;
 use varve_gremlin::{ErrorCode, ParseError};
 use varve_query::QueryError;
 use varve_session::work::{self, Work};
-use varve_view::{Meter, ViewError};
+use varve_view::{ErrorKind, Meter, ViewError};
 
 use super::host::{Options, ScriptHost};
 use super::request::Program;
@@ -184,7 +184,10 @@ impl Failure {
     pub(super) fn note(&self, context: &RequestContext) {
         let refused = match self {
             Self::Refused(error) => error,
-            Self::Query(QueryError::View(ViewError::Store(error))) => {
+            // Conflicts are the clients' own.
+            Self::Query(QueryError::View(ViewError::Store(error)))
+                if error.kind != ErrorKind::Conflict =>
+            {
                 &varve_session::Failure::new(error.kind, error.message.clone()).into()
             }
             Self::Unreadable(_) | Self::Query(_) | Self::Late(_) => return,

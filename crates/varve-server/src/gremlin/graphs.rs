@@ -86,8 +86,7 @@ impl Graphs<'_> {
         match self {
             Self::OfClient(context, aliases) => Names::of(context).graph_named(aliases, name),
             Self::OfJob(own) => {
-                let name = plain(name);
-                let is_own = own.graph.name() == name || matches!(name, "g" | "graph");
+                let is_own = own.graph.name() == plain(name) || matches!(name, "g" | "graph");
                 is_own.then(|| own.graph.name().to_owned())
             }
         }

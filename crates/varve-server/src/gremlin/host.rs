@@ -154,7 +154,8 @@ impl<'c> ScriptHost<'c> {
                 ));
             }
         }
-        if let Some(limit) = self.options.timeout_ms {
+        // A job has no deadline.
+        if let (Some(limit), None) = (self.options.timeout_ms, self.job()) {
             self.meter.end_by(self.began + Duration::from_millis(limit));
         }
         // Results are rendered with the names of one schema.

@@ -8,7 +8,7 @@ use varve_graph::Graph;
 use varve_graph::tasks::TaskId;
 use varve_gremlin::execute::{SchemaAction, SchemaRequest};
 use varve_query::{QueryError, Value};
-use varve_view::{ErrorKind, ViewError};
+use varve_view::{StoreError, ViewError};
 
 use super::request::value_of;
 use super::weight;
@@ -67,12 +67,11 @@ pub(super) fn raised(error: ApiError) -> QueryError {
     if is_clients {
         return QueryError::script(error.exception().to_owned(), error.message().to_owned());
     }
-    let kind = match error.kind() {
-        // The script must not run again: a part of it may be done.
-        ErrorKind::Conflict => ErrorKind::Busy,
-        kind => kind,
-    };
-    QueryError::View(ViewError::failed(kind, error.message().to_owned()))
+    QueryError::View(ViewError::Store(Box::new(StoreError {
+        kind: error.kind(),
+        message: error.message().to_owned(),
+        source: error.cause().map(Into::into),
+    })))
 }
 
 /// A value as a member of a JSON body.

@@ -144,7 +144,7 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
             }
             Some(_) = tasks.join_next() => {}
             () = desk.sessions.end_idle(), if !desk.sessions.is_empty() => {}
-            () = stop(&desk.connection), if reads => reads = false,
+            () = desk.connection.stops(), if reads => reads = false,
             message = next_message(&mut socket, &desk, may_read), if reads => {
                 match message {
                     Some(Ok(message)) => {
@@ -167,15 +167,6 @@ async fn run(upgraded: Upgraded, context: RequestContext, connection: Arc<Connec
         }
     }
     close(&mut socket, STOPS).await;
-}
-
-/// Waits until the server stops. The connection's task is woken then.
-async fn stop(connection: &ConnectionState) {
-    std::future::poll_fn(|_| match connection.is_stopping() {
-        true => Poll::Ready(()),
-        false => Poll::Pending,
-    })
-    .await;
 }
 
 /// The next message. While none may be read, watches whether the client is still connected.

@@ -57,8 +57,8 @@ impl WorkerHandle {
             Door::Main => number,
             Door::Admin => state.config.thread_count() + number,
             Door::Gremlin => state.config.thread_count() + ADMIN_THREADS + number,
-            // No request of HTTP is counted here.
-            Door::Bolt => usize::MAX,
+            // Its requests are no requests of routes, and not counted by them.
+            Door::Bolt => number,
         };
         let database = Arc::new(DatabaseHandle::new(Arc::clone(&state.database)));
         Self {

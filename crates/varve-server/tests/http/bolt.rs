@@ -284,7 +284,7 @@ fn after_a_failure_requests_are_ignored_until_a_reset() {
 }
 
 #[test]
-fn a_transaction_reads_one_state() {
+fn a_transaction_reads_one_state_also_after_records_were_discarded() {
     let fixture = library(3, config());
     let mut client = Client::of(&fixture.server, "anybody");
     let count = "MATCH (n) RETURN count(n)";
@@ -293,6 +293,15 @@ fn a_transaction_reads_one_state() {
     assert_eq!(client.all(count, &[]), [3.into()]);
     let book = json!({"label": "book", "id": "b3", "properties": {"name": "n"}}).to_string();
     assert_eq!(fixture.send("POST", "vertices", &book).status, 201);
+    assert_eq!(client.all(count, &[]), [3.into()]);
+    client.run("MATCH (n) RETURN n", &[]);
+    client.pull(1);
+    let begun = client.expect(SUCCESS);
+    assert_eq!(entry(&begun, "qid"), &Value::Int(2));
+    client.expect(RECORD);
+    client.expect(SUCCESS);
+    client.send(Kind::Discard, &[map(&[("n", (-1).into())])]);
+    client.expect(SUCCESS);
     assert_eq!(client.all(count, &[]), [3.into()]);
     client.send(Kind::Commit, &[]);
     client.expect(SUCCESS);
@@ -324,6 +333,12 @@ fn a_reset_a_lost_client_and_the_end_of_the_time_end_a_query_that_waits_for_its_
     client.expect(SUCCESS);
     await_that("the reset has ended it", || listed().is_empty());
     assert_eq!(client.all("RETURN 1", &[]), [1.into()]);
+    // Neither does a query go on that gives no records before its end.
+    client.run("MATCH (n) RETURN count(n)", &[]);
+    client.reset();
+    client.expect(SUCCESS);
+    client.expect(SUCCESS);
+    await_that("the count has ended", || listed().is_empty());
     drop(begin(&[]));
     await_that("nobody waits for it", || listed().is_empty());
     let mut client = begin(&[("tx_timeout", 50.into())]);
@@ -394,4 +409,79 @@ fn what_is_not_bolt_is_closed() {
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.is_empty() || answer == [0; 4], "{answer:?}");
     }
+}
+
+#[test]
+fn a_transaction_has_one_open_result_and_ends_when_it_is_too_old() {
+    let mut config = config();
+    config.gremlin.transaction_ms = 200;
+    let fixture = library(3, config);
+    let transactions = &fixture.server.state.database().transactions;
+    let mut client = Client::of(&fixture.server, "anybody");
+    client.send(Kind::Begin, &[map(&[])]);
+    client.run("MATCH (n) RETURN n", &[]);
+    client.run("RETURN 1", &[]);
+    client.expect(SUCCESS);
+    client.expect(SUCCESS);
+    client.fails("Neo.ClientError.Statement.SyntaxError");
+    client.reset();
+    client.expect(SUCCESS);
+    assert_eq!(transactions.sessions(), 0, "the reset has rolled back");
+    client.send(Kind::Begin, &[map(&[])]);
+    client.expect(SUCCESS);
+    assert_eq!(client.all("RETURN 1", &[]), [1.into()]);
+    assert_eq!(transactions.sessions(), 1);
+    std::thread::sleep(Duration::from_millis(400));
+    client.run("RETURN 1", &[]);
+    client.fails("Neo.TransientError.Transaction.Outdated");
+    assert_eq!(transactions.sessions(), 0);
+}
+
+#[test]
+fn a_transaction_does_not_go_on_with_another_graph_of_the_same_name() {
+    let fixture = library(3, config());
+    let mut client = Client::of(&fixture.server, "anybody");
+    client.send(Kind::Begin, &[map(&[])]);
+    client.expect(SUCCESS);
+    assert_eq!(client.all("MATCH (n) RETURN count(n)", &[]), [3.into()]);
+    fixture.server.state.graphs().clear("hugegraph").unwrap();
+    client.run("MATCH (n) RETURN n", &[]);
+    client.fails("Neo.ClientError.Statement.ArgumentError");
+}
+
+#[test]
+fn requests_on_behalf_of_others_and_long_names_are_refused() {
+    let fixture = library(0, config());
+    let mut client = Client::of(&fixture.server, "anybody");
+    client.run("RETURN 1", &[("imp_user", "ann".into())]);
+    client.fails("Neo.ClientError.Statement.SyntaxError");
+    client.reset();
+    client.expect(SUCCESS);
+    client.run("RETURN 1", &[("db", "g".repeat(1_000).as_str().into())]);
+    client.fails("Neo.ClientError.Database.DatabaseNotFound");
+    client.reset();
+    client.expect(SUCCESS);
+    // 0 is no limit of the client's.
+    assert_eq!(
+        client.all("RETURN 1", &[("tx_timeout", 0.into())]),
+        [1.into()]
+    );
+}
+
+#[test]
+fn a_client_may_log_off_and_on_again_and_an_idle_one_does_not_hold_up_a_stop() {
+    let mut config = config();
+    config.request_timeout_ms = 300;
+    config.shutdown_timeout_ms = 600_000;
+    let fixture = library(0, config);
+    let mut client = Client::of(&fixture.server, "anybody");
+    std::thread::sleep(Duration::from_millis(500));
+    client.send(Kind::Logoff, &[]);
+    client.expect(SUCCESS);
+    client.send(Kind::Logon, &[map(&[("scheme", "none".into())])]);
+    client.expect(SUCCESS);
+    assert_eq!(client.all("RETURN 1", &[]), [1.into()]);
+    // It would wait for ten minutes.
+    drop(fixture);
+    assert_eq!(client.stream.read(&mut [0]).unwrap(), 0);
 }

@@ -22,7 +22,7 @@ use varve_session::budget::admission::BodyShare;
 
 use super::closing::{Farewell, NO_LOGIN, STOPS, TOO_MUCH, reason};
 use super::metered::Metered;
-use super::{Desk, Incoming, controlled, framed, response_part, send, stop};
+use super::{Desk, Incoming, controlled, framed, response_part, send};
 use crate::gremlin::message::Ask;
 use crate::gremlin::status::{self, Refusal};
 use crate::identity;
@@ -132,7 +132,7 @@ impl Desk {
         loop {
             let message = tokio::select! {
                 biased;
-                () = stop(&self.connection) => return Err(Some(STOPS)),
+                () = self.connection.stops() => return Err(Some(STOPS)),
                 message = socket.next() => message.ok_or(None)?,
             };
             let (bytes, is_text) = match message.map_err(|error| Some(reason(&error)))? {

@@ -1,8 +1,10 @@
 //! The state of one connection, and how long each part of it may last.
 
+use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 
 use crate::config::ServerConfig;
 use crate::tls::ClientCertificate;
@@ -44,7 +46,7 @@ pub(crate) struct ConnectionState {
     pub(crate) host: OnceLock<Box<[u8]>>,
     /// The client's certificate, where authentication is on.
     pub(super) certificate: OnceLock<Arc<ClientCertificate>>,
-    /// Whether it has become a WebSocket; its messages then count as requests.
+    /// Whether it has messages, as a WebSocket or Bolt; these count as requests.
     pub(super) is_socket: AtomicBool,
     /// When the message that is arriving began, and its bytes so far.
     pub(super) message_since: AtomicU64,
@@ -159,7 +161,16 @@ impl ConnectionState {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Records that the connection is a WebSocket from now on.
+    /// Waits until the server stops: the connection's task is woken then.
+    pub(crate) async fn stops(&self) {
+        poll_fn(|_| match self.is_stopping() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+    }
+
+    /// Records that the connection has messages from now on, as a WebSocket or Bolt.
     pub(crate) fn became_socket(&self) {
         self.head_since.store(0, Ordering::Relaxed);
         self.is_socket.store(true, Ordering::Relaxed);
