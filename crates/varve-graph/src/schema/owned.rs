@@ -65,8 +65,8 @@ impl OwnedChanges<'_> {
     /// links the vertex label, and for a PARENT that has SUB labels.
     ///
     /// # Errors
-    /// As [`Catalogue::change_property_key`]; [`ErrorKind::NotAllowed`](crate::ErrorKind::NotAllowed)
-    /// while a label has the property key.
+    /// As [`Catalogue::change_property_key`];
+    /// [`ErrorKind::NotAllowed`](crate::ErrorKind::NotAllowed) while a label has the property key.
     pub fn remove(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
         self.change(|draft| match kind {
             SchemaKind::PropertyKey => property_key::remove(draft, name),
