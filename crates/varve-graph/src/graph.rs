@@ -96,7 +96,6 @@ pub struct Graph {
     has_states: bool,
     clock: Arc<dyn Clock>,
     limits: Limits,
-    durability: DurabilityMode,
     known: Arc<Known>,
     snowflake: Snowflake,
     numbers: VertexNumbers,
@@ -170,7 +169,6 @@ impl Graph {
             has_states,
             clock: Arc::clone(&options.clock),
             limits: options.limits,
-            durability: options.durability,
             known,
             snowflake,
             numbers,
@@ -237,12 +235,6 @@ impl Graph {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
-    }
-
-    /// When commits are acknowledged.
-    #[must_use]
-    pub fn durability(&self) -> DurabilityMode {
-        self.durability
     }
 
     /// The instant that counts as now: that of the clock, but not before the newest version that

@@ -18,8 +18,8 @@ mod timeline;
 mod view;
 
 pub use adjacency::Adjacent;
+pub(crate) use derived::derived_elements;
 pub use derived::{DerivedStep, DerivedWalk};
-pub(crate) use derived::{Overlay, Source, derived_elements};
 pub use events::Event;
 pub(crate) use events::{visit_events, visit_events_of};
 pub use ever::{EVER_ROWS_MAX, EverPage};

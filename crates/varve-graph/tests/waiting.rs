@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use varve_encoding::tables::TABLES;
-use varve_graph::schema::{NewEdgeLabel, NewVertexLabel};
+use varve_graph::schema::{NewEdgeLabel, NewVertexLabel, SchemaKind};
 use varve_graph::tasks::TaskStatus;
 use varve_graph::write::{Contention, EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{ErrorKind, Graph, GraphError, GraphOptions};
@@ -134,7 +134,11 @@ fn a_waiting_commit_does_not_hold_its_graph() {
 #[test]
 fn what_was_read_with_an_older_schema_is_not_stored_under_a_removed_label() {
     let (graph, _gate) = graph();
-    let task = graph.catalogue().remove_edge_label("e").expect("a task");
+    let task = graph
+        .catalogue()
+        .owned_by(None)
+        .remove(SchemaKind::EdgeLabel, "e")
+        .expect("a task");
     let ended = graph.tasks().wait_until_done(task, WAIT_MAX);
     assert_eq!(ended.expect("known").status, TaskStatus::Success);
     // The server checks labels when it reads a request, which may be before the removal.
@@ -151,7 +155,11 @@ fn what_was_read_with_an_older_schema_is_not_stored_under_a_removed_label() {
     };
     let request = WriteRequest::now(vec![put]);
     graph.write_now(&request).expect("its label is usable");
-    let task = graph.catalogue().remove_vertex_label("v").expect("a task");
+    let task = graph
+        .catalogue()
+        .owned_by(None)
+        .remove(SchemaKind::VertexLabel, "v")
+        .expect("a task");
     let ended = graph.tasks().wait_until_done(task, WAIT_MAX);
     assert_eq!(ended.expect("known").status, TaskStatus::Success);
     let error = graph.write_now(&request).expect_err("refused");

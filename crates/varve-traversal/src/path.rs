@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use varve_model::{EdgeId, VertexId};
+use varve_model::EdgeId;
 use varve_view::Flow;
 
 use crate::{Search, Step, TraversalError, VertexNumber};
@@ -14,18 +14,6 @@ use crate::{Search, Step, TraversalError, VertexNumber};
 pub struct Path {
     /// The vertices, first to last.
     pub vertices: Vec<VertexNumber>,
-}
-
-impl Path {
-    /// The ids of the path's vertices.
-    ///
-    /// # Errors
-    ///
-    /// If a stored key is damaged.
-    pub fn ids(&self, search: &Search<'_>) -> Result<Vec<VertexId>, TraversalError> {
-        let ids = self.vertices.iter().map(|number| search.id(*number));
-        ids.collect()
-    }
 }
 
 /// The choice among parallel edges.

@@ -92,12 +92,6 @@ impl SortedTable<'_> {
         self.run.deletes(&self.table.arena)
     }
 
-    /// Whether there are any [`SortedTable::deletes`].
-    #[must_use]
-    pub fn has_deletes(&self) -> bool {
-        self.deletes().next().is_some()
-    }
-
     /// Visits the rows in ascending order of their keys, each key once.
     ///
     /// # Errors

@@ -97,12 +97,6 @@ impl DerivedEntries {
         self.spans.is_empty()
     }
 
-    /// The total bytes of all keys.
-    #[must_use]
-    pub fn byte_len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// The partition and clustering keys, in no order; an entry may occur twice.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.spans.iter().map(|span| self.keys(*span))

@@ -5,7 +5,6 @@
 //! present.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use varve_encoding::index::{IndexId, partition, values_len};
@@ -17,7 +16,6 @@ use varve_model::ElementId;
 use super::many::{borrowed, read_elements};
 use super::view::{Point, View, read_element};
 use crate::error::GraphError;
-use crate::hash::IdMap;
 use crate::index::{Deriver, derived_entries};
 
 /// Entries read at once, at first and at most; most walks end after one page.
@@ -58,15 +56,6 @@ pub struct DerivedStep<'a> {
     pub content: &'a [u8],
 }
 
-/// The uncommitted changes of a transaction.
-#[derive(Debug, Default)]
-pub(crate) struct Overlay {
-    /// The contents of the changed elements; `None` = deleted.
-    pub(crate) contents: IdMap<ElementId, Option<Vec<u8>>>,
-    /// Partition and clustering keys of the changed elements' entries.
-    pub(crate) entries: BTreeSet<(Vec<u8>, Vec<u8>)>,
-}
-
 impl View {
     /// Visits the elements of a walk until `visit` breaks.
     ///
@@ -81,7 +70,6 @@ impl View {
             reader: self.reader(),
             point: self.point(),
             deriver: self.deriver(),
-            overlay: None,
         };
         source.walk(walk, visit)
     }
@@ -199,11 +187,10 @@ fn scan(
 }
 
 /// What a walk reads.
-pub(crate) struct Source<'a> {
-    pub(crate) reader: &'a dyn Reader,
-    pub(crate) point: Point,
-    pub(crate) deriver: Option<&'a dyn Deriver>,
-    pub(crate) overlay: Option<&'a Overlay>,
+struct Source<'a> {
+    reader: &'a dyn Reader,
+    point: Point,
+    deriver: Option<&'a dyn Deriver>,
 }
 
 /// A clustering key and the number of the partition that has it.
@@ -216,7 +203,7 @@ struct Chunk {
 }
 
 impl Source<'_> {
-    pub(crate) fn walk(
+    fn walk(
         &self,
         walk: &DerivedWalk<'_>,
         visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
@@ -386,17 +373,8 @@ impl Stepper<'_> {
                 }
                 keys.extend(found.into_iter().map(|key| (key, number)));
             }
-            for (_, own) in source
-                .overlay
-                .iter()
-                .flat_map(|it| it.entries_of(partition))
-            {
-                if range.from <= *own && range.to.as_ref().is_none_or(|to| own < to) {
-                    keys.push((own.clone(), number));
-                }
-            }
         }
-        if self.partitions.len() > 1 || tables.len() > 1 || source.overlay.is_some() {
+        if self.partitions.len() > 1 || tables.len() > 1 {
             keys.sort_unstable_by(|a, b| ascending(&a.0, &b.0).then(a.1.cmp(&b.1)));
             keys.dedup();
         }
@@ -450,13 +428,10 @@ impl Stepper<'_> {
 
     /// How many elements are read before they are visited, beginning with the one with this
     /// clustering key. Reading several at once is cheaper only if one scan covers the events of
-    /// all: for vertices of the past, without uncommitted changes.
+    /// all: for vertices of the past.
     fn at_once(&mut self, clustering: &[u8]) -> usize {
         let id = &clustering[values_len(clustering)..];
-        if self.source.point.scope.is_now()
-            || self.source.overlay.is_some()
-            || key::is_ordered_edge(id)
-        {
+        if self.source.point.scope.is_now() || key::is_ordered_edge(id) {
             return 1;
         }
         let ahead = self.ahead;
@@ -472,7 +447,7 @@ impl Stepper<'_> {
             elements.push((id, None));
         }
         self.content.clear();
-        if elements.len() > 1 && self.source.overlay.is_none() {
+        if elements.len() > 1 {
             for table in [VERTEX, EDGE] {
                 self.read_of(table, &mut elements)?;
             }
@@ -512,12 +487,6 @@ impl Stepper<'_> {
 
     /// Appends the content of an element. Returns false if it does not exist.
     fn fetch(&mut self, id: &ElementId) -> Result<bool, GraphError> {
-        let own = self.source.overlay.and_then(|it| it.contents.get(id));
-        if let Some(own) = own {
-            self.content
-                .extend_from_slice(own.as_deref().unwrap_or_default());
-            return Ok(own.is_some());
-        }
         let (partition, clustering) = key::current(id);
         let table = table_of(id);
         let content = &mut self.content;
@@ -532,19 +501,6 @@ impl Stepper<'_> {
                 content.extend_from_slice(found);
             },
         )
-    }
-}
-
-impl Overlay {
-    fn entries_of<'o>(
-        &'o self,
-        partition: &[u8],
-    ) -> impl Iterator<Item = &'o (Vec<u8>, Vec<u8>)> + use<'o> {
-        let partition = partition.to_vec();
-        let from = (partition.clone(), Vec::new());
-        self.entries
-            .range(from..)
-            .take_while(move |(of, _)| *of == partition)
     }
 }
 

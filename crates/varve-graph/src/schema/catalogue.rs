@@ -22,8 +22,8 @@ use super::request::{
     NewVertexLabel, PropertyKeyChange, VertexLabelChange, WithTask,
 };
 use super::snapshot::Schema;
-use super::{edge_label, index_label, open, property_key, removal, vertex_label};
-use crate::tasks::{TaskId, Tasks};
+use super::{edge_label, index_label, open, property_key, vertex_label};
+use crate::tasks::Tasks;
 use crate::{ErrorKind, GraphError};
 
 /// The tables of a schema.
@@ -305,22 +305,6 @@ impl Catalogue {
         self.change(|draft| property_key::change(draft, action, change))
     }
 
-    /// Clears the values of an OLAP property key.
-    ///
-    /// # Errors
-    /// As [`Catalogue::change_property_key`].
-    pub fn clear_property_key(&self, name: &str) -> Result<WithTask<PropertyKey>, GraphError> {
-        self.change(|draft| property_key::clear(draft, name))
-    }
-
-    /// Removes a property key that no label has.
-    ///
-    /// # Errors
-    /// As [`Catalogue::change_property_key`]; [`ErrorKind::NotAllowed`] while a label has it.
-    pub fn remove_property_key(&self, name: &str) -> Result<TaskId, GraphError> {
-        self.change(|draft| property_key::remove(draft, name))
-    }
-
     /// Creates a vertex label.
     ///
     /// # Errors
@@ -438,41 +422,6 @@ impl Catalogue {
         change: IndexLabelChange,
     ) -> Result<Arc<IndexLabel>, GraphError> {
         self.change(|draft| index_label::change(draft, action, change))
-    }
-
-    /// Removes a vertex label with its vertices and index labels, by a task. The task fails while
-    /// an edge label links it.
-    ///
-    /// # Errors
-    /// As [`Catalogue::change_property_key`].
-    pub fn remove_vertex_label(&self, name: &str) -> Result<TaskId, GraphError> {
-        self.change(|draft| removal::request(draft, SchemaKind::VertexLabel, name))
-    }
-
-    /// Removes an edge label with its edges and index labels, by a task. The task fails for a
-    /// PARENT that has SUB labels.
-    ///
-    /// # Errors
-    /// As [`Catalogue::change_property_key`].
-    pub fn remove_edge_label(&self, name: &str) -> Result<TaskId, GraphError> {
-        self.change(|draft| removal::request(draft, SchemaKind::EdgeLabel, name))
-    }
-
-    /// Removes an index label with its entries, by a task.
-    ///
-    /// # Errors
-    /// As [`Catalogue::change_property_key`].
-    pub fn remove_index_label(&self, name: &str) -> Result<TaskId, GraphError> {
-        self.change(|draft| removal::request(draft, SchemaKind::IndexLabel, name))
-    }
-
-    /// Rebuilds, by a task, an index label or all index labels of a vertex or edge label.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotFound`] when there is no element with that name,
-    /// [`ErrorKind::InvalidArgument`] for a property key.
-    pub fn rebuild(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
-        self.change(|draft| removal::rebuild(draft, kind, name))
     }
 }
 

@@ -44,7 +44,7 @@ impl OwnedChanges<'_> {
     /// Clears the values of an OLAP property key.
     ///
     /// # Errors
-    /// As [`Catalogue::clear_property_key`].
+    /// As [`Catalogue::change_property_key`].
     pub fn clear_property_key(&self, name: &str) -> Result<WithTask<PropertyKey>, GraphError> {
         self.change(|draft| property_key::clear(draft, name))
     }
@@ -60,10 +60,13 @@ impl OwnedChanges<'_> {
         self.change(|draft| index_label::create(draft, new))
     }
 
-    /// Removes an element of this kind.
+    /// Removes an element of this kind: a property key that no label has at once, the others by a
+    /// task. A label goes with its elements and index labels. The task fails while an edge label
+    /// links the vertex label, and for a PARENT that has SUB labels.
     ///
     /// # Errors
-    /// As [`Catalogue::remove_property_key`] and [`Catalogue::remove_vertex_label`].
+    /// As [`Catalogue::change_property_key`];
+    /// [`ErrorKind::NotAllowed`](crate::ErrorKind::NotAllowed) while a label has the property key.
     pub fn remove(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
         self.change(|draft| match kind {
             SchemaKind::PropertyKey => property_key::remove(draft, name),
@@ -74,7 +77,8 @@ impl OwnedChanges<'_> {
     /// Rebuilds, by a task, an index label or all index labels of a vertex or edge label.
     ///
     /// # Errors
-    /// As [`Catalogue::rebuild`].
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) when there is no element with that name,
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for a property key.
     pub fn rebuild(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
         self.change(|draft| removal::rebuild(draft, kind, name))
     }

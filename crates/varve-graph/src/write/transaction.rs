@@ -164,18 +164,6 @@ impl<'g> Transaction<'g> {
         self.now
     }
 
-    /// The graph's schema.
-    #[must_use]
-    pub fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    /// Whether the work must run again; then its result is ignored.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.retry.get().is_some()
-    }
-
     /// Excludes other transactions that hold the same name until this one has ended.
     ///
     /// # Errors

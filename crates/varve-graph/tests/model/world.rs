@@ -157,14 +157,18 @@ impl World {
             return Ok(());
         }
         let task = if label.index_type == IndexType::Unique {
-            catalogue.rebuild(SchemaKind::IndexLabel, &label.name)
+            catalogue
+                .owned_by(None)
+                .rebuild(SchemaKind::IndexLabel, &label.name)
         } else if self
             .graph()
             .schema()
             .index_label_by_name(&label.name)
             .is_some()
         {
-            catalogue.remove_index_label(&label.name)
+            catalogue
+                .owned_by(None)
+                .remove(SchemaKind::IndexLabel, &label.name)
         } else {
             let new = NewIndexLabel {
                 rebuild: true,
@@ -194,8 +198,12 @@ impl World {
         let schema = self.graph().schema();
         let (now, before) = (self.now(), self.graph().published());
         let task = match base {
-            IndexBase::Vertex(id) => catalogue.remove_vertex_label(schema.vertex_label_name(id)),
-            IndexBase::Edge(id) => catalogue.remove_edge_label(schema.edge_label_name(id)),
+            IndexBase::Vertex(id) => catalogue
+                .owned_by(None)
+                .remove(SchemaKind::VertexLabel, schema.vertex_label_name(id)),
+            IndexBase::Edge(id) => catalogue
+                .owned_by(None)
+                .remove(SchemaKind::EdgeLabel, schema.edge_label_name(id)),
             IndexBase::Olap => unreachable!("no case removes it"),
         };
         self.finish(task)?;

@@ -52,6 +52,7 @@ fn an_index_made_later_finds_what_was_written_before() {
     let again = world
         .graph
         .catalogue()
+        .owned_by(None)
         .rebuild(SchemaKind::VertexLabel, "person")
         .expect("rebuild");
     assert_eq!(world.done(again), TaskStatus::Success);
@@ -181,7 +182,8 @@ fn a_removed_index_leaves_nothing_behind() {
     let task = world
         .graph
         .catalogue()
-        .remove_index_label("by_city")
+        .owned_by(None)
+        .remove(SchemaKind::IndexLabel, "by_city")
         .expect("removal");
     assert_eq!(world.done(task), TaskStatus::Success);
     assert_eq!(

@@ -399,7 +399,7 @@ pub(super) fn is_described(
             ordered_value(value.as_deref()) == values && is_it(value.as_deref())
         }
     };
-    let is_deleted = row.status() == Some(InstanceStatus::Deleted);
+    let is_deleted = row.head().status() == Some(InstanceStatus::Deleted);
     match &walk.by {
         WalkBy::Guid => true,
         WalkBy::Live(listing) => !is_deleted && is_listed(*listing),

@@ -24,7 +24,7 @@ use crate::instances::{
 use crate::json::{Millis, Shared};
 use crate::matching::{Carried, Facts, FieldValue, header_field};
 use crate::store::{Candidate, LifeStatus};
-use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
+use crate::types::{Catalogue, ResolvedType, TypeIndex};
 
 /// An entity or relationship as a walk visits it: the content of its row.
 pub struct Row<'a> {
@@ -96,7 +96,7 @@ impl<'a> Row<'a> {
     pub fn life_status(&self) -> LifeStatus {
         LifeStatus {
             is_proxy: self.head.is_proxy,
-            status: self.status(),
+            status: self.head().status(),
         }
     }
 
@@ -219,10 +219,6 @@ impl Facts for Row<'_> {
             "guid" => Some(FieldValue::Text(self.guid)),
             _ => header_field(self, name),
         }
-    }
-
-    fn status(&self) -> Option<InstanceStatus> {
-        self.head().status()
     }
 
     fn create_time(&self) -> Option<Millis> {

@@ -152,7 +152,7 @@ impl Fixture {
         let read = self.decode(content).unwrap();
         let shown = row();
         assert_eq!(shown.guid(), "guid");
-        assert_eq!(shown.life_status().status, read.status());
+        assert_eq!(shown.life_status().status, read.header().audit.status);
         let is_proxy = matches!(read, StoredEntity::Proxy(_));
         assert_eq!(shown.life_status().is_proxy, is_proxy);
         assert_eq!(shown.create_time(), read.create_time());

@@ -8,7 +8,6 @@ use crate::instances::{
 };
 use crate::json::{Millis, Shared};
 use crate::store::{StoredEntity, StoredRelationship};
-use crate::types::InstanceStatus;
 
 /// The fields of an entity, a relationship, or a classification.
 ///
@@ -36,11 +35,6 @@ pub trait Facts {
     /// The header field `name`, if the instance has it.
     fn field(&self, name: &str) -> Option<FieldValue<'_>> {
         header_field(self, name)
-    }
-
-    /// The status.
-    fn status(&self) -> Option<InstanceStatus> {
-        self.audit().status
     }
 
     /// When the instance was created.
@@ -74,18 +68,6 @@ impl<'a> Target<'a> {
         Self(facts)
     }
 
-    /// The audit header.
-    #[must_use]
-    pub fn audit(&self) -> &'a InstanceAuditHeader {
-        self.0.audit()
-    }
-
-    /// The header; `None` for a classification.
-    #[must_use]
-    pub fn header(&self) -> Option<&'a InstanceHeader> {
-        self.0.header()
-    }
-
     /// The properties.
     #[must_use]
     pub fn properties(&self) -> Option<&'a InstanceProperties> {
@@ -104,12 +86,6 @@ impl<'a> Target<'a> {
         self.0.field(name)
     }
 
-    /// The status.
-    #[must_use]
-    pub fn status(&self) -> Option<InstanceStatus> {
-        self.0.status()
-    }
-
     /// When the instance was created.
     #[must_use]
     pub fn create_time(&self) -> Option<Millis> {
@@ -120,12 +96,6 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn update_time(&self) -> Option<Millis> {
         self.0.update_time()
-    }
-
-    /// The classifications that the instance carries.
-    #[must_use]
-    pub fn classifications(&self) -> Carried<'a> {
-        self.0.classifications()
     }
 
     /// Whether the instance carries a classification of this name that passes a test.

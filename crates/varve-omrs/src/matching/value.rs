@@ -112,13 +112,7 @@ pub enum SortValue {
 }
 
 impl SortValue {
-    /// The sort key of the property `name`: a primitive value, or an enum's symbolic name.
-    #[must_use]
-    pub fn of(properties: Option<&InstanceProperties>, name: &str) -> Self {
-        Self::of_value(properties.and_then(|properties| properties.get(name)))
-    }
-
-    /// The sort key of a property with this value.
+    /// The sort key of a property with this value: a primitive value, or an enum's symbolic name.
     #[must_use]
     pub fn of_value(value: Option<&InstancePropertyValue>) -> Self {
         match value {

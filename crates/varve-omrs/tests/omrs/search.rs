@@ -32,6 +32,10 @@ fn expected(all: &[StoredInstance], types: &Catalogue, query: &Query) -> Vec<Str
             StoredInstance::Entity(StoredEntity::Proxy(_)) => None,
             StoredInstance::Relationship(_) => Some(Subject::Relationships),
         };
+        let carried = match instance {
+            StoredInstance::Entity(entity) => entity.classifications(),
+            StoredInstance::Relationship(_) => &[],
+        };
         let names = &query.classifications;
         subject == Some(query.subject)
             && query.find.takes(audit.status.unwrap())
@@ -43,8 +47,7 @@ fn expected(all: &[StoredInstance], types: &Catalogue, query: &Query) -> Vec<Str
                     .iter()
                     .any(|limit| types.is_a(of, *limit)))
             && (names.is_empty()
-                || target
-                    .classifications()
+                || carried
                     .iter()
                     .any(|carried| names.iter().any(|name| name == carried.name())))
             && query.condition.as_ref().is_none_or(|of| of.holds(&target))

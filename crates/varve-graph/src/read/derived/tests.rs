@@ -7,7 +7,7 @@ use varve_model::{EdgeId, EdgeLabelId, Instant, TemporalScope, VertexId};
 use super::*;
 
 /// How many elements a walk reads at once, for each of six successive reads.
-fn read_at_once(id: &ElementId, valid: Option<Instant>, overlay: Option<&Overlay>) -> [usize; 6] {
+fn read_at_once(id: &ElementId, valid: Option<Instant>) -> [usize; 6] {
     let space = MemoryEngine::new()
         .open("g", TABLES, true)
         .expect("a space");
@@ -22,7 +22,6 @@ fn read_at_once(id: &ElementId, valid: Option<Instant>, overlay: Option<&Overlay
             now: Instant(1_000),
         },
         deriver: None,
-        overlay,
     };
     let mut stepper = Stepper {
         source: &source,
@@ -49,10 +48,8 @@ fn elements_are_read_ahead_only_where_one_search_finds_several() {
     });
     for vertex in [VertexId::text("a"), VertexId::Number(1)] {
         let vertex = ElementId::Vertex(vertex);
-        assert_eq!(read_at_once(&vertex, past, None), [4, 8, 16, 32, 32, 32]);
-        assert_eq!(read_at_once(&vertex, None, None), [1; 6]);
-        let overlay = Overlay::default();
-        assert_eq!(read_at_once(&vertex, past, Some(&overlay)), [1; 6]);
+        assert_eq!(read_at_once(&vertex, past), [4, 8, 16, 32, 32, 32]);
+        assert_eq!(read_at_once(&vertex, None), [1; 6]);
     }
-    assert_eq!(read_at_once(&edge, past, None), [1; 6]);
+    assert_eq!(read_at_once(&edge, past), [1; 6]);
 }

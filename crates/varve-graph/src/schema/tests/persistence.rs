@@ -65,7 +65,10 @@ fn everything_is_there_after_reopening() {
     bench
         .create_index_label(index("byCity", &["city"]))
         .expect("byCity");
-    bench.remove_property_key("nums").expect("unused");
+    bench
+        .owned_by(None)
+        .remove(SchemaKind::PropertyKey, "nums")
+        .expect("unused");
     bench.set_mode(GraphMode::Restoring);
     bench
         .create_property_key(NewPropertyKey {
@@ -233,9 +236,13 @@ fn a_crash_at_any_write_leaves_a_schema_that_completes_itself() {
             bench
                 .create_index_label(index("both", &["city", "age"]))
                 .map(|created| created.task),
-            bench.remove_edge_label("knows"),
-            bench.remove_edge_label("created"),
-            bench.remove_vertex_label("person"),
+            bench.owned_by(None).remove(SchemaKind::EdgeLabel, "knows"),
+            bench
+                .owned_by(None)
+                .remove(SchemaKind::EdgeLabel, "created"),
+            bench
+                .owned_by(None)
+                .remove(SchemaKind::VertexLabel, "person"),
         ];
         let accepted: Vec<_> = tasks.into_iter().flatten().collect();
         bench.close();

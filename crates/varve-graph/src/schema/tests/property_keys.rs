@@ -206,7 +206,7 @@ fn only_user_data_changes() {
         "Can't update property key 'none' since it doesn't exist",
     );
     invalid(
-        bench.clear_property_key("age"),
+        bench.owned_by(None).clear_property_key("age"),
         "Only olap property key can do action clear, but got 'age(id=2)'",
     );
 }
@@ -282,15 +282,15 @@ fn a_default_value_must_fit() {
 fn a_removed_key_is_hidden_but_its_id_still_names_it() {
     let bench = Bench::with_labels();
     not_allowed(
-        bench.remove_property_key("name"),
+        bench.owned_by(None).remove(SchemaKind::PropertyKey, "name"),
         "Not allowed to remove property key: 'name(id=1)' because the vertex label 'person' is still using it.",
     );
     not_allowed(
-        bench.remove_property_key("date"),
+        bench.owned_by(None).remove(SchemaKind::PropertyKey, "date"),
         "Not allowed to remove property key: 'date(id=5)' because the edge label 'knows' is still using it.",
     );
     refused(
-        bench.remove_property_key("none"),
+        bench.owned_by(None).remove(SchemaKind::PropertyKey, "none"),
         ErrorKind::NotFound,
         "property key with name 'none' does not exist",
     );
@@ -300,7 +300,10 @@ fn a_removed_key_is_hidden_but_its_id_still_names_it() {
         .expect("nums")
         .id;
     assert_eq!(
-        bench.remove_property_key("nums").expect("unused"),
+        bench
+            .owned_by(None)
+            .remove(SchemaKind::PropertyKey, "nums")
+            .expect("unused"),
         TaskId::NONE
     );
     let schema = bench.current();
@@ -340,9 +343,15 @@ fn keys_of_offline_analysis_come_with_a_hidden_index_and_a_task() {
         [("*olap_by_olap1".to_owned(), SchemaStatus::Created)]
     );
     assert_eq!(bench.current().indexes_on(IndexBase::Olap).len(), 1);
-    let cleared = bench.clear_property_key("olap1").expect("clear");
+    let cleared = bench
+        .owned_by(None)
+        .clear_property_key("olap1")
+        .expect("clear");
     bench.succeeds(cleared.task);
-    let removal = bench.remove_property_key("olap1").expect("remove");
+    let removal = bench
+        .owned_by(None)
+        .remove(SchemaKind::PropertyKey, "olap1")
+        .expect("remove");
     bench.succeeds(removal);
     assert_eq!(bench.indexes(), []);
     assert_eq!(bench.current().property_key_by_name("olap1"), None);

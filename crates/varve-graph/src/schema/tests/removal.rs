@@ -28,7 +28,10 @@ fn failing() -> Result<String, GraphError> {
 fn a_linked_vertex_label_stays_and_its_task_fails() {
     let bench = Bench::with_labels();
     let elements = bench.start_easy();
-    let task = bench.remove_vertex_label("software").expect("accepted");
+    let task = bench
+        .owned_by(None)
+        .remove(SchemaKind::VertexLabel, "software")
+        .expect("accepted");
     assert_eq!(
         bench.end_of(task),
         (
@@ -51,14 +54,24 @@ fn a_removed_label_takes_its_index_labels_along() {
     bench.start_easy();
     bench.succeeds(by_city(&bench));
     for name in ["knows", "created"] {
-        bench.succeeds(bench.remove_edge_label(name).expect(name));
+        bench.succeeds(
+            bench
+                .owned_by(None)
+                .remove(SchemaKind::EdgeLabel, name)
+                .expect(name),
+        );
     }
     let person = bench
         .current()
         .vertex_label_by_name("person")
         .expect("person")
         .id;
-    bench.succeeds(bench.remove_vertex_label("person").expect("person"));
+    bench.succeeds(
+        bench
+            .owned_by(None)
+            .remove(SchemaKind::VertexLabel, "person")
+            .expect("person"),
+    );
     let schema = bench.current();
     assert_eq!(schema.vertex_label_by_name("person"), None);
     assert_eq!(schema.all_edge_labels().count(), 0);
@@ -68,11 +81,26 @@ fn a_removed_label_takes_its_index_labels_along() {
     assert_eq!(kept.status, SchemaStatus::Removed);
     assert_eq!(schema.vertex_label_name(person), "person");
     for (outcome, kind) in [
-        (bench.remove_vertex_label("person"), "vertex label"),
-        (bench.remove_edge_label("person"), "edge label"),
-        (bench.remove_index_label("person"), "index label"),
         (
-            bench.rebuild(SchemaKind::IndexLabel, "person"),
+            bench
+                .owned_by(None)
+                .remove(SchemaKind::VertexLabel, "person"),
+            "vertex label",
+        ),
+        (
+            bench.owned_by(None).remove(SchemaKind::EdgeLabel, "person"),
+            "edge label",
+        ),
+        (
+            bench
+                .owned_by(None)
+                .remove(SchemaKind::IndexLabel, "person"),
+            "index label",
+        ),
+        (
+            bench
+                .owned_by(None)
+                .rebuild(SchemaKind::IndexLabel, "person"),
             "index label",
         ),
     ] {
@@ -100,7 +128,10 @@ fn while_it_is_removed_a_label_cannot_be_used() {
         wait.lock().recv().expect("the test answers");
         Ok(String::new())
     });
-    let task = bench.remove_edge_label("knows").expect("accepted");
+    let task = bench
+        .owned_by(None)
+        .remove(SchemaKind::EdgeLabel, "knows")
+        .expect("accepted");
     at_work.recv().expect("the body runs");
     let schema = bench.current();
     let knows = schema.edge_label_by_name("knows").expect("still shown");
@@ -130,11 +161,24 @@ fn a_parent_stays_while_it_has_sub_labels() {
         ..NewEdgeLabel::between("sub", "person", "person")
     };
     bench.create_edge_label(sub).expect("sub");
-    let task = bench.remove_edge_label("par").expect("accepted");
+    let task = bench
+        .owned_by(None)
+        .remove(SchemaKind::EdgeLabel, "par")
+        .expect("accepted");
     let message = "Not allowed to remove a parent edge label: 'par' because the sub edge label 'sub' is still existing";
     assert_eq!(bench.end_of(task), (TaskStatus::Failed, message.to_owned()));
-    bench.succeeds(bench.remove_edge_label("sub").expect("sub"));
-    bench.succeeds(bench.remove_edge_label("par").expect("par"));
+    bench.succeeds(
+        bench
+            .owned_by(None)
+            .remove(SchemaKind::EdgeLabel, "sub")
+            .expect("sub"),
+    );
+    bench.succeeds(
+        bench
+            .owned_by(None)
+            .remove(SchemaKind::EdgeLabel, "par")
+            .expect("par"),
+    );
     assert_eq!(bench.current().edge_label_by_name("par"), None);
 }
 
@@ -155,16 +199,25 @@ fn failed_work_is_reported_by_the_status_and_can_be_tried_again() {
         .expect("person")
         .id;
     assert_eq!(bench.current().indexes_of_vertex_label(person), []);
-    let removal = bench.remove_index_label("byCity").expect("accepted");
+    let removal = bench
+        .owned_by(None)
+        .remove(SchemaKind::IndexLabel, "byCity")
+        .expect("accepted");
     assert_eq!(bench.end_of(removal).0, TaskStatus::Failed);
     assert_eq!(status(&bench), SchemaStatus::Undeleted);
     bench.reopen();
     bench.start_easy();
-    bench.succeeds(bench.remove_index_label("byCity").expect("again"));
+    bench.succeeds(
+        bench
+            .owned_by(None)
+            .remove(SchemaKind::IndexLabel, "byCity")
+            .expect("again"),
+    );
     assert_eq!(bench.indexes(), []);
     bench.succeeds(by_city(&bench));
     bench.succeeds(
         bench
+            .owned_by(None)
             .rebuild(SchemaKind::VertexLabel, "person")
             .expect("rebuild"),
     );
@@ -184,12 +237,14 @@ fn a_cancelled_rebuild_leaves_the_index_unusable() {
     );
     bench.start_easy();
     let rebuild = bench
+        .owned_by(None)
         .rebuild(SchemaKind::IndexLabel, "byCity")
         .expect("rebuild");
     bench.succeeds(rebuild);
     assert_eq!(bench.indexes()[0].1, SchemaStatus::Created);
     bench.tasks().set_paused(true);
     let paused = bench
+        .owned_by(None)
         .rebuild(SchemaKind::IndexLabel, "byCity")
         .expect("accepted");
     bench.tasks().cancel(paused).expect("it waits");
@@ -207,6 +262,7 @@ fn a_rebuild_of_a_label_without_indexes_has_nothing_to_do() {
     let elements = bench.start_easy();
     bench.succeeds(
         bench
+            .owned_by(None)
             .rebuild(SchemaKind::EdgeLabel, "knows")
             .expect("accepted"),
     );

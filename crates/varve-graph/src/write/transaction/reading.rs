@@ -5,16 +5,14 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ScanRequest, state_of};
-use varve_model::{Direction, EdgeId, ElementId, TemporalScope, VertexId};
+use varve_kv::{ClusteringRange, Flow, ScanRequest};
+use varve_model::{Direction, EdgeId, ElementId, VertexId};
 
 use super::super::incident::{Room, incident_ever};
 use super::super::keys::edge_latch;
 use super::{EdgeVisit, Outcome, Retry, Transaction};
 use crate::error::GraphError;
-use crate::index::derived_entries;
-use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, derived_elements};
-use crate::read::{resolve, visit_events, visit_events_of};
+use crate::read::{Event, derived_elements, resolve, visit_events, visit_events_of};
 use crate::rows::{Current, sides};
 
 impl Transaction<'_> {
@@ -231,42 +229,6 @@ impl Transaction<'_> {
     /// As [`Transaction::present_derived`].
     pub fn past_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
         derived_elements(self.reader(), &[EVENT_INDEX], index, first)
-    }
-
-    /// As [`crate::read::View::walk_derived`] in the present, with the changes of this transaction.
-    /// The visited elements are not latched.
-    ///
-    /// # Errors
-    /// When the store fails or is damaged.
-    pub fn walk_derived(
-        &self,
-        walk: &DerivedWalk<'_>,
-        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
-    ) -> Result<(), GraphError> {
-        let mut overlay = Overlay::default();
-        for changed in &self.changed {
-            let content = match &changed.outcome {
-                Outcome::Put { content, .. } => Some(content.clone()),
-                Outcome::Delete { .. } | Outcome::Gone => None,
-            };
-            if let Some(content) = &content {
-                let own = derived_entries(self.deriver.as_deref(), &changed.id, content)?;
-                let keys = own.iter().map(|(p, c)| (p.to_vec(), c.to_vec()));
-                overlay.entries.extend(keys);
-            }
-            overlay.contents.insert(changed.id.clone(), content);
-        }
-        let snapshot = state_of(self.graph.space());
-        let source = Source {
-            reader: &*snapshot,
-            point: Point {
-                scope: TemporalScope::NOW,
-                now: self.graph.now().max(self.now),
-            },
-            deriver: self.deriver.as_deref(),
-            overlay: Some(&overlay),
-        };
-        source.walk(walk, visit)
     }
 
     /// Returns every edge that a vertex ever had, ascending, including those of this transaction.
