@@ -129,6 +129,12 @@ impl BackupManifest {
 /// [`ErrorKind::Existed`] when `target` exists; else when a graph cannot be copied or a file cannot
 /// be written. The files written so far stay there, without a manifest.
 pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest, GraphError> {
+    if registry.is_shared() {
+        return Err(GraphError::new(
+            ErrorKind::NotSupported,
+            "The data is in a cluster: copy it with the cluster's own snapshots",
+        ));
+    }
     if target.exists() {
         let message = format!(
             "'{}' exists already: a backup needs a new folder",

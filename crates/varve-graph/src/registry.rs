@@ -406,6 +406,12 @@ impl Registry {
         Err(GraphError::new(ErrorKind::Busy, message))
     }
 
+    /// The engine's statistics that belong to no single graph.
+    #[must_use]
+    pub fn engine_statistics(&self) -> Vec<Statistic> {
+        self.engine.statistics()
+    }
+
     /// The engine's statistics of each graph.
     #[must_use]
     pub fn statistics(&self) -> Vec<(String, Vec<Statistic>)> {

@@ -355,6 +355,11 @@ pub trait Engine: Send + Sync {
     /// The engine's capabilities.
     fn capabilities(&self) -> Capabilities;
 
+    /// Figures of the engine that belong to no single space, for metrics.
+    fn statistics(&self) -> Vec<Statistic> {
+        Vec::new()
+    }
+
     /// Announces that the process is about to end: writes that wait for another system give up. The
     /// next opening of their space decides the outcome of such writes.
     fn stop_waiting(&self) {}

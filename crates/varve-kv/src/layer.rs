@@ -137,6 +137,7 @@ layer! {
     }
     passes on Engine by engine {
         fn capabilities(&self) -> Capabilities;
+        fn statistics(&self) -> Vec<Statistic>;
         fn stop_waiting(&self);
         fn leader(&self, space: &str) -> Result<Option<Leader>, KvError>;
         fn spaces(&self) -> Result<Vec<SpaceId>, KvError>;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec, check_space_name,
+    Capabilities, Engine, KvError, Leader, Space, SpaceId, Statistic, TableSpec, check_space_name,
 };
 
 use crate::acquire::{Opening, Settled};
@@ -171,6 +171,39 @@ impl Engine for CassandraEngine {
             reads_may_wait: true,
             shared: self.shared.cluster.config.shared,
         }
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        let cluster = &self.shared.cluster;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let statistic = |name, help, value| Statistic { name, help, value };
+        vec![
+            statistic(
+                "cluster_requests_total",
+                "Requests sent to the cluster.",
+                count(&cluster.requests),
+            ),
+            statistic(
+                "cluster_read_waits_total",
+                "Times that reads waited for the cluster; requests that are sent together count once.",
+                count(&cluster.waits),
+            ),
+            statistic(
+                "cluster_failures_total",
+                "Requests to the cluster that failed.",
+                count(&cluster.failures),
+            ),
+            statistic(
+                "cluster_in_flight",
+                "Calls to the cluster in flight.",
+                cluster.in_flight() as f64,
+            ),
+            statistic(
+                "cluster_silent_nodes",
+                "Nodes that do not answer and are avoided.",
+                cluster.silent_nodes() as f64,
+            ),
+        ]
     }
 
     fn stop_waiting(&self) {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tokio::task::JoinHandle;
 use varve_kv::{
@@ -161,35 +160,8 @@ impl Space for CassandraSpace {
     }
 
     fn statistics(&self) -> Vec<Statistic> {
-        let cluster = &self.core.cluster;
-        let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let statistic = |name, help, value| Statistic { name, help, value };
         vec![
-            statistic(
-                "cluster_requests_total",
-                "Requests sent to the cluster, for all graphs.",
-                count(&cluster.requests),
-            ),
-            statistic(
-                "cluster_read_waits_total",
-                "Times that reads waited for the cluster, for all graphs; requests that are sent together count once.",
-                count(&cluster.waits),
-            ),
-            statistic(
-                "cluster_failures_total",
-                "Requests to the cluster that failed, for all graphs.",
-                count(&cluster.failures),
-            ),
-            statistic(
-                "cluster_in_flight",
-                "Calls to the cluster in flight, for all graphs.",
-                cluster.in_flight() as f64,
-            ),
-            statistic(
-                "cluster_silent_nodes",
-                "Nodes that do not answer and are avoided, for all graphs.",
-                cluster.silent_nodes() as f64,
-            ),
             statistic(
                 "cluster_known_rows",
                 "Row keys in memory, which save inserts a read to find whether a row exists.",

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use varve_kv::Statistic;
+
 use crate::global::metrics::{called, counter_list, gauge_list};
 use crate::global::{API_VERSION, system};
 use crate::health::Trouble;
@@ -40,7 +42,7 @@ pub(super) fn text(state: &AppState) -> String {
         out,
         "varve_storage_info{{engine=\"{}\",durability=\"{}\"}} 1",
         state.graphs().engine_name(),
-        state.graphs().options().durability
+        durability(state)
     );
     line!(
         out,
@@ -132,11 +134,27 @@ fn graphs(state: &AppState, out: &mut String) {
     }
 }
 
+/// When a write is acknowledged. On a cluster the nodes decide, whatever the option says.
+fn durability(state: &AppState) -> String {
+    match state.graphs().is_shared() {
+        true => "cluster".to_owned(),
+        false => state.graphs().options().durability.to_string(),
+    }
+}
+
 /// The help of a metric and its value for each graph.
 type Family = (&'static str, Vec<(String, f64)>);
 
-/// The storage engine's figures, one metric for each, labelled by graph.
+/// The storage engine's figures, one metric for each; those of a graph are labelled by it.
 fn engine(state: &AppState, out: &mut String) {
+    for figure in state.graphs().engine_statistics() {
+        let Statistic { name, help, value } = figure;
+        let kind = kind_of(name);
+        line!(
+            out,
+            "# HELP varve_engine_{name} {help}\n# TYPE varve_engine_{name} {kind}\nvarve_engine_{name} {value}"
+        );
+    }
     let mut by_name: BTreeMap<&str, Family> = BTreeMap::new();
     for (graph, figures) in state.graphs().statistics() {
         for figure in figures {

@@ -17,7 +17,7 @@ const REQUESTS_MAX: u64 = 3 * FRONTIER as u64;
 fn counter(server: &ServerProcess, name: &str) -> u64 {
     let (_, text) = server.ask("GET", "/metrics?type=prometheus", "");
     let text = text.as_str().expect("text").to_owned();
-    let start = format!("varve_engine_{name}{{");
+    let start = format!("varve_engine_{name} ");
     let line = text.lines().find(|line| line.starts_with(&start));
     let value = line.and_then(|line| line.rsplit(' ').next());
     let value: f64 = value.and_then(|value| value.parse().ok()).expect(name);
