@@ -28,3 +28,12 @@ for _ in $(seq 1 300); do # at most 30 seconds
   sleep 0.1
 done
 [[ -n $url ]] || { echo "the server did not start:"; cat "$server_log"; exit 1; }
+# Where it serves Bolt, if an option says that it does.
+if [[ " ${server_options[*]-} " == *' bolt.listen='* ]]; then
+  export BOLT_URL=''
+  for _ in $(seq 1 50); do
+    BOLT_URL="$(grep -oE 'bolt(\+s)?://[0-9.:]*' "$server_log" | head -1)" || true
+    [[ -z $BOLT_URL ]] || break
+    sleep 0.1
+  done
+fi

@@ -6,12 +6,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 clients=("$@")
 # The merge lane skips slow clients that log in through another client: the loader is the Java client.
 if [[ $# -eq 0 && ${VARVE_TEST_LANE:-} == merge ]]; then
-  clients=(java python javascript gremlin omrs)
+  clients=(java python javascript gremlin bolt omrs)
 elif [[ $# -eq 0 ]]; then
-  clients=(java python loader javascript gremlin omrs)
+  clients=(java python loader javascript gremlin bolt omrs)
 fi
 # The clients' own checks have short passwords.
-server_options=(--set auth.enabled=true --set auth.password_min_length=2)
+server_options=(--set bolt.listen=127.0.0.1:0 --set auth.enabled=true --set auth.password_min_length=2)
 export VARVE_ADMIN_PASSWORD=pa
 source ../start-server.sh
 export VARVE_USER=admin VARVE_PASSWORD=pa

@@ -23,6 +23,8 @@ impl Statement {
         };
         let (field, ops) = match text {
             "RETURN 1" => ("1", vec![Op::Inject(vec![Value::Long(1)])]),
+            // The first query of drivers of 4.4.
+            "RETURN 1 AS x" => ("x", vec![Op::Inject(vec![Value::Long(1)])]),
             "MATCH (n) RETURN n" => ("n", vec![vertices()]),
             "MATCH (n) RETURN count(n)" => {
                 let count = Op::Reduce {
