@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-model", &[]),
     ("varve-json", &[]),
     ("varve-pattern", &[]),
+    ("varve-cypher", &[]),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
