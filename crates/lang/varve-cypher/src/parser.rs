@@ -235,7 +235,6 @@ impl<'s> Parser<'s> {
         let outer = std::mem::take(&mut self.height);
         let result = read(self)?;
         self.depth -= 1;
-        self.node_above()?;
         self.height = self.height.max(outer);
         Ok(result)
     }

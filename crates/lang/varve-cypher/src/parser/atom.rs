@@ -35,6 +35,7 @@ impl Parser<'_> {
             TokenKind::Word | TokenKind::Escaped => self.word_atom()?,
             _ => return Err(self.unexpected("an expression")),
         };
+        self.node_above()?;
         let span = self.span_from(start);
         Ok(Expression { kind, span })
     }

@@ -82,6 +82,7 @@ impl Parser<'_> {
         let query = self.with_bar(false, |parser| {
             parser.deeper(|parser| parser.query(Place::Whole))
         })?;
+        self.node_above()?;
         self.expect(TokenKind::RightBrace, "a clause or '}'")?;
         let concurrent = self.is_word(2, "CONCURRENT")
             || self.is_word(3, "CONCURRENT")

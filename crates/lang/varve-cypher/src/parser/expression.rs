@@ -69,6 +69,7 @@ impl Parser<'_> {
         let mut left = if least <= Precedence::Not && self.at_word("NOT") {
             self.advance();
             let operand = self.chain(Precedence::Not)?;
+            self.node_above()?;
             let kind = ExpressionKind::Not(Box::new(operand));
             let span = self.span_from(start);
             Expression { kind, span }
@@ -206,6 +207,7 @@ impl Parser<'_> {
         self.advance();
         let place = self.place;
         let operand = self.deeper(Parser::signed)?;
+        self.node_above()?;
         self.refuse_pattern(&operand, place)?;
         let kind = ExpressionKind::Sign(sign, Box::new(operand));
         let span = self.span_from(start);

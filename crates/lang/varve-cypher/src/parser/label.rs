@@ -82,6 +82,7 @@ impl Parser<'_> {
             TokenKind::Bang => {
                 self.advance();
                 let inner = self.deeper(Parser::label_atom)?;
+                self.node_above()?;
                 Ok(LabelExpression::Not(Box::new(inner)))
             }
             TokenKind::Percent => {
@@ -93,6 +94,7 @@ impl Parser<'_> {
                 let inner = self.with_bar(false, |parser| {
                     parser.deeper(|parser| parser.label_or(Of::Anything))
                 })?;
+                self.node_above()?;
                 self.expect(TokenKind::RightParen, "'&', '|' or ')'")?;
                 Ok(inner)
             }

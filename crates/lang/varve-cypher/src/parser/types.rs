@@ -42,6 +42,7 @@ impl Parser<'_> {
 
     fn in_angles(&mut self) -> Result<ValueType> {
         let inner = self.value_type()?;
+        self.node_above()?;
         self.expect(TokenKind::Greater, "'|' or '>'")?;
         Ok(inner)
     }

@@ -148,6 +148,7 @@ impl Parser<'_> {
         let list = self.with_bar(true, Parser::value)?;
         self.expect(TokenKind::Bar, "'|'")?;
         let clauses = self.with_bar(false, |parser| parser.deeper(Parser::foreach_clauses))?;
+        self.node_above()?;
         self.expect(TokenKind::RightParen, "a clause or ')'")?;
         Ok(Clause::Foreach(Box::new(Foreach {
             variable,

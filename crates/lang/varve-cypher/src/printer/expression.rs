@@ -53,7 +53,7 @@ impl Display for Expression {
             ExpressionKind::Slice(value, bounds) => {
                 write!(out, "{}[", Operand(value, Precedence::Postfix))?;
                 after(out, "", bounds.from.as_ref())?;
-                after(out, " .. ", Some(&""))?;
+                out.write_str("..")?;
                 after(out, "", bounds.to.as_ref())?;
                 out.write_char(']')
             }
@@ -104,25 +104,28 @@ fn float(out: &mut Formatter<'_>, value: f64) -> fmt::Result {
 
 /// A number with a sign is a literal, so the sign of one is apart from it.
 fn signed(out: &mut Formatter<'_>, sign: Sign, value: &Expression) -> fmt::Result {
-    let is_number = matches!(
-        value.kind,
-        ExpressionKind::Integer(_) | ExpressionKind::Float(_)
-    );
     out.write_char(match sign {
         Sign::Plus => '+',
         Sign::Minus => '-',
     })?;
-    // The base of an index may begin with a number too.
-    let begins_with_number = matches!(
-        value.kind.precedence(),
-        Precedence::Postfix | Precedence::Label
-    );
-    if is_number
-        || begins_with_number && value.to_string().starts_with(|c: char| c.is_ascii_digit())
-    {
+    if begins_with_number(value) {
         return write!(out, "({value})");
     }
     Operand(value, Precedence::Sign).fmt(out)
+}
+
+/// Whether a number is first, of which a sign before it would become a part.
+fn begins_with_number(mut value: &Expression) -> bool {
+    loop {
+        value = match &value.kind {
+            ExpressionKind::Property(base, _)
+            | ExpressionKind::Index(base, _)
+            | ExpressionKind::Slice(base, _)
+            | ExpressionKind::HasLabels(base, _) => base,
+            ExpressionKind::Integer(_) | ExpressionKind::Float(_) => return true,
+            _ => return false,
+        };
+    }
 }
 
 fn string(out: &mut Formatter<'_>, value: &str) -> fmt::Result {

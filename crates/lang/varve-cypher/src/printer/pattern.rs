@@ -68,7 +68,7 @@ impl Display for Length {
             return after(out, "", self.min.as_ref());
         }
         after(out, "", self.min.as_ref())?;
-        after(out, "..", Some(&""))?;
+        out.write_str("..")?;
         after(out, "", self.max.as_ref())
     }
 }
