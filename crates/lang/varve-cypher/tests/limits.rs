@@ -316,7 +316,7 @@ fn mutated() -> impl Strategy<Value = String> {
         .iter()
         .copied()
         .chain(texts::OTHER.iter().map(|(text, _)| *text));
-    let all: Vec<&str> = all.collect();
+    let all: Vec<&str> = all.chain(texts::CLIENTS.iter().copied()).collect();
     let change = (
         any::<prop::sample::Index>(),
         0..12_usize,

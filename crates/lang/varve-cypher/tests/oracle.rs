@@ -36,9 +36,14 @@ const ONLY_HERE: &[(&str, &str)] = &[
     ("$ANY (", "dynamic labels"),
     ("$ (", "dynamic labels"),
     (
+        ": Entity | Episodic {",
+        "a node with labels after one with '|' in the same MATCH, as (:A|B)-->(:C)",
+    ),
+    (
         "WHERE x : A |",
         "a label at the end of the condition of a comprehension",
     ),
+    ("<-", "'<' and '-' without a blank between them"),
 ];
 
 /// What only the other parser reads: each error of ours, and how the text or message shows it.
@@ -57,16 +62,35 @@ const ONLY_THERE: &[(ErrorKind, &str)] = &[
     // Numbers such as 012 were octal.
     (ErrorKind::InvalidNumberLiteral, "begins with 0"),
     (ErrorKind::UnexpectedSyntax, "a pattern is a condition"),
-    // They read NOT and DISTINCT as names here.
-    (ErrorKind::UnexpectedSyntax, "expected NULL, NORMALIZED"),
+    (
+        ErrorKind::UnexpectedSyntax,
+        "expected a property, or a variable",
+    ),
+    // They read `DISTINCT ORDER BY`, `{a: 1} {a: 1}` and `CREATE ()*`.
     (ErrorKind::UnexpectedSyntax, "unexpected 'BY'"),
-    // They read `f(x) {a: 1}`.
-    (ErrorKind::UnexpectedSyntax, "unexpected '{', expected ','"),
+    (ErrorKind::UnexpectedSyntax, "unexpected '{'"),
+    (
+        ErrorKind::UnexpectedSyntax,
+        "unexpected '*', expected a clause",
+    ),
 ];
 
 /// The text's tokens with blanks between them, as they are compared with the markers above.
 fn spaced(text: &str) -> String {
     tokens(text).join(" ")
+}
+
+/// Whether `NOT` is without an operand, which the other parser reads as a name.
+fn names_not(text: &str) -> bool {
+    let tokens = tokens(text);
+    let after = [
+        "AS", "IS", ".", ",", ")", "]", "}", "=", "<>", "<", "<=", ">", ">=",
+    ];
+    let names = |place: usize| match tokens.get(place + 1) {
+        Some(next) => after.iter().any(|word| word.eq_ignore_ascii_case(next)),
+        None => true,
+    };
+    (0..tokens.len()).any(|place| tokens[place].eq_ignore_ascii_case("NOT") && names(place))
 }
 
 fn tokens(text: &str) -> Vec<&str> {
@@ -104,16 +128,19 @@ fn compare(text: &str, used: &mut BTreeSet<String>) -> Option<String> {
         (Err(error), Ok(_)) => {
             let ParseError { kind, message, .. } = &error;
             let mut known = ONLY_THERE.iter();
-            let known = known.any(|(known, part)| known == kind && message.contains(part));
+            let known = known.any(|(known, part)| known == kind && message.contains(part))
+                || names_not(text);
             (!known).then(|| format!("only there: {error}: {text}"))
         }
     }
 }
 
-/// The text without one of its tokens, with one twice, and with two in the other order.
-fn mutations(text: &str) -> impl Iterator<Item = String> {
+/// One of `step` mutations of a text: without one of its tokens, with one twice, or with two in
+/// the other order.
+fn mutations(text: &str, step: usize) -> impl Iterator<Item = String> {
     let tokens: Vec<String> = tokens(text).into_iter().map(str::to_owned).collect();
-    (0..3 * tokens.len()).map(move |number| {
+    let numbers = (text.len() % step..3 * tokens.len()).step_by(step);
+    numbers.map(move |number| {
         let (place, last, mut tokens) = (number / 3, tokens.len() - 1, tokens.clone());
         match number % 3 {
             0 => drop(tokens.remove(place)),
@@ -126,7 +153,8 @@ fn mutations(text: &str) -> impl Iterator<Item = String> {
 
 fn own_texts() -> impl Iterator<Item = &'static str> {
     let others = texts::OTHER.iter().map(|(text, _)| *text);
-    texts::SAME.iter().copied().chain(others)
+    let clients = texts::CLIENTS.iter().copied();
+    texts::SAME.iter().copied().chain(others).chain(clients)
 }
 
 fn check(texts: impl Iterator<Item = String>) -> (usize, BTreeSet<String>) {
@@ -154,10 +182,9 @@ fn our_own_texts_differ_for_known_reasons() {
     assert!(unused.is_empty(), "no longer differences: {unused:?}");
 }
 
-/// The other parser takes ten milliseconds for a text that it refuses, so these are few.
 #[test]
 fn some_mutations_of_our_own_texts_differ_for_known_reasons() {
-    check(own_texts().flat_map(mutations).step_by(5));
+    check(own_texts().flat_map(|text| mutations(text, 3)));
 }
 
 #[test]
@@ -168,5 +195,7 @@ fn the_texts_of_the_tck_differ_for_known_reasons() {
     let texts: BTreeSet<String> = texts.collect();
     let (compared, _) = check(texts.iter().cloned());
     assert!(compared > 4_000, "{compared}");
-    check(texts.iter().flat_map(|text| mutations(text)).step_by(1_009));
+    // The other parser takes seconds to refuse a long text.
+    let short = texts.iter().filter(|text| text.len() < 300);
+    check(short.flat_map(|text| mutations(text, 13)));
 }

@@ -24,6 +24,14 @@ fn spellings_that_mean_the_same_are_the_same_tree() {
     }
 }
 
+#[test]
+fn texts_of_clients_are_read() {
+    for text in texts::CLIENTS {
+        let tree = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(parse(&tree.to_string()).as_ref(), Ok(&tree), "{text}");
+    }
+}
+
 /// Texts that are refused: the error, and what the message says.
 const REFUSED: &[(&str, ErrorKind, &str)] = &[
     ("", ErrorKind::UnexpectedSyntax, "no statement"),

@@ -58,8 +58,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn parameter(&mut self) -> Result<Name> {
-        self.expect(TokenKind::Dollar, "a parameter")?;
+        let dollar = self.expect(TokenKind::Dollar, "a parameter")?;
         let token = self.token(0);
+        if token.span.start > dollar.span.end {
+            let message = "the name of a parameter follows '$' without a blank";
+            return Err(self.error(ErrorKind::UnexpectedSyntax, token.span, message));
+        }
         let text = token.span.of(self.text);
         if token.kind == TokenKind::Number && text.bytes().all(|byte| byte.is_ascii_digit()) {
             self.advance();
@@ -181,23 +185,27 @@ impl Parser<'_> {
             "NAN" => Some(ExpressionKind::Float(f64::NAN)),
             _ => None,
         };
-        if let Some(literal) = literal {
-            let is_name = matches!(next, TokenKind::LeftParen | TokenKind::LeftBrace);
-            if !is_name {
-                self.advance();
-            }
-            return Ok(Some(literal).filter(|_| !is_name));
+        if literal.is_some() {
+            self.advance();
+            return Ok(literal);
         }
         if word == "CASE" && self.begins_operand(1) {
             return self.with_bar(false, Parser::case).map(Some);
         }
-        if next == TokenKind::LeftBrace && self.kind(2) != TokenKind::Dot {
+        if next == TokenKind::LeftBrace && !self.begins_projection(2) {
             return self.subquery_form(&word);
         }
         if next == TokenKind::LeftParen {
             return self.with_bar(false, |parser| parser.call_form(&word));
         }
         Ok(None)
+    }
+
+    /// Whether a map projection goes on `ahead`, after its brace, rather than a subquery.
+    fn begins_projection(&self, ahead: usize) -> bool {
+        use TokenKind::{Colon, Comma, Dot, RightBrace};
+        matches!(self.kind(ahead), Dot | RightBrace)
+            || self.is_name(ahead) && matches!(self.kind(ahead + 1), Colon | Comma | RightBrace)
     }
 
     /// Whether the token `ahead` can begin an operand, and no operator.
@@ -335,7 +343,12 @@ impl Parser<'_> {
             self.advance();
             return true;
         }
-        let follows = self.begins_operand(1) && !is_call;
+        let ends = [
+            "ORDER", "SKIP", "OFFSET", "LIMIT", "WHERE", "RETURN", "MATCH", "WITH", "UNWIND",
+            "UNION", "CALL", "OPTIONAL", "CREATE", "MERGE", "SET",
+        ];
+        let is_last = ends.iter().any(|word| self.is_word(1, word));
+        let follows = self.begins_operand(1) && !is_call && !is_last;
         let is_sign = matches!(self.kind(1), TokenKind::Minus | TokenKind::Plus);
         if self.at_word("ALL") && follows && !is_sign {
             self.advance();

@@ -65,6 +65,9 @@ impl Parser<'_> {
         if self.take_words(&["HOME", "DATABASE"]) {
             return Ok(ShowTarget::HomeDatabase);
         }
+        if self.take_words(&["CURRENT", "USER"]) {
+            return Ok(ShowTarget::CurrentUser);
+        }
         if self.take_word("DATABASES") {
             return Ok(ShowTarget::Databases);
         }

@@ -172,6 +172,7 @@ impl Display for ShowTarget {
             ShowTarget::Databases => out.write_str("DATABASES"),
             ShowTarget::DefaultDatabase => out.write_str("DEFAULT DATABASE"),
             ShowTarget::HomeDatabase => out.write_str("HOME DATABASE"),
+            ShowTarget::CurrentUser => out.write_str("CURRENT USER"),
             ShowTarget::Database(name) => write!(out, "DATABASE {name}"),
         }
     }

@@ -224,6 +224,8 @@ pub enum ShowTarget {
     HomeDatabase,
     /// One database.
     Database(SchemaName),
+    /// The user of the connection.
+    CurrentUser,
 }
 
 /// The kinds of constraints.

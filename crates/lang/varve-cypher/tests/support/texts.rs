@@ -100,6 +100,7 @@ pub(crate) const SAME: &[&str] = &[
     "SHOW DATABASES",
     "SHOW DEFAULT DATABASE",
     "SHOW HOME DATABASE",
+    "SHOW CURRENT USER YIELD user",
     "SHOW DATABASE name YIELD name",
     "EXPLAIN MATCH (n) RETURN n",
     "CYPHER 5 runtime=slotted PROFILE MATCH (n) RETURN n",
@@ -128,6 +129,7 @@ pub(crate) const OTHER: &[(&str, &str)] = &[
     ("RETURN 1 != 2 /* a */ // b", "RETURN 1 <> 2"),
     ("RETURN ((a)), ((a) + (b)) + c", "RETURN a, (a + b) + c"),
     ("RETURN a + (b + c) * d", "RETURN a + (b + c) * d"),
+    ("RETURN 1<-x", "RETURN 1 < -x"),
     ("RETURN Infinity, NaN", "RETURN Infinity, NaN"),
     (
         "RETURN x IS TYPED INT | STRING LIST, x IS :: TIMESTAMP WITH TIME ZONE",
@@ -196,7 +198,51 @@ pub(crate) const OTHER: &[(&str, &str)] = &[
          RETURN `match`.with AS `order`, `case`",
     ),
     (
-        "WITH 1 AS exists, 2 AS count RETURN exists, count {.x}",
-        "WITH 1 AS `exists`, 2 AS `count` RETURN `exists`, `count` {.x}",
+        "WITH [1] AS all WITH all UNWIND all AS x RETURN ALL x",
+        "WITH [1] AS `all` WITH `all` UNWIND `all` AS x RETURN x",
     ),
+    (
+        "WITH 1 AS exists, 2 AS count RETURN exists, count {.x}, count {x: 1}",
+        "WITH 1 AS `exists`, 2 AS `count` RETURN `exists`, `count` {.x}, `count` {x: 1}",
+    ),
+];
+
+/// Texts of the kinds that clients send: agents' memories, drivers, object mappers.
+pub(crate) const CLIENTS: &[&str] = &[
+    "UNWIND $nodes AS node MERGE (n:Entity {uuid: node.uuid}) SET n:$(node.labels) SET n = node \
+     WITH n, node CALL db.create.setNodeVectorProperty(n, \"name_embedding\", \
+     node.name_embedding) RETURN n.uuid AS uuid",
+    "MATCH (source:Entity {uuid: $edge.source}) MATCH (target:Entity {uuid: $edge.target}) \
+     MERGE (source)-[e:RELATES_TO {uuid: $edge.uuid}]->(target) SET e = $edge RETURN e.uuid AS uuid",
+    "UNWIND $origins AS origin MATCH path = (:Entity|Episodic {uuid: origin})\
+     -[:RELATES_TO|MENTIONS*1..3]->(:Entity) UNWIND relationships(path) AS rel \
+     MATCH (n:Entity)-[e:RELATES_TO {uuid: rel.uuid}]-(m:Entity) \
+     WHERE e.group_id IN $group_ids AND (e.valid_at <= $at OR e.valid_at IS NULL) \
+     RETURN DISTINCT e.uuid AS uuid, properties(e) AS attributes, startNode(e).uuid AS source \
+     LIMIT $limit",
+    "MATCH (n:Entity|Episodic|Community) WHERE n.group_id IN $ids \
+     CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF $batch ROWS",
+    "CALL db.index.fulltext.queryNodes(\"node_name_and_summary\", $query, {limit: $limit}) \
+     YIELD node AS n, score WHERE n.group_id IN $ids \
+     WITH n, score ORDER BY score DESC LIMIT $limit RETURN n.uuid AS uuid, labels(n) AS labels",
+    "MATCH (n:Entity) WITH n, vector.similarity.cosine(n.name_embedding, $v) AS score \
+     WHERE score > $min RETURN n.uuid, score ORDER BY score DESC LIMIT 10;",
+    "CREATE FULLTEXT INDEX node_name IF NOT EXISTS FOR (n:Entity) \
+     ON EACH [n.name, n.summary, n.group_id]",
+    "CREATE INDEX entity_uuid IF NOT EXISTS FOR (n:Entity) ON (n.uuid)",
+    "SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties, options \
+     WHERE type = 'VECTOR' AND (name = $i OR (labelsOrTypes[0] = $l AND properties[0] = $p)) \
+     RETURN name, labelsOrTypes, properties, options",
+    "SHOW PROCEDURES YIELD name WHERE name = 'apoc.meta.schema' RETURN count(name) > 0 AS has",
+    "CALL apoc.meta.data({sample: $sample}) YIELD label, other, elementType, type, property \
+     WHERE NOT type = 'RELATIONSHIP' AND elementType = 'node' AND NOT label IN $excluded \
+     WITH label AS nodeLabels, collect({property: property, type: type}) AS properties \
+     RETURN {labels: nodeLabels, properties: properties} AS output",
+    "CALL dbms.components() YIELD name, versions, edition \
+     UNWIND versions AS version RETURN name, version, edition",
+    "MATCH (this:`Movie`) WHERE this.`title` = $param0 CALL { WITH this \
+     MATCH (this)<-[edge:ACTED_IN]-(actor:Person) WITH actor {.name, .born} AS actor \
+     RETURN collect(actor) AS actors } RETURN this {.title, actors: actors} AS this",
+    "MATCH (n) WHERE elementId(n) = $self OPTIONAL MATCH (n)-[r]-() RETURN n, \
+     [(n)-[:KNOWS]->(m) WHERE m.age >= 18 | m {.*, id: elementId(m)}] AS known",
 ];
