@@ -14,6 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-json", &[]),
     ("varve-pattern", &[]),
     ("varve-bolt", &[]),
+    ("varve-cypher", &[]),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
