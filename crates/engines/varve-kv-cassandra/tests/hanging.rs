@@ -39,8 +39,8 @@ impl Drop for Stop<'_> {
     }
 }
 
-fn silent(space: &dyn Space) -> f64 {
-    let statistics = space.statistics();
+fn silent(engine: &dyn Engine) -> f64 {
+    let statistics = engine.statistics();
     let silent = statistics
         .iter()
         .find(|it| it.name == "cluster_silent_nodes");
@@ -95,11 +95,11 @@ fn writes_go_on_past_a_node_that_hangs() {
         let before = part("all nodes answer");
         NODES.run(&["pause", "2"]);
         let beside = part("one hangs");
-        assert_eq!(silent(space), 1.0, "nobody has noticed");
+        assert_eq!(silent(&engine), 1.0, "nobody has noticed");
         assert!(10 * beside > before, "{beside} writes, {before} before");
         NODES.run(&["resume", "2"]);
         let resumed = Instant::now();
-        while silent(space) > 0.0 {
+        while silent(&engine) > 0.0 {
             assert!(resumed.elapsed() < TIMEOUT, "it is not asked any more");
             std::thread::sleep(Duration::from_millis(50));
         }

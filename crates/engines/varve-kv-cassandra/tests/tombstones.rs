@@ -80,8 +80,8 @@ fn remove_all(space: &dyn Space, partition: &[u8], many: u64, left: &[u64], swee
     }
 }
 
-fn failures(space: &dyn Space) -> f64 {
-    let statistics = space.statistics();
+fn failures(engine: &dyn Engine) -> f64 {
+    let statistics = engine.statistics();
     let failures = statistics
         .iter()
         .find(|it| it.name == "cluster_failures_total");
@@ -89,10 +89,10 @@ fn failures(space: &dyn Space) -> f64 {
 }
 
 /// Runs a read, and prints its duration and the number of its failed requests.
-fn timed<T>(space: &dyn Space, what: &str, read: impl FnOnce() -> T) -> T {
-    let (begun, before) = (Instant::now(), failures(space));
+fn timed<T>(engine: &dyn Engine, what: &str, read: impl FnOnce() -> T) -> T {
+    let (begun, before) = (Instant::now(), failures(engine));
     let found = read();
-    let failed = failures(space) - before;
+    let failed = failures(engine) - before;
     println!("{what}: {:.1?}, {failed} requests failed", begun.elapsed());
     found
 }
@@ -122,9 +122,9 @@ fn what_is_left_between_removed_rows_is_read() {
     };
     let all = ClusteringRange::all();
     for time in ["first", "second"] {
-        let found = timed(space, time, || keys_of(&all, false));
+        let found = timed(&engine, time, || keys_of(&all, false));
         assert_eq!(found, expected);
-        let mut backwards = timed(space, "backwards", || keys_of(&all, true));
+        let mut backwards = timed(&engine, "backwards", || keys_of(&all, true));
         backwards.reverse();
         assert_eq!(backwards, expected);
     }
@@ -133,7 +133,7 @@ fn what_is_left_between_removed_rows_is_read() {
         to: Some(key(many - 1)),
     };
     assert_eq!(keys_of(&some, false), expected[1..2]);
-    let none = timed(space, "none", || rows(space, NAMED, &empty, &all, false));
+    let none = timed(&engine, "none", || rows(space, NAMED, &empty, &all, false));
     assert!(none.is_empty());
     let mut seen = Vec::new();
     let partitions: [&[u8]; 4] = [&other, &hub, &empty, &other];
@@ -151,7 +151,7 @@ fn what_is_left_between_removed_rows_is_read() {
         .collect();
     assert_eq!(seen, wanted);
 
-    let whole = timed(space, "all", || all_rows(space, NAMED, None));
+    let whole = timed(&engine, "all", || all_rows(space, NAMED, None));
     assert_eq!(whole.len(), 20 + 1 + left.len());
     // Resumes after every row, as an interrupted scan does.
     for (at, (partition, clustering, _)) in whole.iter().enumerate() {
@@ -184,12 +184,12 @@ fn a_search_that_comes_to_rows_goes_on() {
         put(space, NAMED, &hub, &key(place, many), b"v");
     }
     let all = ClusteringRange::all();
-    let before = failures(space);
-    let found = timed(space, "all places", || {
+    let before = failures(&engine);
+    let found = timed(&engine, "all places", || {
         rows(space, NAMED, &hub, &all, false)
     });
     assert_eq!(found.len(), usize::from(PLACES));
-    assert!(failures(space) - before > 300.0, "it did not take many");
+    assert!(failures(&engine) - before > 300.0, "it did not take many");
 }
 
 /// Otherwise a write that has to read there would hold its latches for as long as its search takes.
@@ -219,11 +219,11 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
         scanned.map(|()| found)
     };
     let late = |read: &dyn Fn() -> Result<(), KvError>| {
-        let before = failures(space);
+        let before = failures(&engine);
         let refused = deadline::until(Instant::now(), read).unwrap_err();
         assert!(matches!(refused, KvError::Tombstones { .. }), "{refused}");
         assert!(refused.to_string().contains("deadline"), "{refused}");
-        failures(space) - before
+        failures(&engine) - before
     };
     assert_eq!(late(&|| scan().map(drop)), 1.0);
     let full = || space.scan_table(NAMED, None, &mut |_| Flow::Continue(()));
@@ -240,11 +240,11 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     assert!(matches!(there, KvError::Away { .. }), "{there}");
     assert_eq!(scan().unwrap(), [key(many - 1)]);
     // The same in the pieces that were small enough: none of them failed.
-    let before = failures(space);
+    let before = failures(&engine);
     let refused = deadline::until(Instant::now(), scan).unwrap_err();
     assert!(matches!(refused, KvError::Away { .. }), "{refused}");
     assert!(refused.to_string().contains("deadline"), "{refused}");
-    assert_eq!(failures(space), before);
+    assert_eq!(failures(&engine), before);
     assert_eq!(all_rows(space, NAMED, None).len(), 1);
 }
 
@@ -259,7 +259,7 @@ fn a_sweep_leaves_nothing_to_step_over() {
     let left = [0, many / 2, many - 1];
     put_all(space, &hub, many);
     remove_all(space, &hub, many, &left, true);
-    let before = failures(space);
+    let before = failures(&engine);
     let mut found = Vec::new();
     let range = ClusteringRange::all();
     let request = ScanRequest {
@@ -268,7 +268,7 @@ fn a_sweep_leaves_nothing_to_step_over() {
         range: &range,
         reverse: false,
     };
-    let scanned = timed(space, "swept", || {
+    let scanned = timed(&engine, "swept", || {
         space.scan(request, &mut |key, _| {
             found.push(key.to_vec());
             Flow::Continue(())
@@ -277,7 +277,7 @@ fn a_sweep_leaves_nothing_to_step_over() {
     scanned.unwrap();
     let expected: Vec<Vec<u8>> = left.iter().map(|n| key(*n)).collect();
     assert_eq!(found, expected);
-    assert!(failures(space) <= before, "a request failed");
+    assert!(failures(&engine) <= before, "a request failed");
     // A row that was put again exists.
     put(space, NAMED, &hub, &key(5), b"again");
     assert_eq!(

@@ -401,7 +401,7 @@ impl Server {
     fn requests(&self) -> Result<f64> {
         let answer = self.process.client().exchange("GET", "/metrics", "")?;
         let mut lines = answer.text().lines();
-        let line = lines.find(|line| line.starts_with("varve_engine_cluster_requests_total{"));
+        let line = lines.find(|line| line.starts_with("varve_engine_cluster_requests_total "));
         let value = line.and_then(|line| line.rsplit(' ').next());
         Ok(value.ok_or("no count of requests in /metrics")?.parse()?)
     }
