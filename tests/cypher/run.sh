@@ -5,6 +5,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 for tool in java mvn; do
   command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 0; }
 done
-VARVE_CYPHER_FEATURES="$(./features.sh)"
-export VARVE_CYPHER_FEATURES
+VARVE_TEST_CYPHER="$(./features.sh)"
+export VARVE_TEST_CYPHER
 ../../scripts/cargo.sh test --release --locked --workspace --test tck --test oracle -- --include-ignored

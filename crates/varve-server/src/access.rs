@@ -1,8 +1,8 @@
 //! The one place that decides whether a request may do what its route declares ([`crate::Access`]).
 //!
 //! It looks at scope, action and graph, never at the text of a path. [`check`] runs between the
-//! router and everything else, before a body is read. The action of a query is known once its handler
-//! has parsed it ([`crate::RequestContext::decide`]).
+//! router and everything else, before a body is read. The action of a query is known once its
+//! handler has parsed it ([`crate::RequestContext::decide`]).
 
 use std::net::IpAddr;
 

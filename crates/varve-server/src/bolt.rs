@@ -1,8 +1,8 @@
 //! Bolt, the protocol of Neo4j's drivers, over TCP or TLS.
 //!
 //! The door is a transport on the session layer: it knows messages, states and records, and no type
-//! of HTTP. It has no language yet: `statement` knows a few fixed queries by their texts. `inbox` and
-//! `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records from
+//! of HTTP. It has no language yet: `statement` knows a few fixed queries by their texts. `inbox`
+//! and `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records from
 //! the thread that reads the graph to the client that asks for them.
 
 mod config;

@@ -6,8 +6,8 @@
 //! memory and threads that it may take ([`budget`]), how it runs ([`task`]), its reads and changes
 //! ([`work`]), and how it fails ([`failure`]). [`audit`] is the trail of all of them.
 //!
-//! A protocol decodes its requests, begins a task of a session, and renders a [`Failure`] in its own
-//! form. A language makes a [`work::Prepared`] query of a text.
+//! A protocol decodes its requests, begins a task of a session, and renders a [`Failure`] in its
+//! own form. A language makes a [`work::Prepared`] query of a text.
 //!
 //! # What it must not know
 //!

@@ -1,10 +1,10 @@
-//! The reads and changes of a script, or of a transaction: they read one state of one graph, and all
-//! changes are committed together.
+//! The reads and changes of a script, or of a transaction: they read one state of one graph, and
+//! all changes are committed together.
 //!
-//! The first query takes a view of the graph, and all that follow read the same one, so that what is
-//! written may depend on what was read before. The first change begins a transaction on it; from
-//! then on queries see what was changed. It is committed when the script has ended well, or where it
-//! says so; a script that fails leaves no trace. If another commit has changed what this commit
+//! The first query takes a view of the graph, and all that follow read the same one, so that what
+//! is written may depend on what was read before. The first change begins a transaction on it; from
+//! then on queries see what was changed. It is committed when the script has ended well, or where
+//! it says so; a script that fails leaves no trace. If another commit has changed what this commit
 //! depends on, the script runs again from its beginning ([`until_committed`]).
 
 use std::hash::{BuildHasher, RandomState};

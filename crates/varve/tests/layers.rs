@@ -149,6 +149,7 @@ const CORNERS: &[(&str, &[&str])] = &[
         "serde_json",
         &[
             "varve-auth",
+            "varve-session",
             "varve-server",
             "varve",
             "varve-bench",

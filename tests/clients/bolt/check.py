@@ -99,7 +99,7 @@ def check_reads(driver):
         check("a set", sorted(node["tags"]), ["new", "red"])
         check("a date", node["bought"].to_native().timestamp() % 1, 0.5)
         if hasattr(node, "element_id"):
-            check("an id", node.element_id, "b7" if neo4j.__version__ >= "5" else "-1")
+            check("an id", node.element_id, "b7")
         result = session.run(NODES)
         check("some records", len([next(iter(result)) for _ in range(5)]), 5)
         result.consume()

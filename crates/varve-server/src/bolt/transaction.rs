@@ -69,8 +69,8 @@ impl Transaction {
     /// Takes the work for the next query on this graph; `None` for the first query.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] when it is too old; [`ErrorKind::InvalidArgument`] when the graph was
-    /// replaced.
+    /// [`ErrorKind::Conflict`] when it is too old; [`ErrorKind::InvalidArgument`] when the graph
+    /// was replaced.
     pub(super) fn take(&mut self, graph: &std::sync::Arc<Graph>) -> Result<Option<Work>, Failure> {
         self.check_age()?;
         self.queries += 1;

@@ -15,6 +15,21 @@ pub(super) struct Renderer<'s> {
     pub(super) version: Version,
 }
 
+/// The number of a vertex for clients that know no other ids, and that take two vertices of one
+/// number for the same. For texts and UUIDs it is a hash (FNV-1a), which is the same at all times.
+fn number_of(id: &VertexId) -> i64 {
+    let hash = |bytes: &[u8]| {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
+        (hash >> 1) as i64
+    };
+    match id {
+        VertexId::Number(number) => *number,
+        VertexId::Text(text) => hash(text.as_bytes()),
+        VertexId::Uuid(uuid) => hash(&uuid.to_be_bytes()),
+    }
+}
+
 impl Renderer<'_> {
     /// The value as PackStream. What it has no form for is sent as text.
     pub(super) fn value(self, value: &Value) -> Packed {
@@ -46,11 +61,7 @@ impl Renderer<'_> {
         let content = vertex.content().flatten();
         let properties = content.map(|content| self.properties(&content.properties));
         let identity = Identity {
-            // Older clients know numbers only.
-            id: match vertex.id() {
-                VertexId::Number(number) => *number,
-                VertexId::Text(_) | VertexId::Uuid(_) => -1,
-            },
+            id: number_of(vertex.id()),
             element_id: vertex.id().to_string(),
         };
         let labels = vec![label.to_owned()];

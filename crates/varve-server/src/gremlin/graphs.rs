@@ -1,5 +1,5 @@
-//! The graphs that scripts work on, by the names that clients use for them, and what a script may do
-//! with them.
+//! The graphs that scripts work on, by the names that clients use for them, and what a script may
+//! do with them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -40,9 +40,9 @@ fn feature_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The scenarios in the folder `VARVE_CYPHER_FEATURES`.
+/// The scenarios in the folder `VARVE_TEST_CYPHER`.
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    let folder = std::env::var("VARVE_CYPHER_FEATURES").expect("VARVE_CYPHER_FEATURES");
+    let folder = std::env::var("VARVE_TEST_CYPHER").expect("VARVE_TEST_CYPHER");
     let mut files = Vec::new();
     feature_files(Path::new(&folder), &mut files);
     files.sort();
