@@ -2,8 +2,8 @@
 //!
 //! The door is a transport on the session layer: it knows messages, states and records, and no type
 //! of HTTP. It has no language yet: `statement` knows a few fixed queries by their texts. `inbox`
-//! and `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records from
-//! the thread that reads the graph to the client that asks for them.
+//! and `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records
+//! from the thread that reads the graph to the client that asks for them.
 
 mod config;
 mod desk;
