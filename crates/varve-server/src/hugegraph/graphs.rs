@@ -284,13 +284,8 @@ fn conf(context: &RequestContext) -> HandlerResult {
 }
 
 fn compact(context: &RequestContext) -> HandlerResult {
-    let graph = context.graph()?;
-    if context.state().is_shared() {
-        return Err(ApiError::not_supported(
-            "The nodes of a cluster compact by themselves: use nodetool compact",
-        ));
-    }
-    graph
+    context
+        .graph()?
         .space()
         .compact()
         .map_err(varve_graph::GraphError::from)?;
