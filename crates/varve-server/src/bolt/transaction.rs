@@ -1,5 +1,6 @@
 //! A transaction that the client has begun.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use varve_bolt::request::Extra;
@@ -71,11 +72,11 @@ impl Transaction {
     /// # Errors
     /// [`ErrorKind::Conflict`] when it is too old; [`ErrorKind::InvalidArgument`] when the graph
     /// was replaced.
-    pub(super) fn take(&mut self, graph: &std::sync::Arc<Graph>) -> Result<Option<Work>, Failure> {
+    pub(super) fn take(&mut self, graph: &Arc<Graph>) -> Result<Option<Work>, Failure> {
         self.check_age()?;
         self.queries += 1;
         match self.work.take() {
-            Some(work) if !std::sync::Arc::ptr_eq(&work.graph, graph) => Err(Failure::new(
+            Some(work) if !Arc::ptr_eq(&work.graph, graph) => Err(Failure::new(
                 ErrorKind::InvalidArgument,
                 format!(
                     "The graph '{}' was cleared or removed meanwhile: the transaction is rolled back",
