@@ -18,6 +18,8 @@
 # VARVE_CASSANDRA_JIT (fast: starts with half the CPU time; full: the whole compiler), VARVE_CASSANDRA_WAIT (seconds
 # that a start may take), VARVE_CASSANDRA_EXTRA (lines that are added to each node's cassandra.yaml), JAVA_HOME,
 # VARVE_CASSANDRA_DATACENTERS (the datacenter of each node, parted by commas: dc1,dc2,dc3),
+# VARVE_CASSANDRA_ADDRESSES (the address of each node, parted by commas, where they are not 127.0.0.1, .2, .3),
+# VARVE_CASSANDRA_NAMESPACES (the network namespace of each node, parted by commas, where it has one of its own),
 # VARVE_CASSANDRA_TLS (on: clients must speak TLS; clients: and show a certificate. What they need is then in the
 # cluster's folder, made with openssl and keytool: tls/ca.pem, tls/client.pem and tls/client.key).
 set -euo pipefail
@@ -28,6 +30,8 @@ jit=${VARVE_CASSANDRA_JIT:-fast}
 timeout=${VARVE_CASSANDRA_WAIT:-300}
 tls=${VARVE_CASSANDRA_TLS:-}
 IFS=, read -ra datacenters <<<"${VARVE_CASSANDRA_DATACENTERS:-}"
+IFS=, read -ra addresses <<<"${VARVE_CASSANDRA_ADDRESSES:-127.0.0.1,127.0.0.2,127.0.0.3}"
+IFS=, read -ra namespaces <<<"${VARVE_CASSANDRA_NAMESPACES:-}"
 jars=${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-5.0.9
 
 fail() { echo "cassandra: $*" >&2; exit 1; }
@@ -75,7 +79,7 @@ fetch() { # the jars, once for this machine
 }
 
 home() { echo "$dir/$1"; }
-address() { echo "127.0.0.$1"; }
+address() { echo "${addresses[$1 - 1]}"; }
 all() { seq 1 "$count"; }
 
 process() { # the pid of a node while it runs
@@ -187,8 +191,9 @@ opened=(java.base/java.io java.base/java.lang java.base/java.lang.module java.ba
   jdk.management/com.sun.management.internal)
 
 launch() { # a node
-  local home options=() part meter
+  local home options=() part meter within=()
   home=$(home "$1")
+  if ((${#namespaces[@]})); then within=(ip netns exec "${namespaces[$1 - 1]}"); fi
   for part in "${exported[@]}"; do options+=("--add-exports=$part=ALL-UNNAMED"); done
   for part in "${opened[@]}"; do options+=("--add-opens=$part=ALL-UNNAMED"); done
   if [[ $jit == fast ]]; then options+=(-XX:TieredStopAtLevel=1); fi
@@ -197,7 +202,7 @@ launch() { # a node
   if ((count == 1)); then options+=(-Xms256m -XX:+UseG1GC); else options+=(-Xms128m -XX:+UseSerialGC); fi
   meter=$(echo "$jars"/lib/jamm-*.jar)
   # Nodes that are near one another need not wait long to be heard of.
-  setsid nohup "$java" "-Dvarve.folder=$home" "-Xmx$heap" -Xss256k -XX:+ExitOnOutOfMemoryError \
+  setsid nohup "${within[@]}" "$java" "-Dvarve.folder=$home" "-Xmx$heap" -Xss256k -XX:+ExitOnOutOfMemoryError \
     "-javaagent:$meter" "${options[@]}" -Djdk.attach.allowAttachSelf=true -Djava.net.preferIPv4Stack=true \
     "-Djava.io.tmpdir=$home" "-Dcassandra.config=file://$home/conf/cassandra.yaml" "-Dcassandra.storagedir=$home" \
     "-Dcassandra-rackdc.properties=file://$home/conf/cassandra-rackdc.properties" \
@@ -357,5 +362,5 @@ case ${1:-} in
   status) status ;;
   nodes) nodes ;;
   can-run) lacks=$(missing); [[ -z $lacks ]] || { echo "$lacks"; exit 1; } ;;
-  *) sed -n '2,24s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '2,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

@@ -51,6 +51,9 @@ tests/conformance/run.sh --order any
 echo '-- real clients'
 tests/clients/run.sh java python
 
+echo '-- a backup while writes go on'
+tests/cassandra/backup.sh
+
 echo '-- two servers'
 program varve-conformance servers --nocapture
 program varve process --nocapture one_directory

@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from xml.etree import ElementTree
 
+import cypher
 import label
 import large
 import picking
@@ -328,6 +329,31 @@ def a_query_has_its_plan_and_its_profile(browser: Browser, server: Server):
     page.locator(".plan-side").first.wait_for()
     counted = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
     assert counted == people, "neither was run"
+
+
+@test
+def cypher_shows_rows_paths_and_the_past(browser: Browser, server: Server):
+    cypher.check_results(browser, server, open_sample)
+
+
+@test
+def cypher_changes_the_graph(browser: Browser, server: Server):
+    cypher.check_changes(browser, server, open_sample)
+
+
+@test
+def cypher_has_its_plan_as_a_tree(browser: Browser, server: Server):
+    cypher.check_plan(browser, server, open_sample)
+
+
+@test
+def errors_of_cypher_are_marked_in_the_text(browser: Browser, server: Server):
+    cypher.check_errors(browser, server, open_sample)
+
+
+@test
+def cypher_is_completed_from_the_graph(browser: Browser, server: Server):
+    cypher.check_completion(browser, server, open_sample)
 
 
 @test

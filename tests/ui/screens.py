@@ -104,6 +104,12 @@ def query(page, look: Callable[[str], None]) -> None:
     page.locator("[data-action=run]").click()
     page.locator(".failure").wait_for()
     look("query-failure")
+    page.locator("[data-kind=cypher]").click()
+    write(page, "MATCH (a:person)-[r]->(b) OPTIONAL MATCH (b)-->(c) RETURN a, r, c.name LIMIT 50")
+    for action, wanted in (("run", ".result tbody td"), ("explain", ".operators")):
+        page.locator(f"[data-action={action}]").click()
+        page.locator(wanted).first.wait_for()
+        look(f"cypher-{action}")
 
 
 def schema(page, look: Callable[[str], None]) -> None:

@@ -373,11 +373,19 @@ impl Auth {
     }
 
     /// Authenticates a client by name and password, or by an API token of the user as the password.
+    /// A password that was verified is cached as a header is, since drivers open many connections
+    /// with the same one.
     ///
     /// # Errors
     /// As [`Auth::prove`].
     pub fn enter(&self, user: &str, password: &str, address: IpAddr) -> Result<Proved, AuthError> {
-        let login = self.login(user, password, address)?;
+        let mut login = self.login(user, password, address)?;
+        // After the check of the wait, or guesses could go on at the speed of the cache.
+        let key = self.password_key(user, password);
+        if let Some(principal) = self.kept(&key) {
+            return Ok(Proved::Known(principal));
+        }
+        login.proof = Some(key);
         // A password may begin like a token.
         match self.check_api_token(password) {
             Some(principal) if principal.name == user => Ok(Proved::Known(principal)),
@@ -405,7 +413,7 @@ impl Auth {
     }
 
     /// Hashes the password of a login and compares the hash. Takes about 20 ms, whether or not the
-    /// user exists.
+    /// user exists; less if the same proof was verified since the login began.
     ///
     /// # Errors
     /// [`AuthError::Failed`]; [`AuthError::Throttled`] when too many logins of this user or address
@@ -413,6 +421,9 @@ impl Auth {
     pub fn finish(&self, login: &Login) -> Result<Arc<Principal>, AuthError> {
         // Logins that came at the same time may have failed meanwhile.
         self.check_wait(&login.user, login.address)?;
+        if let Some(principal) = login.proof.and_then(|key| self.kept(&key)) {
+            return Ok(principal);
+        }
         let state = self.state.load_full();
         let id = RecordKind::User.id_of(&login.user);
         let credential = state.directory.credential(&id);
@@ -444,6 +455,13 @@ impl Auth {
         let mut mac = self.keyed.clone();
         mac.update(header);
         mac.finalize().into_bytes().into()
+    }
+
+    /// The key of a name and a password that did not come in a header. It begins with a byte that
+    /// no header has.
+    fn password_key(&self, user: &str, password: &str) -> ProofKey {
+        let length = user.len().to_be_bytes();
+        self.proof_key(&[&[0], &length[..], user.as_bytes(), password.as_bytes()].concat())
     }
 
     fn part(&self, key: &ProofKey) -> &RwLock<HashMap<ProofKey, ProvenHeader>> {

@@ -185,6 +185,30 @@ fn nothing_but_what_was_given_out_lets_anybody_in() {
     );
 }
 
+#[test]
+fn a_password_that_was_verified_counts_for_further_connections() {
+    let auth = auth();
+    let enter = |user: &str, password: &str| auth.enter(user, password, HERE).expect("taken");
+    let finish = |proved| match proved {
+        Proved::Pending(login) => auth.finish(&login).is_ok(),
+        Proved::Known(_) => panic!("nothing was verified"),
+    };
+    assert!(!finish(enter("ann", "a wrong one")));
+    let (first, second) = (enter("ann", PASSWORD), enter("ann", PASSWORD));
+    assert!(finish(first) && finish(second));
+    let third = enter("ann", PASSWORD);
+    assert!(matches!(third, Proved::Known(principal) if principal.name == "ann"));
+    for (user, password) in [
+        ("ann", "a wrong one"),
+        ("ann", ""),
+        ("", PASSWORD),
+        (&format!("ann{PASSWORD}"), ""),
+        ("ann\0", PASSWORD),
+    ] {
+        assert!(!finish(enter(user, password)), "{user}");
+    }
+}
+
 /// Welch's t of two samples.
 fn welch(first: &[f64], second: &[f64]) -> f64 {
     let of = |sample: &[f64]| {

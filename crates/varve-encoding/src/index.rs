@@ -10,9 +10,12 @@
 //! **Partition**: kind, id (4 bytes), bucket, length of the first value, first value.
 //! **Clustering**: further values, then the element key.
 
-use varve_model::{EdgeLabelId, IndexLabelId, Value, VertexLabelId};
+use std::borrow::Cow;
+
+use varve_model::{Datum, EdgeLabelId, IndexLabelId, Value, VertexLabelId};
 
 use crate::key::{flip, put_escaped};
+use crate::value::put_value;
 
 const MISSING: u8 = 0x04;
 const BOOLEAN: u8 = 0x08;
@@ -21,6 +24,8 @@ const REAL: u8 = 0x18;
 const TEXT: u8 = 0x20;
 const UUID: u8 = 0x28;
 const BLOB: u8 = 0x30;
+/// A value without an order, in unique tuples: 16 bytes of hash (XXH3-128) follow.
+const OTHER: u8 = 0x38;
 /// The most bytes of a text or blob that an index entry contains.
 pub const INDEXED_BYTES_MAX: usize = 64;
 
@@ -94,7 +99,7 @@ pub fn partition_prefix(index: IndexId) -> [u8; 5] {
 /// Appends a value's ordered bytes; `None` is a missing value. Collections and objects have no
 /// order: their members are indexed one by one.
 pub fn put_ordered(value: Option<&Value>, out: &mut Vec<u8>) {
-    match value {
+    match value.map(plain).as_deref() {
         None | Some(Value::Object(_) | Value::List(_) | Value::Set(_)) => out.push(MISSING),
         Some(Value::Boolean(flag)) => out.extend_from_slice(&[BOOLEAN, u8::from(*flag)]),
         Some(Value::Uuid(uuid)) => {
@@ -179,6 +184,57 @@ pub fn unique_tuple(values: &[&Value]) -> Vec<u8> {
     values
         .iter()
         .for_each(|value| put_ordered(Some(value), &mut out));
+    bounded_tuple(out)
+}
+
+/// [`unique_tuple`] where values of all types are told apart, and equal numbers have equal bytes.
+#[must_use]
+pub fn unique_tuple_of_any(values: &[&Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for value in values {
+        let (at, value) = (out.len(), plain(value));
+        put_ordered(Some(&value), &mut out);
+        let number = match *value {
+            Value::Float(_) | Value::Double(_) => value.as_f64().and_then(whole),
+            _ => None,
+        };
+        if let Some(number) = number {
+            out.truncate(at);
+            put_ordered_whole(number, &mut out);
+        } else if out[at..] == [MISSING] {
+            let mut bytes = Vec::new();
+            put_value(&value, &mut bytes);
+            out[at] = OTHER;
+            let hash = xxhash_rust::xxh3::xxh3_128(&bytes);
+            out.extend_from_slice(&hash.to_be_bytes());
+        }
+    }
+    bounded_tuple(out)
+}
+
+/// The value itself where JSON has it as an object of any type: REST stores such properties so, and
+/// other doors store plain values.
+fn plain(value: &Value) -> Cow<'_, Value> {
+    let Value::Object(datum) = value else {
+        return Cow::Borrowed(value);
+    };
+    match &**datum {
+        Datum::Bool(flag) => Cow::Owned(Value::Boolean(*flag)),
+        Datum::Int(number) => Cow::Owned(Value::Long(*number)),
+        Datum::Float(number) => Cow::Owned(Value::Double(*number)),
+        Datum::Text(text) => Cow::Owned(Value::Text(text.clone())),
+        Datum::Null | Datum::List(_) | Datum::Map(_) => Cow::Borrowed(value),
+    }
+}
+
+/// The whole number that a number is, if it is exactly one.
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
+    #[allow(clippy::cast_possible_truncation, reason = "it is exact")]
+    is_whole.then_some(number as i64)
+}
+
+fn bounded_tuple(mut out: Vec<u8>) -> Vec<u8> {
     if out.len() > 128 {
         let hash = xxhash_rust::xxh3::xxh3_128(&out);
         out.truncate(0);

@@ -1,9 +1,10 @@
 //! Backups: a consistent copy of every graph, with a checksum of every file.
 //!
-//! A backup is a folder: `graphs/<graph>/` is a space that the engine can open, `MANIFEST` lists
-//! every file with its length and its checksum. The manifest is written last and synced, so a
-//! folder without one is an incomplete backup. The engine serves requests meanwhile. The copies of
-//! different graphs may be of different points in time, since graphs are independent.
+//! A backup is a folder: `graphs/<graph>/` is a space that RocksDB can open, or, from a cluster,
+//! has the rows of the graph ([`rows`]). `MANIFEST` lists every file with its length and its
+//! checksum. The manifest is written last and synced, so a folder without one is an incomplete
+//! backup. The engine serves requests meanwhile. The copies of different graphs may be of different
+//! points in time, since graphs are independent.
 //!
 //! The manifest is text, one item a line:
 //!
@@ -14,15 +15,18 @@
 //! file 8a1f… 1048576 graphs/hugegraph/000012.sst
 //! end 1
 //! ```
-//! `created` is in microseconds since 1970; checksums are XXH3, 64 bits, in hexadecimal; `end`
-//! counts the files.
+//! The first line of a backup of rows is `varve-backup 2`. `created` is in microseconds since 1970;
+//! checksums are XXH3, 64 bits, in hexadecimal; `end` counts the files.
+
+mod rows;
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use varve_kv::fail_point;
+use varve_encoding::tables::TABLES;
 use varve_kv::folder::{self, RESTORE_INCOMPLETE, RESTORED};
+use varve_kv::{Engine, fail_point};
 use varve_model::time::{Clock as _, SystemClock};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -31,8 +35,11 @@ use crate::registry::Registry;
 
 /// The file name of the manifest within a backup.
 pub const MANIFEST: &str = "MANIFEST";
-/// The first line of a manifest of this version.
-const HEAD: &str = "varve-backup 1";
+/// The first line of a manifest, for a backup of an engine's files and for one of rows.
+const HEADS: [(&str, BackupKind); 2] = [
+    ("varve-backup 1", BackupKind::Files),
+    ("varve-backup 2", BackupKind::Rows),
+];
 /// The folder of the graphs within a backup.
 const GRAPHS: &str = "graphs";
 /// Bytes that one read of a file takes.
@@ -49,9 +56,20 @@ pub struct BackupFile {
     pub checksum: u64,
 }
 
+/// What the files of a backup are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackupKind {
+    /// Files that RocksDB opens.
+    Files,
+    /// Rows, which any engine restores.
+    Rows,
+}
+
 /// The content of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupManifest {
+    /// What the files are.
+    pub kind: BackupKind,
     /// When the backup began, in microseconds since 1970.
     pub created: i64,
     /// The graphs.
@@ -68,7 +86,9 @@ impl BackupManifest {
     }
 
     fn to_text(&self) -> String {
-        let mut text = format!("{HEAD}\ncreated {}\n", self.created);
+        let head = HEADS.iter().find(|(_, kind)| *kind == self.kind);
+        let head = head.map_or("", |(head, _)| head);
+        let mut text = format!("{head}\ncreated {}\n", self.created);
         for graph in &self.graphs {
             text.push_str(&format!("graph {graph}\n"));
         }
@@ -87,11 +107,11 @@ impl BackupManifest {
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        if lines.next()? != HEAD {
-            return None;
-        }
+        let head = lines.next()?;
+        let (_, kind) = *HEADS.iter().find(|(known, _)| *known == head)?;
         let created = lines.next()?.strip_prefix("created ")?.parse().ok()?;
         let mut manifest = Self {
+            kind,
             created,
             graphs: Vec::new(),
             files: Vec::new(),
@@ -122,19 +142,15 @@ impl BackupManifest {
     }
 }
 
-/// Writes a backup of all graphs, including the system graph, into the new folder `target`. Graphs
-/// that cannot be opened ([`Registry::unopened`]) are left out.
+/// Writes a backup of all graphs that are open here, including the system graph, into the new
+/// folder
+/// `target`. Graphs that cannot be opened ([`Registry::unopened`]), or that other servers lead, are
+/// left out.
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `target` exists; else when a graph cannot be copied or a file cannot
 /// be written. The files written so far stay there, without a manifest.
 pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest, GraphError> {
-    if registry.is_shared() {
-        return Err(GraphError::new(
-            ErrorKind::NotSupported,
-            "The data is in a cluster: copy it with the cluster's own snapshots",
-        ));
-    }
     if target.exists() {
         let message = format!(
             "'{}' exists already: a backup needs a new folder",
@@ -144,13 +160,20 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
     }
     let graphs_folder = target.join(GRAPHS);
     create_folders(&graphs_folder)?;
+    let mut names = registry.names_with_system()?;
+    names.retain(|name| registry.get_with_system(name).is_ok());
+    let copies_rows = |name: &String| {
+        let graph = registry.get_with_system(name);
+        graph.is_ok_and(|graph| graph.recorded().is_some())
+    };
+    let kind = match names.iter().any(copies_rows) {
+        true => BackupKind::Rows,
+        false => BackupKind::Files,
+    };
     let mut manifest = BackupManifest {
+        kind,
         created: registry.options().clock.now().0,
-        graphs: registry
-            .names_with_system()?
-            .into_iter()
-            .filter(|name| registry.why_unopened(name).is_none())
-            .collect(),
+        graphs: names,
         files: Vec::new(),
     };
     for name in &manifest.graphs {
@@ -158,7 +181,14 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
         fail_point::BACKUP_COPY
             .reach()
             .map_err(|error| failed(&folder, &error))?;
-        registry.checkpoint(name, &folder)?;
+        match kind {
+            BackupKind::Files => registry.checkpoint(name, &folder)?,
+            BackupKind::Rows => {
+                create_folders(&folder)?;
+                rows::copy_graph(&*registry.get_with_system(name)?, &folder)?;
+                sync_folder(&folder)?;
+            }
+        }
         fail_point::BACKUP_COPIED
             .reach()
             .map_err(|error| failed(&folder, &error))?;
@@ -218,6 +248,71 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
         compare(source, file, bytes, checksum)?;
     }
     Ok(manifest)
+}
+
+/// Creates the graphs of a backup of rows in an engine, and verifies the checksum of every file. If
+/// it fails, the graph that it was about cannot be opened, only dropped; those before it are whole.
+///
+/// # Errors
+/// [`ErrorKind::Existed`] when there is a graph with such a name; else when the backup is damaged,
+/// or the engine fails.
+pub fn restore_rows(source: &Path, engine: &dyn Engine) -> Result<BackupManifest, GraphError> {
+    let manifest = read_manifest(source)?;
+    for graph in &manifest.graphs {
+        rows::restore_graph(engine, graph, &mut |put| {
+            for name in [rows::ROWS, rows::CHANGES] {
+                let path = PathBuf::from(GRAPHS).join(graph).join(name);
+                let file = manifest.files.iter().find(|file| file.path == path);
+                let file = file.ok_or_else(|| {
+                    let message = format!("{}: not in the manifest", path.display());
+                    GraphError::new(ErrorKind::Storage, message)
+                })?;
+                let full = source.join(&path);
+                let input = File::open(&full).map_err(|error| failed(&full, &error))?;
+                let mut input = Hashing {
+                    input,
+                    hash: Xxh3::new(),
+                    bytes: 0,
+                };
+                rows::read_batches(&mut input, &full, put)?;
+                compare(source, file, input.bytes, input.hash.digest())?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(manifest)
+}
+
+/// Creates the graphs of one engine in another one.
+///
+/// # Errors
+/// As [`restore_rows`].
+pub fn copy_spaces(
+    from: &dyn Engine,
+    graphs: &[String],
+    to: &dyn Engine,
+) -> Result<(), GraphError> {
+    for graph in graphs {
+        let space = from.open(graph, TABLES, false)?;
+        rows::restore_graph(to, graph, &mut |put| rows::visit_batches(&*space, put))?;
+    }
+    Ok(())
+}
+
+/// A file that is being read, and its checksum so far.
+struct Hashing {
+    input: File,
+    hash: Xxh3,
+    bytes: u64,
+}
+
+impl std::io::Read for Hashing {
+    fn read(&mut self, piece: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.input.read(piece)?;
+        self.hash.update(&piece[..read]);
+        self.bytes += read as u64;
+        Ok(read)
+    }
 }
 
 /// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then
@@ -388,6 +483,7 @@ mod tests {
             checksum,
         };
         let manifest = BackupManifest {
+            kind: BackupKind::Files,
             created: 7,
             graphs: vec!["g".into()],
             files: vec![file],

@@ -20,7 +20,7 @@ use varve_kv::{ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, TableId};
 use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
 pub(crate) use self::forgetting::forget;
-pub(crate) use self::kept::{Keeping, KeptChanges};
+pub(crate) use self::kept::{Keeping, KeptChanges, NOTE};
 pub(crate) use self::schema::list_schema;
 pub(crate) use self::touches::Touches;
 use crate::error::GraphError;

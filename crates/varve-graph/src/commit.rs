@@ -9,7 +9,9 @@
 
 use std::time::Duration;
 
+mod commits;
 mod committer;
+mod followed;
 mod known;
 mod latch;
 mod prepared;
@@ -17,10 +19,13 @@ mod promise;
 mod several;
 mod ticket;
 
+pub(crate) use commits::Commits;
 pub use committer::DurabilityMode;
 pub(crate) use committer::{
     Committer, CommitterOptions, IDLE_MAX as COMMITTER_IDLE_MAX, Progress, Waited, stored_version,
 };
+pub use followed::{AskLeader, Position, Standing};
+pub(crate) use followed::{Followed, elsewhere};
 pub(crate) use known::{Additions, Known, KnownPairs, KnownVertices, PairHash, VertexMark};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use prepared::{Commit, End, EndOf, Stamps};

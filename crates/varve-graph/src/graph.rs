@@ -1,5 +1,7 @@
 //! One graph: combines its space, schema, latches and committer.
 
+mod following;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,7 +10,7 @@ use arc_swap::ArcSwapOption;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Leadership, Reader, Space, fail_point, has_snapshots, state_of};
+use varve_kv::{Leadership, Reader, Space, fail_point, state_of};
 use varve_model::schema::Retention;
 use varve_model::{
     Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
@@ -19,16 +21,19 @@ use crate::bodies::{ElementBodies, Jobs};
 use crate::changes::{Keeping, KeptChanges, list_schema};
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
-    COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, Known, KnownPairs,
-    KnownVertices, LatchKey, Latches, Promise, end_of_commit, stored_version,
+    COMMITTER_IDLE_MAX, Commit, Commits, Committer, CommitterOptions, DurabilityMode, Known,
+    KnownPairs, KnownVertices, LatchKey, Latches, Promise, end_of_commit, stored_version,
 };
 use crate::deadline;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
 use crate::limits::Limits;
+use crate::maintenance::LastLook;
 use crate::notes::Notes;
 use crate::numbers::VertexNumbers;
 use crate::read::{HistoryPage, Ordered, Point, Version, View, read_element};
+use crate::recorded::{self, Recorded};
+use crate::registry::check_restored;
 use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
@@ -88,11 +93,12 @@ impl GraphOptions {
 /// reads under latches.
 pub struct Graph {
     name: String,
-    committer: Committer,
-    promise: Promise,
+    commits: Commits,
     pub(crate) latches: Arc<Latches>,
     catalogue: Arc<Catalogue>,
     space: Arc<dyn Space>,
+    /// The space, if its engine cannot copy it itself.
+    recorded: Option<Arc<Recorded>>,
     has_states: bool,
     clock: Arc<dyn Clock>,
     limits: Limits,
@@ -101,6 +107,7 @@ pub struct Graph {
     numbers: VertexNumbers,
     deriver: ArcSwapOption<Arc<dyn Deriver>>,
     changes: KeptChanges,
+    pub(crate) last_look: LastLook,
 }
 
 impl Graph {
@@ -115,14 +122,15 @@ impl Graph {
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
         options.limits.validate()?;
+        check_restored(name, &*space)?;
+        let (space, recorded) = recorded::over(space);
+        let has_states = recorded.is_none();
         let (promise, read_past) = Promise::open(Arc::clone(&space))?;
         let stored = stored_version(&*space)?;
         let newest = stored.max(read_past);
         check_ahead(name, newest, options.clock.now(), options.clock_ahead_max)?;
-        let deriver = match &options.derivers {
-            Some(source) => source.deriver(name, &*space)?,
-            None => None,
-        };
+        let source = options.derivers.as_ref();
+        let deriver = source.map_or(Ok(None), |source| source.deriver(name, &*space))?;
         let tasks = Arc::new(Tasks::open(
             Arc::clone(&space),
             TaskTables::default(),
@@ -136,7 +144,6 @@ impl Graph {
             tasks,
         )?);
         catalogue.set_open_schema_max(options.limits.open_schema_max);
-        let has_states = has_snapshots(&space);
         let known = Arc::<Known>::default();
         let committer = Committer::start(
             Arc::clone(&space),
@@ -161,11 +168,11 @@ impl Graph {
         let changes = KeptChanges::open(&notes, keeping, (newest, options.clock.now()))?;
         let graph = Arc::new(Self {
             name: name.to_owned(),
-            committer,
-            promise,
+            commits: Commits::Own { committer, promise },
             latches: Latches::new(),
             catalogue,
             space,
+            recorded,
             has_states,
             clock: Arc::clone(&options.clock),
             limits: options.limits,
@@ -174,13 +181,21 @@ impl Graph {
             numbers,
             deriver: ArcSwapOption::new(deriver.map(Arc::new)),
             changes,
+            last_look: LastLook::default(),
         });
+        graph.present();
         list_schema(&graph)?;
         let elements = Arc::new(ElementBodies::new(&graph, options.jobs.clone()));
         graph
             .tasks()
             .start(Arc::new(SchemaBodies::new(graph.catalogue(), elements)));
         Ok(graph)
+    }
+
+    /// The space as one whose writes can be recorded; `None` if its engine can copy it itself, or
+    /// another server leads the graph.
+    pub(crate) fn recorded(&self) -> Option<&Recorded> {
+        self.recorded.as_deref()
     }
 
     /// The graph's name.
@@ -241,19 +256,19 @@ impl Graph {
     /// was assigned to a commit or fixed by a read.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.clock.now().max(self.committer.numbered().instant())
+        self.clock.now().max(self.commits.numbered().instant())
     }
 
     /// How far [`Graph::now`] is ahead of the clock. While it is ahead, it stands still.
     #[must_use]
     pub fn ahead_of_clock(&self) -> Duration {
-        ahead(self.committer.numbered().instant(), self.clock.now())
+        ahead(self.commits.numbered().instant(), self.clock.now())
     }
 
     /// The newest visible commit version.
     #[must_use]
     pub fn published(&self) -> CommitVersion {
-        self.committer.published()
+        self.commits.published()
     }
 
     /// A new id for a vertex of id strategy AUTOMATIC. It is greater than all that were made
@@ -459,7 +474,7 @@ impl Graph {
         if self.has_states {
             return state_of(&self.space);
         }
-        let progress = self.committer.progress();
+        let progress = self.commits.progress();
         let newest = Arc::clone(&self.space);
         Arc::new(Ordered::new(newest, &self.name, progress))
     }
@@ -474,6 +489,20 @@ impl Graph {
     /// [`CommitVersion::MAX`] becomes the present version, or `None` if the engine has snapshots: a
     /// snapshot shows each commit wholly or not at all.
     fn settle(&self, mut scope: TemporalScope) -> Result<TemporalScope, GraphError> {
+        if let Some(followed) = self.commits.followed() {
+            let version = followed.position().version;
+            if scope
+                .transaction
+                .is_none_or(|asked| asked == CommitVersion::MAX)
+            {
+                scope.transaction = Some(version);
+                return Ok(scope);
+            }
+            // Whether it is in the future is for the leader's clock to say.
+            if scope.transaction > Some(version) {
+                return Err(followed.elsewhere());
+            }
+        }
         if scope.transaction == Some(CommitVersion::MAX) {
             let present = CommitVersion::last_at(self.now());
             scope.transaction = (!self.has_states()).then_some(present);
@@ -484,10 +513,7 @@ impl Graph {
                     "The as_of_tx must not lie in the future",
                 ));
             }
-            if version > self.published() {
-                self.promise.cover(version)?;
-                self.committer.settle(version)?;
-            }
+            self.commits.fix(version)?;
             scope.transaction = Some(end_of_commit(self.reader(), version)?);
         }
         Ok(scope)
@@ -512,7 +538,17 @@ impl Graph {
     /// entries of stored elements stay; [`crate::index::rebuild_derived`] adds the missing ones.
     pub fn set_deriver(&self, deriver: Option<Arc<dyn Deriver>>) {
         self.deriver.store(deriver.map(Arc::new));
+        self.present();
         self.await_older_writes();
+    }
+
+    /// Publishes the schema with the deriver's presentation: after a change of the deriver, and
+    /// after the notes were stored by which servers that follow the graph present it.
+    pub fn present(&self) {
+        let schema = self.schema();
+        let deriver = self.deriver();
+        self.catalogue
+            .present(deriver.and_then(|deriver| deriver.presentation(&schema)));
     }
 
     /// Waits until every write that may have begun with an older schema is stored or given up.
@@ -541,7 +577,7 @@ impl Graph {
         commit.now = commit.now.max(self.snowflake.reached());
         let stored = self.known.numbers_bound.load(Ordering::Acquire);
         commit.additions.numbers_bound = self.numbers.put_bound(stored, &mut commit.batch);
-        self.committer.submit(commit)
+        self.commits.submit(commit)
     }
 
     pub(crate) fn known_vertices(&self) -> &KnownVertices {

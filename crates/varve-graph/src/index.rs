@@ -11,6 +11,7 @@ mod derived_rebuild;
 mod entries;
 mod holders;
 mod rebuild;
+mod repair;
 pub mod tokenizer;
 mod uniqueness;
 
@@ -22,4 +23,5 @@ pub use derived_rebuild::{rebuild_derived, visit_states};
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
 pub(crate) use holders::holders;
 pub(crate) use rebuild::{rebuild, remove};
-pub(crate) use uniqueness::conflict;
+pub(crate) use repair::{add_missing, element_of, remove_surplus};
+pub(crate) use uniqueness::{conflict, has_values};

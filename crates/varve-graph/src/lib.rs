@@ -30,11 +30,13 @@ pub mod write;
 mod bodies;
 mod clock_watch;
 mod hash;
+mod near;
+mod recorded;
 mod rows;
 mod snowflake;
 
 pub use bodies::{Jobs, OwnerCheck};
-pub use commit::DurabilityMode;
+pub use commit::{AskLeader, DurabilityMode, Position, Standing};
 pub use error::{ErrorKind, GraphError};
 pub use graph::{Graph, GraphOptions};
 pub use limits::Limits;

@@ -47,6 +47,11 @@ pub(crate) fn remove_by(batch: &mut Batch, name: &str) {
     batch.delete(META, PARTITION, name.as_bytes());
 }
 
+/// Whether a row of the `meta` table is the note with that name.
+pub(crate) fn is(partition: &[u8], clustering: &[u8], name: &str) -> bool {
+    partition == PARTITION && clustering == name.as_bytes()
+}
+
 /// Reads the note with that name in a graph that is being opened.
 ///
 /// # Errors

@@ -32,7 +32,7 @@ const OLD_EPOCH_MILLIS: i64 = 1_483_228_800_000;
 const OLD_BITS: u32 = 12;
 
 /// Makes the ids of one graph's vertices.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct VertexNumbers {
     /// The greatest id that was made, or given by a writer.
     last: AtomicI64,

@@ -17,6 +17,7 @@ mod commit;
 mod index;
 mod open;
 mod overlay;
+mod relabel;
 mod schema;
 mod writer;
 

@@ -23,6 +23,7 @@ mod resolver;
 mod run;
 mod scan;
 mod sort_keys;
+mod sources;
 #[cfg(test)]
 mod tests;
 

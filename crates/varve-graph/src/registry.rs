@@ -20,6 +20,8 @@ mod making;
 mod names;
 mod places;
 mod removal;
+mod replicas;
+mod restoring;
 mod system;
 mod tending;
 mod unopened;
@@ -40,7 +42,11 @@ pub use self::graph_cache::{GraphCache, ServedGraph};
 pub use self::names::{GRAPH_NAME_BYTES_MAX, graph_of_space};
 use self::names::{check_name, parse_space_name, space_name};
 pub use self::places::{Change, GraphLocation};
+pub(crate) use self::removal::is_marked;
 use self::removal::{Doomed, doom, mark_dropped};
+pub use self::replicas::Replica;
+use self::replicas::Replicas;
+pub(crate) use self::restoring::{check_restored, end_restoring, mark_restoring};
 pub use self::system::SYSTEM_GRAPH;
 use self::system::SystemGraph;
 pub use self::tending::Tending;
@@ -63,6 +69,7 @@ pub struct Registry {
     followed: RwLock<BTreeMap<String, Option<Leader>>>,
     /// The graphs among them that cannot be opened here.
     unopened: UnopenedGraphs,
+    replicas: Replicas,
     /// Spaces that are known to have the drop mark and are not removed yet.
     marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
@@ -110,6 +117,7 @@ impl Registry {
             caches: Mutex::default(),
             followed: RwLock::default(),
             unopened: UnopenedGraphs::default(),
+            replicas: Replicas::default(),
             marked: Mutex::default(),
             observer: OnceLock::new(),
             system: SystemGraph::default(),
@@ -354,14 +362,13 @@ impl Registry {
         Ok(graph)
     }
 
-    /// Removes a graph with everything in it; on an embedded engine also a graph that cannot be
-    /// opened.
+    /// Removes a graph with everything in it, also a graph that cannot be opened here.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is no graph with that name.
     pub fn drop_graph(&self, name: &str) -> Result<(), GraphError> {
         let mut doomed = self.doomed.lock();
-        if !self.is_shared() && self.why_unopened(name).is_some() {
+        if !self.graphs.read().contains_key(name) && self.why_unopened(name).is_some() {
             return self.drop_unopened(name, &mut doomed);
         }
         let old = self.open_of(name)?;
@@ -383,6 +390,7 @@ impl Registry {
     pub fn close(&self) {
         let mut doomed = self.doomed.lock();
         self.closed.store(true, Ordering::Relaxed);
+        self.replicas.keep_only(|_| false);
         let graphs = std::mem::take(&mut *self.graphs.write());
         for open in graphs.values() {
             open.graph.tasks().stop();

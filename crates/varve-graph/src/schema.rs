@@ -8,6 +8,7 @@
 mod bodies;
 mod catalogue;
 mod default_value;
+mod definition;
 mod draft;
 mod edge_label;
 mod index_label;
@@ -18,6 +19,7 @@ mod name;
 mod note;
 mod open;
 mod owned;
+mod presentation;
 mod property_key;
 mod record;
 mod removal;
@@ -34,6 +36,8 @@ mod tests;
 pub use bodies::SchemaBodies;
 pub use catalogue::{Catalogue, SchemaTables};
 pub use default_value::default_value;
+pub(crate) use definition::PARTITION as DEFINITIONS;
+pub use definition::{Definition, DefinitionKind, DefinitionState, NewDefinition};
 pub use kind::{SchemaElement, SchemaKind};
 pub use mode::{GraphMode, ReadMode, SchemaMode};
 pub use name::{NAME_LENGTH_LIMIT, check_name};
@@ -41,6 +45,10 @@ pub(crate) use note::{CHANGED_NOTE, Changed, changed_in};
 pub use open::{FirstUse, LabelUse, OPEN_SCHEMA_MAX};
 pub(crate) use open::{has_all, put_mode};
 pub use owned::OwnedChanges;
+pub use presentation::{
+    Entries, Presentation, PresentedElement, PresentedLabel, PresentedNames, PresentedType,
+    Presenter,
+};
 pub use request::{
     Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
     NewPropertyKey, NewVertexLabel, PropertyKeyChange, UserData, VertexLabelChange, WithTask,

@@ -2,9 +2,10 @@
 //! verify` runs this.
 //!
 //! Threads read one committed state in parts of tables, and each thread checks the rows that it
-//! reads. If a part of a table cannot be read, the report names its bounds, and the read continues
-//! after it. Memory is bounded by the events of one element, by the number of problems that are
-//! listed in full, and by some megabytes for each thread. These are the checks:
+//! reads. Tables are read in stages, so that few rows are looked up one by one (`prints`). If a
+//! part of a table cannot be read, the report names its bounds, and the read continues after it.
+//! Memory is bounded by the events of one element, by the number of problems that are listed in
+//! full, and by some megabytes for each thread. These are the checks:
 //!
 //! - every key, row and record of every table decodes, and no version is newer than the last
 //!   commit;
@@ -21,7 +22,9 @@ mod elements;
 mod events;
 mod indexes;
 mod parts;
+mod prints;
 mod records;
+mod repair;
 mod rows;
 mod sides;
 mod unreadable;
@@ -29,9 +32,11 @@ mod walk;
 
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, TABLES, VERTEX};
 use varve_kv::{KvError, Reader, TableId};
-use varve_model::{CommitVersion, Instant, VertexId};
+use varve_model::{CommitVersion, ElementId, Instant, VertexId};
 
 use self::events::Eventful;
+use self::prints::{Collected, Prints};
+pub use self::repair::{RepairReport, repair};
 use self::rows::{RowOf, Rows};
 use self::sides::Sides;
 use crate::error::GraphError;
@@ -42,6 +47,9 @@ use crate::schema::Schema;
 
 /// Problems that a report lists in full; more are counted.
 pub const PROBLEMS_MAX: usize = 1_000;
+
+/// The most elements that lack index entries that a report names for each part of a table.
+const UNINDEXED_MAX: usize = 100_000;
 
 /// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,6 +77,11 @@ pub struct VerifyReport {
     pub problem_count: u64,
     /// The first [`PROBLEMS_MAX`] problems, each a sentence that names the row.
     pub problems: Vec<String>,
+    /// Entries in `index` and `event_index` that no state needs, as far as the verification can
+    /// tell without further reads. They are harmless.
+    pub surplus_entries: u64,
+    /// The elements that lack index entries.
+    pub unindexed: Vec<ElementId>,
 }
 
 impl VerifyReport {
@@ -95,19 +108,70 @@ pub fn verify(
     proceed: &mut (dyn FnMut(u64) -> bool + Send),
 ) -> Result<VerifyReport, GraphError> {
     let view = graph.view(varve_model::TemporalScope::NOW)?;
-    walk::walk(&view, graph.published(), threads.max(1), proceed)
+    let walked = walk::walk(&view, graph.published(), threads.max(1), proceed)?;
+    Ok(walked.0)
+}
+
+/// What earlier stages have read, for the checks of later ones.
+#[derive(Debug, Default)]
+struct Known {
+    /// The entries of `index` and of `event_index`.
+    entries: [Prints; 2],
+    /// The current rows of vertices and edges, of an edge the one at its source.
+    rows: Prints,
+    /// The vertices that exist now.
+    vertices: Prints,
+}
+
+/// The fingerprints that a stage collects, as in [`Known`].
+#[derive(Debug, Default)]
+struct Seen<P> {
+    entries: [P; 2],
+    rows: P,
+    vertices: P,
+}
+
+impl Known {
+    /// Adds what a stage has read.
+    fn add(&mut self, stage: Seen<Collected>) {
+        let Seen {
+            entries,
+            rows,
+            vertices,
+        } = stage;
+        for (known, read) in self.entries.iter_mut().zip(entries) {
+            known.add(read);
+        }
+        self.rows.add(rows);
+        self.vertices.add(vertices);
+    }
+}
+
+impl Seen<Collected> {
+    fn add(&mut self, step: &mut Seen<Vec<u64>>) {
+        for (all, step) in self.entries.iter_mut().zip(&mut step.entries) {
+            all.extend(step.drain(..));
+        }
+        self.rows.extend(step.rows.drain(..));
+        self.vertices.extend(step.vertices.drain(..));
+    }
 }
 
 struct Check<'a> {
     reader: &'a dyn Reader,
+    /// What earlier stages have read.
+    known: &'a Known,
+    /// The fingerprints of this step.
+    seen: Seen<Vec<u64>>,
     schema: &'a Schema,
     deriver: Option<&'a dyn Deriver>,
     now: Instant,
     published: CommitVersion,
     report: VerifyReport,
     sides: Sides,
-    /// The partition of unique values in progress, and an element that has these values now.
-    claimed: Option<(Vec<u8>, varve_model::ElementId)>,
+    /// The partition of unique values in progress, and an element with an entry there. It has these
+    /// values now, or that was not checked yet.
+    claimed: Option<Claimed>,
     /// The side of the element whose events are in progress.
     walked: Option<(Vec<u8>, Vec<u8>)>,
     /// The targets of those edges of the step whose sources exist, each with the number of the
@@ -123,10 +187,21 @@ struct Check<'a> {
     entry: Option<(Vec<u8>, Vec<u8>)>,
 }
 
+/// An element with an entry in a partition of unique values.
+#[derive(Debug)]
+struct Claimed {
+    partition: Vec<u8>,
+    id: ElementId,
+    /// Whether it is known that the element has the values now.
+    holds: bool,
+}
+
 impl<'a> Check<'a> {
-    fn new(view: &'a View, published: CommitVersion) -> Self {
+    fn new(view: &'a View, published: CommitVersion, known: &'a Known) -> Self {
         Self {
             reader: view.reader(),
+            known,
+            seen: Seen::default(),
             schema: view.schema(),
             deriver: view.deriver(),
             now: view.valid(),

@@ -31,7 +31,7 @@ use crate::error::{ErrorKind, GraphError};
 pub(crate) use destruction::{States, destroy, is_put, record_purge, states};
 pub(crate) use emit::{EmitContext, Emitter};
 pub(crate) use incident::{Reach, Room, incident_edges};
-pub(crate) use internal::{commit_internal, commit_unlatched, current_rows};
+pub(crate) use internal::{commit_internal, commit_unlatched, current_rows, current_rows_near};
 pub(crate) use keys::read_latch;
 pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
@@ -206,10 +206,10 @@ pub struct Absent {
 }
 
 impl Expectations {
-    /// Turns an error about an element into a conflict if the request expects rows: the writer has
-    /// already made the same check on the state that it read.
-    fn of(&self, error: GraphError) -> GraphError {
-        let is_checked = !self.rows.is_empty();
+    /// Turns an error about an element into a conflict if the request expects rows and writes the
+    /// present: the writer has already made the same check on the state that it read.
+    fn of(&self, error: GraphError, is_plain: bool) -> GraphError {
+        let is_checked = is_plain && !self.rows.is_empty();
         match error.kind {
             ErrorKind::InvalidArgument | ErrorKind::NotFound if is_checked => GraphError {
                 kind: ErrorKind::Conflict,

@@ -8,7 +8,7 @@ use varve_encoding::tables::{
     CHANGE, COUNTER, EDGE, EVENT, EVENT_INDEX, INDEX, META, PENDING, SCHEMA, TABLES, TX, VERTEX,
 };
 use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
-use varve_graph::verify::{VerifyReport, verify};
+use varve_graph::verify::{VerifyReport, repair, verify};
 use varve_graph::write::{EndCheck, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{Graph, GraphOptions};
 use varve_kv::{
@@ -588,4 +588,49 @@ fn damaged_records_of_the_small_tables_are_found() {
     record("tx 00000000 78: ", TX, &[0; 4], &[]);
     record("counter 00 78: ", COUNTER, &[0], b"short");
     record("change 00000000 78: ", CHANGE, &[0; 4], &[]);
+}
+
+#[test]
+fn missing_entries_are_added_and_surplus_ones_removed() {
+    let graph = graph();
+    let mut batch = Batch::new();
+    let entries = rows(&graph, INDEX);
+    for (partition, clustering, _) in entries.iter().step_by(2) {
+        batch.delete(INDEX, partition, clustering);
+    }
+    for (partition, clustering, _) in rows(&graph, EVENT_INDEX) {
+        batch.delete(EVENT_INDEX, &partition, &clustering);
+    }
+    // The entry of an element that never was.
+    let never = varve_graph::index::vertex_label_entry(PERSON, &VertexId::text("never"));
+    batch.put(EVENT_INDEX, &never.partition, &never.clustering, &[]);
+    let written = graph.space().write(&batch, Durability::Buffered);
+    written.expect("written");
+    let repaired = repair(&graph, 2, &mut |_| true).expect("repaired");
+    assert!(!repaired.found.is_sound() && repaired.completed > 0);
+    assert_eq!(repaired.removed, 1);
+    let report = verified(&graph);
+    assert!(report.is_sound(), "{:?}", report.problems);
+    assert_eq!(report.surplus_entries, 0);
+    let mut expected = entries;
+    let mut found = rows(&graph, INDEX);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    let again = repair(&graph, 1, &mut |_| true).expect("repaired");
+    assert_eq!((again.completed, again.removed), (0, 0));
+}
+
+#[test]
+fn a_repair_that_is_ended_changes_nothing() {
+    let graph = graph();
+    let mut batch = Batch::new();
+    for (partition, clustering, _) in rows(&graph, INDEX) {
+        batch.delete(INDEX, &partition, &clustering);
+    }
+    let written = graph.space().write(&batch, Durability::Buffered);
+    written.expect("written");
+    let ended = repair(&graph, 1, &mut |_| false).expect("read");
+    assert_eq!((ended.completed, ended.removed), (0, 0));
+    assert!(rows(&graph, INDEX).is_empty());
 }

@@ -344,6 +344,12 @@ pub trait Space: Reader {
     /// Figures for metrics.
     fn statistics(&self) -> Vec<Statistic>;
 
+    /// A number that grows when later batches put rows where a reader does not look that followed
+    /// the space before ([`Engine::follow`]). Cheap.
+    fn layout(&self) -> u64 {
+        0
+    }
+
     /// The lease on the space, as this process knows it. Cheap: does no I/O.
     fn lease(&self) -> Lease<'_> {
         Lease::LOCAL
@@ -406,6 +412,26 @@ pub trait Engine: Send + Sync {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError>;
+
+    /// Opens a space only to read it, beside the process that has it open. A read returns what is
+    /// stored at that moment, parts of unfinished batches included, so the caller must know which
+    /// batches are complete. Writes fail with [`KvError::Led`], and the lease on such a space is
+    /// always [`Leadership::Lost`]. Cheap for a space that is followed already.
+    ///
+    /// # Errors
+    /// [`KvError::Unavailable`] when the engine is not shared; another error when the space cannot
+    /// be read, or is gone.
+    fn follow(
+        &self,
+        space: &SpaceId,
+        tables: &'static [TableSpec],
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let _ = tables;
+        Err(KvError::Unavailable {
+            space: space.name.clone(),
+            detail: "the engine is not shared".to_owned(),
+        })
+    }
 
     /// Removes the space `name` and all its rows. Does nothing if the space is missing. A shared
     /// engine also does nothing if `incarnation` is given and differs from that of the space; other

@@ -120,6 +120,7 @@ layer! {
         fn compact(&self) -> Result<(), KvError>;
         fn verify_checksums(&self) -> Result<(), KvError>;
         fn statistics(&self) -> Vec<Statistic>;
+        fn layout(&self) -> u64;
         fn lease(&self) -> Lease<'_>;
     }
     and {
@@ -147,6 +148,11 @@ layer! {
             name: &str,
             tables: &'static [TableSpec],
             create: bool
+        ) -> Result<Arc<dyn Space>, KvError>;
+        fn follow(
+            &self,
+            space: &SpaceId,
+            tables: &'static [TableSpec]
         ) -> Result<Arc<dyn Space>, KvError>;
         fn drop_space(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError>;
     }

@@ -11,6 +11,7 @@
 //! Every sentence of this contract is checked by a case of the suite in `varve-testkit`, which runs
 //! on each engine.
 
+pub mod attempt;
 pub mod batch;
 pub mod deadline;
 pub mod error;

@@ -242,6 +242,9 @@ pub struct IndexLabel {
     pub index_type: IndexType,
     /// The indexed properties, in order.
     pub fields: Vec<PropertyKeyId>,
+    /// Of a UNIQUE index: no two elements of all UNIQUE indexes of the group have the same values.
+    /// The group is an id that no index label has; `None` = the index is alone.
+    pub group: Option<IndexLabelId>,
     /// Over how many partitions the entries of one value are spread; 1 on a single machine.
     pub buckets: u8,
     /// Life cycle.

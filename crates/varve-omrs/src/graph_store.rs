@@ -18,6 +18,7 @@ mod history;
 mod indexes;
 mod made;
 mod plan;
+mod presented;
 mod properties;
 mod read;
 mod reader;
@@ -35,6 +36,7 @@ pub use row::{Row, Step, Visit};
 pub use transaction::GraphTransaction;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, RwLock};
 use varve_graph::index::{Deriver, DeriverSource};
@@ -45,6 +47,7 @@ use varve_model::{Instant, TemporalScope};
 
 use self::changing::TypeChange;
 use self::entries::InstanceDeriver;
+use self::presented::PresentingDeriver;
 use self::read::vertex_of;
 use self::rules::Rules;
 use self::state::{Keys, TypesInGraph};
@@ -53,7 +56,7 @@ use crate::error::{Message, OmrsError};
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
 use crate::store::{Choice, Cost, StoredEntity, StoredRelationship, Version};
-use crate::types::{Catalogue, TypeIndex};
+use crate::types::{Catalogue, TypeIndex, kept};
 
 /// The name of the note that holds the rules and the ids of the property keys.
 const RULES: &str = "open-metadata rules";
@@ -74,11 +77,23 @@ impl DeriverSource for InstanceDerivers {
         let Some(kept) = StoredRules::read(stored)? else {
             return Ok(None);
         };
-        Ok(Some(Arc::new(InstanceDeriver {
+        let entries = InstanceDeriver {
             rules: Arc::new(kept.rules),
             keys: kept.keys,
             texts: None,
-        })))
+        };
+        let note = |name: &str| Ok(varve_graph::notes::read(stored, &format!("{NOTES}{name}"))?);
+        Ok(Some(match kept::read(&note) {
+            Ok(known) => Arc::new(PresentingDeriver {
+                entries,
+                types: Arc::new(known.types),
+                is_complete: Arc::new(AtomicBool::new(
+                    kept.pending.0.is_empty() && kept.pending.1.is_empty(),
+                )),
+            }),
+            // A graph with damaged types can still be read as it is stored.
+            Err(_) => Arc::new(entries),
+        }))
     }
 }
 

@@ -8,6 +8,7 @@ mod catalogue;
 mod change;
 mod check;
 mod find;
+pub(crate) mod kept;
 mod patch;
 mod prose;
 mod resolved;

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use indexmap::{IndexMap, IndexSet};
 use num_bigint::BigInt;
+use varve_model::id::VERTEX_ID_BYTES_MAX;
 use varve_model::value::Duration;
 use varve_model::{Decimal, VertexId};
 
@@ -198,11 +199,15 @@ impl Value {
         }
     }
 
-    /// The vertex id that this value is: of a vertex, a number, a UUID or a text.
+    /// The vertex id that this value is: of a vertex, a number, a UUID or a text of 1 to
+    /// [`VERTEX_ID_BYTES_MAX`] bytes.
     #[must_use]
     pub fn as_vertex_id(&self) -> Option<VertexId> {
         match self {
-            Self::Text(text) if !text.is_empty() => Some(VertexId::Text(text.clone())),
+            Self::Text(text) => {
+                let is_id = (1..=VERTEX_ID_BYTES_MAX).contains(&text.len());
+                is_id.then(|| VertexId::Text(text.clone()))
+            }
             Self::Uuid(uuid) => Some(VertexId::Uuid(*uuid)),
             Self::Vertex(vertex) => Some(vertex.id().clone()),
             _ => self.as_long().map(VertexId::Number),
@@ -401,5 +406,17 @@ impl std::fmt::Display for Token {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::text(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_no_ids_are_no_vertex_ids() {
+        let id = |length| Value::text(&"x".repeat(length)).as_vertex_id().is_some();
+        assert!(id(1) && id(VERTEX_ID_BYTES_MAX));
+        assert!(!id(0) && !id(VERTEX_ID_BYTES_MAX + 1));
     }
 }

@@ -1,17 +1,19 @@
 //! `/admin`: backups and verification of a running server, as jobs that go on after the request.
 //!
-//! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify {"graph":"hugegraph"}` answer 202
-//! with a job's number; `GET /admin/jobs/{id}` has its status. Jobs are remembered in memory only.
-//! With authentication, only administrators may use these routes; they are served at a loopback
-//! address or at a listener of their own (`admin_listen`).
+//! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify
+//! {"graph":"hugegraph","repair":false}` answer 202 with a job's number; `GET /admin/jobs/{id}` has
+//! its status. Jobs are remembered in memory only. With authentication, only administrators may use
+//! these routes; they are served at a loopback address or at a listener of their own
+//! (`admin_listen`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use serde::Deserialize;
 use varve_graph::backup::write_backup;
-use varve_graph::verify::verify;
+use varve_graph::verify::{RepairReport, repair, verify};
 use varve_graph::{ErrorKind, GraphError};
 
 use crate::JsonWriter;
@@ -63,6 +65,8 @@ enum JobStatus {
 #[derive(Debug)]
 struct Job {
     kind: &'static str,
+    /// Rows that were read so far, if it counts them.
+    rows: Arc<AtomicU64>,
     status: JobStatus,
 }
 
@@ -72,7 +76,7 @@ struct Jobs(Mutex<BTreeMap<u64, Job>>);
 
 impl Jobs {
     /// Adds a job; one of a kind runs at a time.
-    fn begin(&self, kind: &'static str) -> Result<u64, ApiError> {
+    fn begin(&self, kind: &'static str) -> Result<(u64, Arc<AtomicU64>), ApiError> {
         let mut jobs = self.0.lock();
         if jobs
             .values()
@@ -88,14 +92,16 @@ impl Jobs {
         if let (true, Some((&oldest, _))) = (jobs.len() >= JOBS_MAX, ended) {
             jobs.remove(&oldest);
         }
+        let rows = Arc::<AtomicU64>::default();
         jobs.insert(
             id,
             Job {
                 kind,
+                rows: Arc::clone(&rows),
                 status: JobStatus::Running,
             },
         );
-        Ok(id)
+        Ok((id, rows))
     }
 
     fn end(&self, id: u64, status: JobStatus) {
@@ -115,6 +121,9 @@ struct BackupRequest {
 #[serde(deny_unknown_fields)]
 struct VerifyRequest {
     graph: String,
+    /// Whether to repair index entries.
+    #[serde(default)]
+    repair: bool,
 }
 
 fn backup(context: &RequestContext) -> HandlerResult {
@@ -136,11 +145,12 @@ fn backup(context: &RequestContext) -> HandlerResult {
         ));
     }
     let target = root.join(&name);
-    start(context, "backup", move |state| {
+    start(context, "backup", move |state, _| {
         let manifest = write_backup(state.graphs(), &target)?;
         let mut json = JsonWriter::with_capacity(256);
-        let unopened = state.graphs().unopened().into_iter();
-        let left_out: Vec<String> = unopened.map(|(name, _)| name).collect();
+        // Graphs that cannot be opened, or that other servers lead.
+        let mut left_out = state.graphs().names();
+        left_out.retain(|name| !manifest.graphs.contains(name));
         json.begin_object().key("name").string(&name);
         json.key("graphs").value(&manifest.graphs);
         json.key("left_out").value(&left_out);
@@ -152,10 +162,24 @@ fn backup(context: &RequestContext) -> HandlerResult {
 }
 
 fn verification(context: &RequestContext) -> HandlerResult {
-    let VerifyRequest { graph } = context.json_object()?;
+    let VerifyRequest {
+        graph,
+        repair: repairs,
+    } = context.json_object()?;
     let graph = context.state().graphs().get(&graph)?;
-    start(context, "verification", move |state| {
-        let report = verify(&graph, VERIFY_THREADS, &mut |_| !state.is_stopping())?;
+    start(context, "verification", move |state, rows| {
+        let mut proceed = |read: u64| {
+            rows.store(read, Ordering::Relaxed);
+            !state.is_stopping()
+        };
+        let repaired = match repairs {
+            true => repair(&graph, VERIFY_THREADS, &mut proceed)?,
+            false => RepairReport {
+                found: verify(&graph, VERIFY_THREADS, &mut proceed)?,
+                ..RepairReport::default()
+            },
+        };
+        let report = repaired.found;
         let mut json = JsonWriter::with_capacity(512);
         json.begin_object();
         for (name, count) in [
@@ -165,7 +189,10 @@ fn verification(context: &RequestContext) -> HandlerResult {
             ("index_entries", report.index_entries),
             ("event_index_entries", report.event_index_entries),
             ("dangling_edges", report.dangling_edges),
+            ("surplus_entries", report.surplus_entries),
             ("problem_count", report.problem_count),
+            ("completed", repaired.completed),
+            ("removed", repaired.removed),
         ] {
             json.key(name).unsigned(count);
         }
@@ -182,16 +209,16 @@ fn verification(context: &RequestContext) -> HandlerResult {
 fn start(
     context: &RequestContext,
     kind: &'static str,
-    work: impl FnOnce(&AppState) -> Result<Vec<u8>, GraphError> + Send + 'static,
+    work: impl FnOnce(&AppState, &AtomicU64) -> Result<Vec<u8>, GraphError> + Send + 'static,
 ) -> HandlerResult {
     let state: Arc<AppState> = context.shared_state();
-    let id = state.feature::<Jobs>().begin(kind)?;
+    let (id, rows) = state.feature::<Jobs>().begin(kind)?;
     let shared = Arc::clone(&state);
     let spawned = std::thread::Builder::new()
         .name(format!("varve-{kind}"))
         .spawn(move || {
             tracing::info!(job = id, kind, "started");
-            let status = match work(&shared) {
+            let status = match work(&shared, &rows) {
                 Ok(result) => {
                     let result = String::from_utf8_lossy(&result).into_owned();
                     tracing::info!(job = id, kind, result, "done");
@@ -233,7 +260,10 @@ fn job(context: &RequestContext) -> HandlerResult {
         .string(job.kind)
         .key("status");
     match &job.status {
-        JobStatus::Running => json.string("running"),
+        JobStatus::Running => {
+            let rows = job.rows.load(Ordering::Relaxed);
+            json.string("running").key("rows").unsigned(rows)
+        }
         JobStatus::Done(result) => json.string("done").key("result").raw(result.as_bytes()),
         JobStatus::Failed(reason) => json
             .string("failed")

@@ -1,7 +1,7 @@
 //! Bolt, the protocol of Neo4j's drivers, over TCP or TLS.
 //!
 //! The door is a transport on the session layer: it knows messages, states and records, and no type
-//! of HTTP. It has no language yet: `statement` knows a few fixed queries by their texts. `inbox`
+//! of HTTP. It runs Cypher ([`crate::cypher`]); `records` makes messages of rows. `inbox`
 //! and `outbox` have the bytes of a connection, `desk` answers its requests, `rows` passes records
 //! from the thread that reads the graph to the client that asks for them.
 
@@ -12,8 +12,8 @@ mod inbox;
 mod login;
 mod outbox;
 mod query;
+mod records;
 mod rows;
-mod statement;
 mod transaction;
 mod values;
 

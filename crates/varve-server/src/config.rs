@@ -2,7 +2,10 @@
 //!
 //! A plain struct. Files, environment and flags are layered over it by the binary.
 
+mod reading;
 mod session;
+
+pub use self::reading::ReadConsistency;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -45,6 +48,14 @@ section! {
         /// The header to which these proxies append the client's address: `x-forwarded-for` or
         /// `forwarded` (RFC 7239). The other header is ignored.
         forwarded_header: ForwardedHeader = ForwardedHeader::XForwardedFor,
+        /// Where several servers share a store, the server that answers the reads of a client which
+        /// does not say it: `leader` (the server that leads the graph, so reads see every write
+        /// before them), or `bounded` (any server, as of a moment that is past for no longer than
+        /// `staleness_ms`). A client says it with the header `Varve-Consistency`.
+        read_consistency: ReadConsistency = ReadConsistency::Leader,
+        /// How old a `bounded` read may be. With 0, each such read asks the leader for its position
+        /// and sees every write before it.
+        staleness_ms: u64 = 1000,
         /// Serving threads, each with its own listener and runtime; 0 means one for each core.
         threads: usize = 0,
         /// Connections that may wait to be accepted, per thread. The kernel limits it to
@@ -474,6 +485,11 @@ impl ServerConfig {
     /// `request_timeout_ms` as a duration.
     pub fn request_timeout(&self) -> Duration {
         Duration::from_millis(self.request_timeout_ms)
+    }
+
+    /// `staleness_ms` as a duration.
+    pub fn staleness(&self) -> Duration {
+        Duration::from_millis(self.staleness_ms)
     }
 
     /// `graph_change_timeout_ms` as a duration.

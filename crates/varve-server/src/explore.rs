@@ -54,6 +54,7 @@ type Answered = fn(&RequestContext) -> HandlerResult;
 const fn get(pattern: &'static str, handler: Answered, parameters: &'static [Parameter]) -> Route {
     Route::get(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
+        .followed()
         .needs(rights::READ_ELEMENTS)
         .of("explore", "ExploreAPI")
         .with(parameters)
@@ -64,6 +65,7 @@ const fn get(pattern: &'static str, handler: Answered, parameters: &'static [Par
 const fn post(pattern: &'static str, handler: Answered, parameters: &'static [Parameter]) -> Route {
     Route::post(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
+        .followed()
         .needs(rights::READ_ELEMENTS)
         .of("explore", "ExploreAPI")
         .with(parameters)

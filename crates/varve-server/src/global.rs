@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
 use crate::errors::ApiError;
 use crate::json::JsonWriter;
+use crate::negotiate;
 use crate::request::RequestContext;
 use crate::respond::{ContentType, HandlerResult, Response};
 use crate::rights::Needs;
@@ -156,8 +157,50 @@ fn root(context: &RequestContext) -> HandlerResult {
     for category in categories {
         json.string(category);
     }
-    json.end_array().end_object();
-    Ok(Response::ok(json.finish()).content_type(ContentType::JsonBare))
+    json.end_array();
+    if asks_for_json(context.headers()) {
+        put_discovery(context, host.unwrap_or("localhost"), &mut json);
+    }
+    json.end_object();
+    Ok(Response::ok(json.finish())
+        .content_type(ContentType::JsonBare)
+        .header(header::VARY, HeaderValue::from_static("Accept")))
+}
+
+/// Whether a client names JSON as what it accepts, as Neo4j's drivers do.
+fn asks_for_json(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT);
+    let accept = accept.and_then(|value| value.to_str().ok());
+    let mut media = negotiate::accepted(accept.unwrap_or_default());
+    media.any(|media| media.split(';').next() == Some("application/json"))
+}
+
+/// What Neo4j's clients look for at `/`: the version, and the addresses of the Query API and Bolt.
+fn put_discovery(context: &RequestContext, host: &str, json: &mut JsonWriter) {
+    let config = context.state().config();
+    let is_secure = context.state().tls().is_some();
+    let (http, plus) = if is_secure {
+        ("https", "+s")
+    } else {
+        ("http", "")
+    };
+    json.key("neo4j_version").string(version::NEO4J);
+    json.key("neo4j_edition").string("community");
+    json.key("query")
+        .string_parts(&[http, "://", host, "/db/{databaseName}/query/v2"]);
+    let port = config.bolt.listen.rsplit_once(':').map(|(_, port)| port);
+    // Port 0 is any free one.
+    let Some(port) = port.filter(|port| *port != "0") else {
+        return;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    json.key("bolt_direct")
+        .string_parts(&["bolt", plus, "://", name, ":", port]);
+    json.key("bolt_routing")
+        .string_parts(&["neo4j", plus, "://", name, ":", port]);
 }
 
 /// The resources that are listed to clients of HugeGraph.

@@ -40,6 +40,7 @@ pub(crate) use job::GremlinJobs;
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("gremlin", brief::GET)
         .queries(Scope::Graph)
+        .followed()
         .needs(Needs::Scripts)
         .of("gremlin", "GremlinAPI")
         .graph_of_body(graph_of)
@@ -54,6 +55,7 @@ pub(crate) static ROUTES: &[Route] = &[
         ]),
     Route::post("gremlin", brief::POST)
         .queries(Scope::Graph)
+        .followed()
         .needs(Needs::Scripts)
         .of("gremlin", "GremlinAPI")
         .graph_of_body(graph_of)
@@ -99,7 +101,7 @@ fn graph_of(context: &RequestContext) -> Option<String> {
 }
 
 /// A random UUID of version 4.
-fn request_id() -> u128 {
+pub(crate) fn request_id() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = |salt: u64| u128::from(RandomState::new().hash_one(salt));
     let random = (half(0) << 64) | half(1);

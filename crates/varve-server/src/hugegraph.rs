@@ -11,7 +11,7 @@ mod variables;
 
 pub(crate) use algorithms::Algorithms;
 pub(crate) use graph::store_batch;
-pub(crate) use schema::scripts as schema_of_scripts;
+pub(crate) use schema::{Sight as SchemaSight, scripts as schema_of_scripts};
 pub(crate) use tasks::{Sight, submit as submit_job};
 pub(crate) use traversers::{Way, conditions as edge_conditions};
 

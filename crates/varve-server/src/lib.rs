@@ -23,7 +23,8 @@
 //!
 //! ```
 //! use varve_server::{
-//!     ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route, Scope,
+//!     ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route,
+//!     Scope,
 //! };
 //!
 //! static ROUTES: &[Route] = &[
@@ -92,6 +93,7 @@ mod answers;
 mod body;
 mod bolt;
 pub mod config;
+mod cypher;
 pub mod datum;
 pub mod errors;
 mod explore;
@@ -129,7 +131,7 @@ pub mod version;
 mod wire;
 
 pub use bolt::BoltConfig;
-pub use config::{AuthConfig, GremlinConfig, ServerConfig};
+pub use config::{AuthConfig, GremlinConfig, ReadConsistency, ServerConfig};
 pub use errors::ApiError;
 pub use explore::{ChangesConfig, ExploreConfig};
 pub use forwarded::ForwardedHeader;

@@ -30,6 +30,8 @@ pub struct Metrics {
     shards: Box<[Shard]>,
     /// Requests forwarded to the servers that lead their graphs.
     pub forwarded: AtomicU64,
+    /// Reads answered here as of a position of their graphs' leaders.
+    pub followed: AtomicU64,
     /// Connections accepted.
     pub connections_accepted: AtomicU64,
     /// Connections refused because too many were open.
@@ -118,6 +120,7 @@ impl Metrics {
         Self {
             shards: (0..threads).map(|_| shard()).collect(),
             forwarded: AtomicU64::new(0),
+            followed: AtomicU64::new(0),
             connections_accepted: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
             tls_handshakes_failed: AtomicU64::new(0),

@@ -29,6 +29,7 @@ pub(crate) fn check_types(
         && !route.any_accept
         && !accepts(accept.as_bytes(), route.text)
         && !(route.gremlin && accepts_gremlin(accept))
+        && !(route.neo4j && accepts_neo4j(accept))
     {
         return Err(ApiError::not_acceptable());
     }
@@ -51,6 +52,7 @@ pub(crate) fn check_types(
         Err(ApiError::bad_request(message))
     } else if is("application/json")
         || (route.gremlin && content_type.to_str().is_ok_and(is_of_gremlin))
+        || (route.neo4j && crate::cypher::is_typed(media))
         || (route.consumes == Consumes::JsonOrText && is("text/plain"))
     {
         Ok(())
@@ -78,6 +80,11 @@ fn media_type(content_type: &HeaderValue) -> &str {
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).map_or("", media_type);
     content_type.eq_ignore_ascii_case("application/json")
+}
+
+fn accepts_neo4j(accept: &HeaderValue) -> bool {
+    let mut types = accepted(accept.to_str().unwrap_or(""));
+    types.any(crate::cypher::is_typed)
 }
 
 fn accepts_gremlin(accept: &HeaderValue) -> bool {

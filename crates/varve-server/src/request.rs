@@ -220,13 +220,13 @@ impl RequestContext {
 
     /// The graph that the path names; 404 if there is none.
     pub fn graph(&self) -> Result<Arc<Graph>, ApiError> {
-        Ok(self.state().graphs().get(self.graph_name())?)
+        Ok(Arc::clone(&self.served()?.graph))
     }
 
     /// The graph that the path names and its current schema; 404 if there is none. Cheaper than
     /// [`RequestContext::graph`].
     pub(crate) fn served(&self) -> Result<Arc<ServedGraph>, ApiError> {
-        Ok(self.worker.served(self.graph_name())?)
+        Ok(self.session.served(self.graph_name())?)
     }
 
     /// Whether the path began with `/graphspaces/DEFAULT/`.

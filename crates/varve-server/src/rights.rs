@@ -67,6 +67,9 @@ pub(crate) const LOAD_SAMPLE: Needs = Needs::Graph(&[
     (Write, T::Var),
 ]);
 
+/// A statement reads; whether it writes is decided, and checked, once it is read.
+pub(crate) const RUN_CYPHER: Needs = Needs::Elements(varve_session::principal::rights::QUERY_READS);
+
 pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);
 pub(crate) const DELETE_VARIABLES: Needs = Needs::Graph(&[(Delete, T::Var)]);

@@ -71,10 +71,14 @@ pub struct Route {
     /// Whether it concerns users. Where several servers share a store, its requests are forwarded
     /// to the server that leads the users' directory.
     pub(crate) of_users: bool,
+    /// Whether it is for graphs that cannot be opened, too.
+    pub(crate) of_unopened: bool,
     /// Reads from the request the graph that it is for, if the path does not name it.
     pub(crate) graph_of_body: Option<fn(&RequestContext) -> Option<String>>,
     /// Whether a request is answered by a stream that ends only with its connection.
     pub(crate) is_stream: Option<fn(&RequestContext) -> bool>,
+    /// Whether a server that follows the graph may answer it, as of a position of the leader.
+    pub(crate) is_followed: bool,
     /// Whether it is answered before the graphs are open.
     pub without_graphs: bool,
     /// The group in `/apis`, e.g. `graph`.
@@ -90,6 +94,8 @@ pub struct Route {
     /// Whether it also accepts and answers with the media types of TinkerPop's server, and accepts
     /// a body without a type.
     pub(crate) gremlin: bool,
+    /// Whether it also accepts and answers with the media types of Neo4j's Query API.
+    pub(crate) neo4j: bool,
     /// Whether query parameters that are not in `parameters` are ignored, and not answered 400.
     pub any_query: bool,
     /// Whether the body limit is the one for batches.
@@ -172,8 +178,10 @@ impl Route {
             needs: Needs::Administrator,
             keeps_content: false,
             of_users: false,
+            of_unopened: false,
             graph_of_body: None,
             is_stream: None,
+            is_followed: false,
             without_graphs: false,
             category: "resources",
             api: "ResourceAPI",
@@ -181,6 +189,7 @@ impl Route {
             class: Class::Write,
             consumes: Consumes::Json,
             gremlin: false,
+            neo4j: false,
             any_query: false,
             batch: false,
             lengthy: false,
@@ -242,10 +251,24 @@ impl Route {
         self
     }
 
+    /// Lets servers that follow the graph answer it. Its handlers reach the graph through the
+    /// session only, and change nothing that a failed request would leave behind.
+    #[must_use]
+    pub(crate) const fn followed(mut self) -> Self {
+        self.is_followed = true;
+        self
+    }
+
     /// Marks the route as concerning users.
     #[must_use]
     pub(crate) const fn of_users(mut self) -> Self {
         self.of_users = true;
+        self
+    }
+
+    /// The route is for graphs that cannot be opened, too.
+    pub(crate) const fn of_unopened(mut self) -> Self {
+        self.of_unopened = true;
         self
     }
 
@@ -292,6 +315,13 @@ impl Route {
     #[must_use]
     pub(crate) const fn gremlin(mut self) -> Self {
         self.gremlin = true;
+        self
+    }
+
+    /// Also accepts and answers with the media types of Neo4j's Query API.
+    #[must_use]
+    pub(crate) const fn neo4j(mut self) -> Self {
+        self.neo4j = true;
         self
     }
 

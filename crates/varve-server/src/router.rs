@@ -258,7 +258,6 @@ fn graph_space(segments: &Segments, path: &str) -> Result<(PathForm, usize), Api
 fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
     let text = |index: usize| segments.get(index).map(|segment| segment.text(path));
     match (text(0)?, text(2), text(3)) {
-        ("graphs", Some("cypher"), _) => Some("Cypher"),
         ("graphs", Some("jobs"), Some("cypher")) => Some("Cypher jobs"),
         ("graphs", Some("jobs"), Some("computer")) => Some("computer jobs"),
         _ => None,
@@ -377,9 +376,8 @@ mod tests {
     #[test]
     fn parts_that_are_not_there_yet_are_named() {
         for (path, part) in [
-            ("/graphs/g/cypher", "Cypher"),
-            ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
             ("/graphs/g/jobs/cypher", "Cypher jobs"),
+            ("/graphspaces/DEFAULT/graphs/g/jobs/cypher/", "Cypher jobs"),
             ("/graphs/g/jobs/computer/lpa", "computer jobs"),
         ] {
             let message =

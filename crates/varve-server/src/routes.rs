@@ -10,8 +10,10 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
         crate::explore::ROUTES,
         crate::queries::ROUTES,
         crate::gremlin::ROUTES,
+        crate::cypher::ROUTES,
         crate::sharing::ROUTES,
         crate::sharing::USERS_ROUTES,
+        crate::sharing::FOLLOWING_ROUTES,
         crate::ui::ROUTES,
     ];
     tables.extend(crate::hugegraph::tables());
@@ -28,7 +30,7 @@ mod tests {
     fn what_a_route_declares_fits_its_path() {
         for route in tables().into_iter().flatten() {
             let scope = match route.pattern.split('/').collect::<Vec<_>>()[..] {
-                ["graphs", "{graph}", ..] | ["gremlin"] => Scope::Graph,
+                ["graphs" | "db", "{graph}", ..] | ["gremlin"] => Scope::Graph,
                 ["servers", ..] => Scope::Metadata,
                 ["admin", ..] => Scope::Administration,
                 _ => Scope::Server,

@@ -32,10 +32,11 @@ pub(crate) use self::connection::ConnectionState;
 use self::connection::{Handle, TimeLimits};
 use crate::answers::Pace;
 use crate::config::ServerConfig;
+use crate::cypher;
 use crate::health::Trouble;
 use crate::identity;
 use crate::setup::SetupError;
-use crate::sharing::keep_up_for_ever;
+use crate::sharing::{ask_for_ever, keep_up_for_ever};
 use crate::state::{ADMIN_THREADS, AppState, Door, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
@@ -512,7 +513,8 @@ impl Worker {
 }
 
 /// Runs the server's background tasks, on one thread only: puts renewed certificates in use, stores
-/// uses of tokens, settles changes of users, and keeps the users of the cluster current.
+/// uses of tokens, settles changes of users, keeps the users of the cluster current, and asks other
+/// servers for the positions of their graphs.
 async fn tend(worker: Arc<WorkerHandle>) {
     if worker.door != Door::Main || worker.index != 0 {
         return;
@@ -529,7 +531,14 @@ async fn tend(worker: Arc<WorkerHandle>) {
         }
     };
     let users = keep_up_for_ever(&worker);
-    tokio::join!(certificate, tokens, users);
+    let transactions = cypher::end_late(&worker.state);
+    tokio::join!(
+        certificate,
+        tokens,
+        users,
+        ask_for_ever(&worker),
+        transactions
+    );
 }
 
 /// Errors that concern one connection only, after which the next can be accepted at once.

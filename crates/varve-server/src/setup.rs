@@ -33,11 +33,11 @@ use crate::omrs::Metadata;
 use crate::queries::SlowRequests;
 use crate::route::Route;
 use crate::router::Router;
-use crate::sharing::{self, SharedUsers};
+use crate::sharing::{self, Following, SharedUsers};
 use crate::state::{AppState, Features, serving_threads};
 use crate::tls::Tls;
 use crate::wire::predicate::condition_of_right;
-use crate::{admin, explore, routes};
+use crate::{admin, cypher, explore, routes};
 use varve_session::audit::{Audit, AuditLevel};
 
 impl AppState {
@@ -117,6 +117,9 @@ impl AppState {
         if let Some(metadata) = metadata {
             features.add(metadata);
         }
+        if graphs.is_shared() {
+            features.add(Following::default());
+        }
         if let Some(users) = shared_users {
             features.add(users);
         }
@@ -174,6 +177,7 @@ impl AppState {
 fn features(config: &ServerConfig) -> Features {
     let mut features = Features::default();
     admin::add_to(&mut features);
+    cypher::add_to(&mut features);
     explore::add_to(&mut features, config);
     features
 }

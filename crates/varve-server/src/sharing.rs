@@ -1,15 +1,18 @@
-//! Several servers on one engine: each graph has one leader, and every server serves every graph by
-//! forwarding requests.
+//! Several servers on one engine: each graph has one leader, and every server serves every graph:
+//! it forwards requests to the leader, or reads the graph as of a position of its leader.
 //!
 //! `work` carries out a request for a graph of a shared engine. It runs here if this server leads
 //! the graph, goes to the leader if another server does, and waits while no server leads. A request
 //! is tried again with the next leader if it failed before the leader can have seen it, or only
 //! reads. A write whose leader was lost meanwhile, or did not answer in time, is answered as one of
-//! unknown outcome. `peers` has the connections to other servers, `status` is `/cluster`, and
-//! `users` copies the users of a cluster to all its servers.
+//! unknown outcome. `following` answers reads of graphs that other servers lead, `peers` has the
+//! connections to other servers, `status` is `/cluster`, and `users` copies the users of a cluster
+//! to all its servers.
 
+mod following;
 mod headers;
 mod peers;
+mod proof;
 mod status;
 mod users;
 
@@ -23,6 +26,9 @@ use varve_graph::{ErrorKind, Graph, Registry};
 use varve_kv::Leader;
 use varve_session::place::still_leads;
 
+pub(crate) use self::following::{
+    Following, ROUTES as FOLLOWING_ROUTES, ask_for_ever, of_message, standing,
+};
 pub(crate) use self::headers::FORWARDED;
 use self::peers::Failed;
 pub(crate) use self::peers::Peers;
@@ -83,6 +89,10 @@ pub(crate) async fn work(
 ) -> HandlerResult {
     let deadline = Instant::now() + state.time_limit(route);
     let was_handed_on = context.headers.contains_key(FORWARDED);
+    let mut followed = following::Tries {
+        version: following::wanted(state, route, &context.headers)?,
+        may_follow: !was_handed_on,
+    };
     let mut search = state.database().place(&graph, deadline);
     let mut place = search.first().await;
     loop {
@@ -90,10 +100,18 @@ pub(crate) async fn work(
             // This server leads the users, but has not loaded them yet.
             Ok(GraphLocation::Here(_))
                 if graph == SYSTEM_GRAPH && !state.auth().is_some_and(|auth| auth.leads()) => {}
+            Ok(at) if let Some(version) = followed.next_at(&at) => {
+                let read = following::Read::new((&graph, version), &at, deadline);
+                if let Some(result) = following::answer(state, route, &context, &read).await {
+                    return result;
+                }
+                place = Ok(state.graphs().place(&graph));
+                continue;
+            }
             Ok(GraphLocation::Here(led)) => {
                 let result = service::run(state, route, Box::new(context.again(deadline))).await;
                 if let Some(result) = settled(route, &led, result) {
-                    return result;
+                    return following::of_leader(&led, result);
                 }
             }
             Ok(GraphLocation::Unknown) => {
@@ -130,6 +148,9 @@ pub(crate) async fn work(
             }
             Ok(GraphLocation::Suspended | GraphLocation::Nobody) => {}
             Err(error) if error.kind == ErrorKind::Busy && search.has_time() => {}
+            Err(_) if route.of_unopened && state.graphs().why_unopened(&graph).is_some() => {
+                return service::run(state, route, Box::new(context.again(deadline))).await;
+            }
             Err(error) => return Err(error.into()),
         }
         place = search.again().await;

@@ -17,3 +17,6 @@ pub fn set_commit(commit: &'static str) {
 pub fn commit() -> &'static str {
     COMMIT.get().copied().unwrap_or("unknown")
 }
+
+/// The version of Neo4j whose clients are served.
+pub(crate) const NEO4J: &str = "5.26.0";

@@ -25,6 +25,8 @@ pub struct Session {
     pub deadline: Instant,
     /// The time that the work was given.
     pub time_max: Duration,
+    /// The graph that this server follows, if the work reads it here.
+    followed: Option<Arc<ServedGraph>>,
     /// Whether its work has begun; `None` for work that runs in place and ends there.
     pub(crate) turn: Option<Arc<Turn>>,
     /// Cancelled when nobody waits for the answer any more; `None` for writes and for work that
@@ -47,6 +49,7 @@ impl Session {
             identity,
             deadline,
             time_max,
+            followed: None,
             turn: None,
             cancel: None,
             running: None,
@@ -70,12 +73,34 @@ impl Session {
         &self.identity
     }
 
+    /// The same client, which reads this followed graph here.
+    #[must_use]
+    pub fn on_followed(self, followed: Arc<ServedGraph>) -> Self {
+        Self {
+            followed: Some(followed),
+            ..self
+        }
+    }
+
+    /// Refuses what changes something while the work reads a followed graph: the work would have to
+    /// be repeated where that graph is led.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Elsewhere`] in that case.
+    pub fn check_may_change(&self) -> Result<(), GraphError> {
+        let followed = self.followed.as_ref();
+        followed.map_or(Ok(()), |followed| followed.graph.check_led())
+    }
+
     /// A graph and its schema.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is none.
     pub fn served(&self, graph: &str) -> Result<Arc<ServedGraph>, GraphError> {
-        self.handle.served(graph)
+        match &self.followed {
+            Some(followed) if followed.graph.name() == graph => Ok(Arc::clone(followed)),
+            _ => self.handle.served(graph),
+        }
     }
 
     /// The client's policy for the elements of a graph; `None` = everything is allowed.

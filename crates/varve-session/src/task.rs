@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use varve_graph::deadline;
+use varve_kv::attempt;
 use varve_view::{CancelToken, ErrorKind};
 
 use crate::budget::lanes::{Lane, Turn};
@@ -94,6 +95,34 @@ impl Task<'_> {
         let turn = Arc::clone(&self.turn);
         let database = self.database;
         let running = database.in_lane(lane, (&turn, self.time_max), work);
+        self.wait(pin!(running)).await
+    }
+
+    /// Runs a read on this thread, if its own reads of the engine do not block it
+    /// ([`varve_kv::attempt`]); else on the pool. `in_place` returns `None` if the work exceeds
+    /// what may run in place.
+    ///
+    /// # Errors
+    /// As [`Task::end`].
+    pub async fn tried<C, T>(
+        self,
+        subject: C,
+        in_place: impl Fn(&C) -> Option<T>,
+        work: impl FnOnce(&C) -> T + Send + 'static,
+    ) -> Result<T, Failure>
+    where
+        C: Send + 'static,
+        T: Send + 'static,
+    {
+        let (lane, deadline, time_max) = (Lane::of(self.class), self.deadline, self.time_max);
+        let (turn, database) = (Arc::clone(&self.turn), self.database);
+        let running = async move {
+            if let Some(Some(result)) = attempt::run(|| in_place(&subject)).await {
+                return Ok(result);
+            }
+            let work = move || deadline::until(deadline, || work(&subject));
+            database.in_lane(lane, (&turn, time_max), work).await
+        };
         self.wait(pin!(running)).await
     }
 

@@ -28,7 +28,7 @@ const RUNS_MAX: u32 = 8;
 /// The longest wait before a script runs again; earlier waits are shorter.
 const WAIT_MAX: Duration = Duration::from_millis(64);
 
-/// A query that is ready to run: its plan, and how it runs. Every language makes one.
+/// A query that is ready to run: its plan, and how it runs.
 #[derive(Debug)]
 pub struct Prepared<'p> {
     /// The plan.
@@ -42,6 +42,23 @@ pub struct Prepared<'p> {
     /// After how many changed elements it commits what it has changed so far; `None` to commit at
     /// the end.
     pub commit_every: Option<usize>,
+}
+
+/// How a query changes the graph.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Change {
+    /// The valid period of its changes.
+    pub period: WritePeriod,
+    /// As [`Prepared::commit_every`].
+    pub commit_every: Option<usize>,
+}
+
+/// What a query reads, and may change.
+pub enum State<'w> {
+    /// A committed state, which the query may only read.
+    View(&'w View),
+    /// The state of the present with the changes of the transaction.
+    Changes(&'w OptimisticTransaction),
 }
 
 /// The work of a script or a transaction on one graph.
@@ -101,22 +118,45 @@ impl Work {
         meter: &Meter,
         read: impl FnOnce(Query<'_>) -> Result<T, QueryError>,
     ) -> Result<T, QueryError> {
-        if query.plan.writes() {
-            self.begin(query)?;
-        }
         let (plan, options) = (query.plan, query.options.clone());
-        if !query.scope.is_now() {
-            // The changes do not affect the past.
-            let view = self.view_at(query.scope)?;
-            return read(Query::new(plan, &view, view.schema(), meter, options)?);
+        let change = query.plan.writes().then_some(Change {
+            period: query.period,
+            commit_every: query.commit_every,
+        });
+        self.on(query.scope, change, |state| match state {
+            State::View(view) => read(Query::new(plan, view, view.schema(), meter, options)?),
+            State::Changes(changes) => Query::writing(plan, changes, meter, options).and_then(read),
+        })
+    }
+
+    /// Runs a query of any language on the state at a point of both times. A query with a `change`
+    /// gets [`State::Changes`]. So does one of the present after the transaction's first change.
+    /// One of another valid time reads the committed state that the transaction reads.
+    ///
+    /// # Errors
+    /// When it changes the past, has another valid period than earlier changes, or fails; when it
+    /// reads another valid time, and there are uncommitted changes.
+    pub fn on<T, E: From<QueryError>>(
+        &mut self,
+        scope: TemporalScope,
+        change: Option<Change>,
+        query: impl FnOnce(State<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Some(change) = change {
+            self.begin(scope, change)?;
+        }
+        if !scope.is_now() {
+            let scope = self.pinned(scope)?;
+            let view = self.view_at(scope).map_err(QueryError::from)?.remembering();
+            return query(State::View(&view));
         }
         if let Some(changes) = &self.changes {
-            let ran = Query::writing(plan, changes, meter, options).and_then(read);
+            let ran = query(State::Changes(changes));
             self.has_committed |= changes.has_committed();
             return ran;
         }
-        let view = self.view()?;
-        read(Query::new(plan, &view, view.schema(), meter, options)?)
+        let view = self.view()?.remembering();
+        query(State::View(&view))
     }
 
     /// Continues with the client's current rights: a session outlives a request.
@@ -138,6 +178,30 @@ impl Work {
             ErrorKind::InvalidArgument,
             "The client's rights or the schema were changed meanwhile: the transaction is rolled back",
         ))
+    }
+
+    /// A point of both times, in the state that the transaction reads.
+    fn pinned(&mut self, scope: TemporalScope) -> Result<TemporalScope, QueryError> {
+        // Commits do not affect the past of transaction time.
+        if scope.transaction.is_some() || !self.may_write {
+            return Ok(scope);
+        }
+        if self.is_changed() {
+            return Err(QueryError::invalid(
+                "Uncommitted changes are not visible at another valid time: commit before a read \
+                 with as_of, or give it as_of_tx, too",
+            ));
+        }
+        if self.changes.is_some() && self.view.is_none() {
+            // What commits in between reads no single state.
+            return Ok(scope);
+        }
+        let view = self.view()?;
+        let last = view.last_commit().map_err(ViewError::from)?;
+        Ok(TemporalScope {
+            transaction: Some(last.min(view.version())),
+            ..scope
+        })
     }
 
     /// The client's view at a point of both times.
@@ -162,20 +226,20 @@ impl Work {
     }
 
     /// Begins the transaction, unless it has begun.
-    fn begin(&mut self, query: &Prepared<'_>) -> Result<(), QueryError> {
-        if !query.scope.is_now() {
+    fn begin(&mut self, scope: TemporalScope, change: Change) -> Result<(), QueryError> {
+        if !scope.is_now() {
             return Err(QueryError::invalid(
                 "The past can't be changed: as_of and as_of_tx are for reading",
             ));
         }
-        let period = query.period;
-        let every = query.commit_every.map(|elements| CommitEvery {
+        let period = change.period;
+        let every = change.commit_every.map(|elements| CommitEvery {
             elements,
             period,
             check: self.check.clone(),
         });
         let has_parts = every.is_some();
-        if self.changes.is_some() && self.period != period {
+        if self.is_changed() && self.period != period {
             return Err(QueryError::invalid(
                 "All that a transaction changes has one valid period: commit in between",
             ));
@@ -205,16 +269,19 @@ impl Work {
             .is_some_and(OptimisticTransaction::is_changed)
     }
 
-    /// Commits the changes; later traversals read the state after the commit.
+    /// Commits the changes; later traversals read the state after the commit. Returns the commit
+    /// version; `None` without changes.
     ///
     /// # Errors
     /// As [`OptimisticTransaction::commit`].
-    pub fn commit(&mut self) -> Result<(), GraphError> {
+    pub fn commit(&mut self) -> Result<Option<CommitVersion>, GraphError> {
         self.view = None;
-        if let Some(changes) = self.changes.take() {
-            self.has_committed |= changes.commit(self.period)?.is_some();
-        }
-        Ok(())
+        let Some(changes) = self.changes.take() else {
+            return Ok(None);
+        };
+        let version = changes.commit(self.period)?;
+        self.has_committed |= version.is_some();
+        Ok(version)
     }
 
     /// Ends a transaction that has been open for too long: its view keeps old versions in memory.

@@ -277,6 +277,25 @@ impl Engine for LeasedEngine {
         }))
     }
 
+    fn follow(
+        &self,
+        space: &SpaceId,
+        _tables: &'static [TableSpec],
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let spaces = self.shared.spaces.lock();
+        let stored = spaces.get(&space.name);
+        let stored = stored.filter(|stored| stored.incarnation == space.incarnation);
+        let stored = stored.ok_or_else(|| KvError::Unavailable {
+            space: space.name.clone(),
+            detail: "it does not exist".to_owned(),
+        })?;
+        Ok(Arc::new(FollowedSpace {
+            name: space.name.clone(),
+            inner: Arc::clone(&stored.space),
+            incarnation: stored.incarnation.clone(),
+        }))
+    }
+
     fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
         self.shared.begun.lock().retain(|space| !is_meant(space));
         Ok(())
@@ -384,6 +403,48 @@ impl SpaceLayer for LeasedSpace {
         Lease {
             leadership: self.leadership(&self.shared.spaces.lock()),
             term: self.term,
+            incarnation: &self.incarnation,
+        }
+    }
+}
+
+/// A space that another server leads, for reading.
+struct FollowedSpace {
+    name: String,
+    inner: Arc<dyn Space>,
+    incarnation: String,
+}
+
+impl ReaderLayer for FollowedSpace {
+    type Below<'a> = dyn Space;
+
+    fn read<T>(&self, read: impl FnOnce(&Self::Below<'_>) -> T) -> T {
+        read(&*self.inner)
+    }
+}
+
+impl SpaceLayer for FollowedSpace {
+    fn space(&self) -> &dyn Space {
+        &*self.inner
+    }
+
+    fn write(&self, _batch: &Batch, _durability: Durability) -> Result<(), KvError> {
+        Err(KvError::Led {
+            space: self.name.clone(),
+            address: String::new(),
+            term: 0,
+        })
+    }
+
+    /// A follower reads what is stored, as on a cluster.
+    fn snapshot(self: Arc<Self>) -> Option<Arc<dyn Reader>> {
+        None
+    }
+
+    fn lease(&self) -> Lease<'_> {
+        Lease {
+            leadership: Leadership::Lost,
+            term: 0,
             incarnation: &self.incarnation,
         }
     }

@@ -73,6 +73,9 @@ impl CancelToken {
     }
 }
 
+/// Bytes of values made between two checks of the thread's allocated bytes.
+const ROOM_EVERY: u64 = 64 * 1024;
+
 /// The step, in bytes, in which a meter reserves memory of a shared budget.
 const RESERVE_STEP: u64 = 256 * 1024;
 
@@ -95,6 +98,8 @@ pub struct Meter {
     /// The count of rows at which anything is checked next: clock and token, or allocated bytes.
     look_at: Cell<u64>,
     bytes: Cell<u64>,
+    /// Bytes of values that [`Meter::room`] was asked for and has not checked.
+    unchecked: Cell<u64>,
     measure: Option<Measure>,
     /// The last measured bytes.
     measured: Cell<u64>,
@@ -143,6 +148,7 @@ impl Meter {
             check_at: Cell::new(CHECK_EVERY),
             look_at: Cell::new(CHECK_EVERY),
             bytes: Cell::new(0),
+            unchecked: Cell::new(0),
             measure: None,
             measured: Cell::new(0),
             shared: None,
@@ -296,6 +302,39 @@ impl Meter {
         let held = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(held);
         self.fit(held)
+    }
+
+    /// The bytes that are counted as held: those of [`Meter::hold`] without the released ones.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.bytes.get()
+    }
+
+    /// Checks, before a value of so many bytes is made, that the query may have it beside what it
+    /// has. The bytes are not held. Small values are checked once they are 64 KiB together.
+    ///
+    /// # Errors
+    /// As [`Meter::hold`]; always for more bytes than any value can have.
+    #[inline]
+    pub fn room(&self, bytes: usize) -> Result<(), ViewError> {
+        let unchecked = self.unchecked.get().saturating_add(bytes as u64);
+        self.unchecked.set(unchecked);
+        match unchecked < ROOM_EVERY {
+            true => Ok(()),
+            false => self.check_room(bytes),
+        }
+    }
+
+    #[cold]
+    fn check_room(&self, bytes: usize) -> Result<(), ViewError> {
+        self.unchecked.set(0);
+        self.measure()?;
+        if isize::try_from(bytes).is_err() {
+            return Err(ViewError::Memory {
+                max: self.limits.bytes_max,
+            });
+        }
+        self.fit(self.bytes().saturating_add(bytes as u64))
     }
 
     /// Measures the bytes that the query has allocated, if allocations are measured.
@@ -454,6 +493,26 @@ mod tests {
         allocate(500);
         assert_eq!(counted.bytes(), 40, "what the results take");
         counted.check().expect("no longer measured");
+    }
+
+    #[test]
+    fn many_small_values_are_measured_as_they_are_made() {
+        thread_local! {
+            static MADE: Cell<i64> = const { Cell::new(0) };
+        }
+        let limits = MeterLimits {
+            bytes_max: 1 << 20,
+            ..MeterLimits::NONE
+        };
+        let meter = Meter::new(limits, CancelToken::default()).measuring(|| MADE.get());
+        let ended = (0..2_048).find_map(|_| {
+            let refused = meter.room(1_024).err();
+            MADE.set(MADE.get() + 1_024);
+            refused
+        });
+        assert!(matches!(ended, Some(ViewError::Memory { .. })));
+        assert!(MADE.get() <= (1 << 20) + 64 * 1_024, "{}", MADE.get());
+        assert!(Meter::unlimited().room(usize::MAX).is_err());
     }
 
     #[derive(Debug)]

@@ -45,9 +45,40 @@ pub trait SchemaView: Send + Sync {
     /// The vertex label with this name.
     fn vertex_label_named(&self, name: &str) -> Option<&VertexLabel>;
 
+    /// All vertex labels, in any order; `None` if they cannot be listed.
+    fn vertex_labels(&self) -> Option<Vec<VertexLabelId>> {
+        None
+    }
+
+    /// The labels that the vertices of a label also have: its supertypes, nearest first. A
+    /// scan of a label does not include its subtypes.
+    fn vertex_supertypes(&self, _: VertexLabelId) -> &[VertexLabelId] {
+        &[]
+    }
+
+    /// As [`SchemaView::vertex_supertypes`], of edge labels.
+    fn edge_supertypes(&self, _: EdgeLabelId) -> &[EdgeLabelId] {
+        &[]
+    }
+
+    /// The subtypes of a vertex label, direct and indirect, in any order.
+    fn vertex_subtypes(&self, _: VertexLabelId) -> &[VertexLabelId] {
+        &[]
+    }
+
+    /// As [`SchemaView::vertex_subtypes`], of edge labels.
+    fn edge_subtypes(&self, _: EdgeLabelId) -> &[EdgeLabelId] {
+        &[]
+    }
+
     /// The edge label with this id.
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel>;
 
     /// The edge label with this name.
     fn edge_label_named(&self, name: &str) -> Option<&EdgeLabel>;
+
+    /// All edge labels, in any order; `None` if they cannot be listed.
+    fn edge_labels(&self) -> Option<Vec<EdgeLabelId>> {
+        None
+    }
 }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use varve_model::{
-    Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
-    TemporalScope, VertexId, VertexLabelId,
+    Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Instant, Properties,
+    PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
 };
 
 use crate::{
@@ -271,6 +271,17 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
         found: &mut dyn FnMut(EdgeId),
     ) -> Result<(), ViewError>;
+
+    /// The point of valid time that this view shows: that of its scope, or when it was opened.
+    /// `None` = the view does not tell.
+    fn valid_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Whether the view shows uncommitted changes of an element. Its versions don't have them.
+    fn has_uncommitted(&self, _: &ElementId) -> bool {
+        false
+    }
 
     /// Visits the versions of an element at this view's transaction time, newest first. If the view
     /// has a valid time, only versions whose period contains it are visited.

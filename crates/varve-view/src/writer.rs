@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use varve_model::{Cardinality, EdgeId, ElementId, Value, VertexId};
 
-use crate::{Flow, GraphView, Meter, SchemaView, ViewError};
+use crate::{ErrorKind, Flow, GraphView, Meter, SchemaView, ViewError};
 
 /// A property that a query writes.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +130,17 @@ pub trait GraphWriter: GraphView + SchemaView {
         which: Occurrence,
         meter: &Meter,
     ) -> Result<(), ViewError>;
+
+    /// Gives a vertex another vertex label, which is created if the graph is open. Its id, its
+    /// properties and its edges stay.
+    ///
+    /// # Errors
+    /// As [`GraphWriter::set_property`], and when labels of vertices cannot change. The commit
+    /// fails if the vertex has states with other labels in the period of the changes.
+    fn set_label(&self, _: &VertexId, _: &str, _: &Meter) -> Result<(), ViewError> {
+        let message = "vertices of this graph cannot change their label";
+        Err(ViewError::failed(ErrorKind::NotSupported, message))
+    }
 
     /// Removes an element, if it exists. The edges of a vertex are removed with it.
     ///

@@ -1,15 +1,22 @@
 //! `varve backup` and `varve restore`: copies of all graphs, of a running server or of an unused
-//! data folder.
+//! data folder, or of the graphs on a cluster.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
-use varve_graph::backup::{BackupManifest, check_backup, restore_backup, write_backup};
-use varve_kv::KvError;
+use varve_graph::backup::{
+    BackupKind, BackupManifest, check_backup, copy_spaces, read_manifest, restore_backup,
+    restore_rows, write_backup,
+};
+use varve_kv::{Engine, KvError};
 
 use crate::cli::{BackupArguments, RestoreArguments};
+use crate::config::Config;
 use crate::data;
+use crate::engines::{self, Absent};
 use crate::rest::GraphClient;
 use crate::{CommandError, NOT_ALL_WELL};
 
@@ -49,7 +56,8 @@ fn ended(of_all: bool) -> ExitCode {
     }
 }
 
-/// Restores a backup to a data folder that has no graphs yet, or only checks it (`--check`).
+/// Restores a backup to the engine of the options, which has no such graphs yet, or only checks it
+/// (`--check`).
 pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     if !arguments.source.is_dir() {
         return Err(Box::new(KvError::Missing {
@@ -62,13 +70,62 @@ pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandE
         return Ok(ExitCode::SUCCESS);
     }
     let config = arguments.options.load()?;
-    let folder = data::graphs_folder(&config.storage.data_dir);
-    print_manifest("restored", &restore_backup(&arguments.source, &folder)?);
+    let manifest = read_manifest(&arguments.source)?;
+    match (config.storage.engine.as_str(), manifest.kind) {
+        ("cassandra", kind) => {
+            let cluster = engines::cassandra(&config, None, Absent::Create)?;
+            match kind {
+                BackupKind::Rows => drop(restore_rows(&arguments.source, &*cluster)?),
+                BackupKind::Files => copy_files(arguments, &config, &manifest, &*cluster)?,
+            }
+            print_manifest("restored", &manifest);
+            return Ok(ExitCode::SUCCESS);
+        }
+        (_, BackupKind::Rows) => {
+            new_folder(&data::graphs_folder(&config.storage.data_dir))?;
+            let engine = engines::rocksdb(&config, Absent::Create)?;
+            restore_rows(&arguments.source, &*engine)?;
+        }
+        (_, BackupKind::Files) => {
+            let folder = data::graphs_folder(&config.storage.data_dir);
+            restore_backup(&arguments.source, &folder)?;
+        }
+    }
+    print_manifest("restored", &manifest);
     println!(
         "start it with: varve serve --data-dir {}",
         config.storage.data_dir.display()
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a folder that has graphs already.
+fn new_folder(folder: &Path) -> Result<(), CommandError> {
+    let holds_something = std::fs::read_dir(folder).is_ok_and(|mut it| it.next().is_some());
+    if holds_something {
+        let shown = folder.display();
+        return Err(
+            format!("'{shown}' is not empty: a backup is restored to a new data folder").into(),
+        );
+    }
+    Ok(())
+}
+
+/// Restores RocksDB's files to a folder below the temporary one, and copies their graphs to the
+/// cluster.
+fn copy_files(
+    arguments: &RestoreArguments,
+    config: &Config,
+    manifest: &BackupManifest,
+    cluster: &dyn Engine,
+) -> Result<(), CommandError> {
+    let folder = tempfile::tempdir()?;
+    let mut files = config.clone();
+    files.storage.data_dir = folder.path().to_path_buf();
+    restore_backup(&arguments.source, &data::graphs_folder(folder.path()))?;
+    let engine = engines::rocksdb(&files, Absent::Refuse)?;
+    copy_spaces(&*engine, &manifest.graphs, cluster)?;
+    Ok(())
 }
 
 fn print_manifest(done: &str, manifest: &BackupManifest) {
@@ -92,10 +149,22 @@ pub(crate) fn wait_for_job(
         .get("job")
         .and_then(Json::as_u64)
         .ok_or("the server names no job")?;
+    let bar = ProgressBar::new_spinner();
     loop {
         let job: Json = client.get(&format!("/admin/jobs/{id}"))?;
-        match job.get("status").and_then(Json::as_str) {
-            Some("running") => std::thread::sleep(LOOK_EVERY),
+        let status = job.get("status").and_then(Json::as_str);
+        match status {
+            Some("running") => {
+                if let Some(rows) = job.get("rows").and_then(Json::as_u64).filter(|it| *it > 0) {
+                    bar.set_message(format!("{rows} rows"));
+                }
+                bar.tick();
+                std::thread::sleep(LOOK_EVERY);
+                continue;
+            }
+            _ => bar.finish_and_clear(),
+        }
+        match status {
             Some("done") => return Ok(job.get("result").cloned().unwrap_or_default()),
             _ => {
                 let reason = job.get("error").and_then(Json::as_str).unwrap_or("unknown");

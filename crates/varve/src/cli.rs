@@ -245,6 +245,9 @@ pub(crate) struct VerifyArguments {
     /// Name of the graph, with --server
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
+    /// Add missing index entries, and remove those that no element has
+    #[arg(long)]
+    pub(crate) repair: bool,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
 }

@@ -31,7 +31,7 @@ section! {
     /// Where and how the data is kept.
     pub(crate) struct StorageConfig {
         /// The storage engine. `rocksdb` keeps the data on disk; `memory` loses it when the server
-        /// stops; `cassandra` (experimental) keeps it in an Apache Cassandra cluster, see
+        /// stops; `cassandra` keeps it in an Apache Cassandra cluster, see
         /// `[storage.cassandra]`.
         engine: String = "rocksdb".to_owned(),
         /// The data folder; it is created if it is missing. Only one server at a time may use it.
@@ -120,11 +120,11 @@ section! {
         /// Milliseconds that one request to the cluster may take. It should be longer than the
         /// cluster's own timeouts.
         request_timeout_ms: u64 = 12_000,
-        /// Seconds for which this server's leases of its graphs are valid without a renewal, 10
-        /// to 3600. After a crash, other servers wait that long before they take the graphs over.
-        /// The server refuses writes when it has not reached the cluster for 4 seconds less than
-        /// this, as the nodes' clocks may differ by 3.
-        lease_seconds: u64 = 15,
+        /// Seconds for which this server relies on its leases of graphs without a renewal, 2 to
+        /// 3600. When it has not reached the cluster for so long, it refuses writes until it has
+        /// renewed them. After a crash, other servers wait a little longer before they take the
+        /// graphs over.
+        lease_seconds: u64 = 4,
         /// Approximate size in MiB, 1 to 1024, at which a partition of the cluster counts as full.
         /// Further edges of a vertex with very many edges, and further entries of an index, then go
         /// to additional partitions. The size is that of the written data before compression.
@@ -265,7 +265,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "storage.cassandra",
-        about: "The Apache Cassandra cluster, for the engine `cassandra` (experimental), see [cassandra.md](cassandra.md)",
+        about: "The Apache Cassandra cluster, for the engine `cassandra`, see [cassandra.md](cassandra.md)",
         options: CassandraOptions::DOCS,
     },
     Section {

@@ -10,7 +10,8 @@
 //! {"edge":{"id":"S1:marko>1>1>>S1:josh","label":"knows",…}}
 //! ```
 //! The first line of an open graph's dump has `"schema":"open"`, and values have their types:
-//! `{"INT":29}`.
+//! `{"INT":29}`. Its indexes and constraints are commands of Cypher, after the schema elements:
+//! `{"definition":"CREATE …"}`.
 //!
 //! A dump with history has one line for each version of every element, including deleted elements,
 //! oldest first, with `valid_from` and `valid_to`. A deletion is `{"delete_vertex":<id>,"label":…}`
@@ -181,18 +182,37 @@ impl Dump {
                 .filter_map(|it| it["name"].as_str());
             names.map(str::to_owned).collect()
         });
+        let is_open = head.get("schema").is_some();
+        let definitions = match is_open {
+            true => self.definitions(&schema)?,
+            false => Vec::new(),
+        };
         for kind in SCHEMA_KINDS {
-            for element in schema
-                .remove(kind)
-                .as_ref()
-                .and_then(Json::as_array)
-                .into_iter()
-                .flatten()
-            {
+            let elements = schema.remove(kind);
+            let elements = elements.as_ref().and_then(Json::as_array);
+            let is_own = |it: &&Json| !is_open || kind != "indexlabels" || !is_part(it);
+            for element in elements.into_iter().flatten().filter(is_own) {
                 self.line(&json!({ kind: element }).to_string())?;
             }
         }
+        for definition in definitions {
+            self.line(&json!({ "definition": definition }).to_string())?;
+        }
         Ok(())
+    }
+
+    /// The commands that create the indexes and constraints of an open graph that are no index
+    /// labels.
+    fn definitions(&self, schema: &Map<String, Json>) -> Result<Vec<Json>, CommandError> {
+        let labels = schema.get("indexlabels").and_then(Json::as_array);
+        let labels = labels.into_iter().flatten();
+        let labels: Vec<&Json> = labels.map(|label| &label["name"]).collect();
+        let shown = "SHOW INDEXES YIELD name, createStatement";
+        let answer: Json = serde_json::from_str(&self.client.cypher(shown)?)?;
+        let rows = answer["data"]["values"].as_array();
+        let rows = rows.into_iter().flatten();
+        let rows = rows.filter(|row| !labels.contains(&&row[0]));
+        Ok(rows.map(|row| row[1].clone()).collect())
     }
 
     fn elements(
@@ -342,6 +362,16 @@ impl Dump {
         line.push('}');
         Ok(Some(line))
     }
+}
+
+/// Whether an index label of an open graph serves an index or constraint of Cypher: its name is
+/// `*`, a number, `_` and the name of its label.
+fn is_part(label: &Json) -> bool {
+    let name = label["name"]
+        .as_str()
+        .and_then(|name| name.strip_prefix('*'));
+    let number = name.and_then(|name| name.split_once('_')).map(|it| it.0);
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// A dumped id as a path segment: JSON, or U and a UUID, for a vertex; plain text for an edge.

@@ -124,11 +124,14 @@ fn load_dump(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCode
         check_vertices: !arguments.skip_vertex_check && !in_order,
     };
     let plan = Plan::of_dump(arguments.input());
-    restoring::while_restoring(client, || {
-        dump.create_schema(client)?;
+    let mut definitions = Vec::new();
+    let ended = restoring::while_restoring(client, || {
+        definitions = dump.create_schema(client)?;
         let catalogue = Catalogue::fetch(client)?;
         load(arguments, &work, client, &plan, &catalogue)
-    })
+    })?;
+    dumped::define(client, &definitions)?;
+    Ok(ended)
 }
 
 impl Plan {

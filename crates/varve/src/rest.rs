@@ -284,6 +284,16 @@ impl GraphClient {
         }
     }
 
+    /// Runs a statement of Cypher and returns the answer of the Query API.
+    ///
+    /// # Errors
+    /// As [`GraphClient::send_patiently`], which may run it more than once.
+    pub(crate) fn cypher(&self, statement: &str) -> Result<String, RestError> {
+        let path = format!("/db/{}/query/v2", encode(&self.graph));
+        let body = serde_json::json!({ "statement": statement });
+        self.send_patiently("POST", &path, &body.to_string())
+    }
+
     /// Sends a GET request and parses the answer as `T`.
     ///
     /// # Errors

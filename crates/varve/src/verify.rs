@@ -1,10 +1,11 @@
-//! `varve verify`: checks every row of a graph against the invariants, in a running server or in a
-//! data folder.
+//! `varve verify`: checks every row of a graph against the invariants, in a running server or in
+//! stored data, and repairs index entries (`--repair`).
 
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
+use varve_graph::verify::{RepairReport, repair, verify};
 
 use crate::backup::wait_for_job;
 use crate::cli::VerifyArguments;
@@ -30,7 +31,7 @@ fn online(server: &str, arguments: &VerifyArguments) -> Result<bool, CommandErro
     let report = wait_for_job(
         &GraphClient::new(server, graph, &arguments.trust)?,
         "/admin/verify",
-        &json!({ "graph": graph }),
+        &json!({ "graph": graph, "repair": arguments.repair }),
     )?;
     let problems = report.get("problems").and_then(Json::as_array);
     for problem in problems.into_iter().flatten() {
@@ -46,6 +47,9 @@ fn online(server: &str, arguments: &VerifyArguments) -> Result<bool, CommandErro
             count("problem_count"),
         ],
     );
+    if arguments.repair {
+        print_repair(graph, count("completed"), count("removed"));
+    }
     Ok(count("problem_count") == 0)
 }
 
@@ -64,11 +68,18 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
         let bar = ProgressBar::new_spinner();
         let (files, report) = std::thread::scope(|scope| {
             let files = scope.spawn(|| graph.space().verify_checksums());
-            let report = varve_graph::verify::verify(&graph, threads, &mut |rows| {
+            let mut proceed = |rows: u64| {
                 bar.set_message(format!("{name}: {rows} rows"));
                 bar.tick();
                 true
-            });
+            };
+            let report = match arguments.repair {
+                true => repair(&graph, threads, &mut proceed),
+                false => verify(&graph, threads, &mut proceed).map(|found| RepairReport {
+                    found,
+                    ..RepairReport::default()
+                }),
+            };
             (files.join(), report)
         });
         bar.finish_and_clear();
@@ -77,7 +88,11 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
             println!("{name}: {error}");
             sound = false;
         }
-        let report = report?;
+        let RepairReport {
+            found: report,
+            completed,
+            removed,
+        } = report?;
         for problem in &report.problems {
             println!("{name}: {problem}");
         }
@@ -90,9 +105,18 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
                 report.problem_count,
             ],
         );
+        if arguments.repair {
+            print_repair(&name, completed, removed);
+        }
         sound &= report.is_sound();
     }
     Ok(sound)
+}
+
+fn print_repair(graph: &str, completed: u64, removed: u64) {
+    println!(
+        "{graph}: entries of {completed} elements added, {removed} entries removed; verify it again"
+    );
 }
 
 fn print_counts(graph: &str, counts: &[u64; 4]) {

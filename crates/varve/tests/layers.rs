@@ -14,7 +14,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-json", &[]),
     ("varve-pattern", &[]),
     ("varve-bolt", &[]),
-    ("varve-cypher", &[]),
+    (
+        "varve-cypher",
+        &["varve-model", "varve-pattern", "varve-view"],
+    ),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
@@ -64,6 +67,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "varve-auth",
             "varve-bolt",
+            "varve-cypher",
             "varve-graph",
             "varve-graphson",
             "varve-gremlin",
@@ -111,6 +115,16 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("varve-conformance", &["varve-json"]),
+    (
+        "varve-cypher-tck",
+        &[
+            "varve-cypher",
+            "varve-graph",
+            "varve-kv",
+            "varve-model",
+            "varve-view",
+        ],
+    ),
     (
         "varve-bench",
         &[

@@ -1,7 +1,7 @@
 """Neo4j's Python driver against a server: check.py http://host:port bolt://host:port
 
-With VARVE_USER and VARVE_PASSWORD it logs in. The server's graph 'hugegraph' is cleared. Prints
-'N passed, N failed'.
+With VARVE_USER and VARVE_PASSWORD it logs in. The server's graph 'hugegraph' is cleared, and its
+open graph 'boltchecks' is made and dropped. Prints 'N passed, N failed'.
 """
 
 import base64
@@ -125,8 +125,12 @@ def check_transactions(driver):
 
 def check_refusals(driver):
     with driver.session(database="hugegraph") as session:
-        code = refusal(lambda: session.run("CREATE (n)").consume())
-        check("no Cypher yet", code, "Neo.ClientError.Statement.SyntaxError")
+        code = refusal(lambda: session.run("RETURN x").consume())
+        check("no such variable", code, "Neo.ClientError.Statement.SyntaxError")
+        code = refusal(lambda: session.run("RETURN $x").consume())
+        check("no such parameter", code, "Neo.ClientError.Statement.ParameterMissing")
+        code = refusal(lambda: session.run("CALL no.such()").consume())
+        check("no such procedure", code, "Neo.ClientError.Procedure.ProcedureNotFound")
         check("the session goes on", session.run("RETURN 1").single()[0], 1)
     with driver.session(database="nothing") as session:
         code = refusal(lambda: session.run("RETURN 1").consume())
@@ -139,6 +143,103 @@ def check_refusals(driver):
             check("a wrong password", "logged in", "refused")
         except (AuthError, ClientError):
             check("a wrong password", "refused", "refused")
+
+
+# Over HTTP the driver takes no name with an underscore.
+OPEN = "boltchecks"
+
+
+def check_writes(session):
+    made = session.run(
+        "CREATE (a:P:Q {name: $name, tags: ['x', 'y'], at: date('2024-02-29')})"
+        "-[k:KNOWS {w: 1.5}]->(b:P) RETURN a, k",
+        name="Ann",
+    )
+    record = made.single()
+    counters = made.consume().counters
+    check("labels", set(record["a"].labels), {"P", "Q"})
+    check("a list", record["a"]["tags"], ["x", "y"])
+    check("a date", record["a"]["at"].to_native().isoformat(), "2024-02-29")
+    check("a type", (record["k"].type, record["k"]["w"]), ("KNOWS", 1.5))
+    check("counters", (counters.nodes_created, counters.relationships_created), (2, 1))
+    path = session.run("MATCH p = (:Q)-[:KNOWS]->() RETURN p").single()["p"]
+    check("a path", (len(path), path.start_node["name"]), (1, "Ann"))
+    session.run("MATCH (q:Q) REMOVE q:Q SET q:R").consume()
+    check("a label", session.run("MATCH (r:R) RETURN labels(r)").single()[0], ["P", "R"])
+    rows = session.run("UNWIND range(1, 3000) AS i CREATE (n:Many {i: i}) RETURN n.i AS i")
+    check("many records of a write", sum(row["i"] for row in rows), 4501500)
+    parameter = {"list": [1, None, 2.5], "map": {"a": "b"}, "bytes": b"\x01"}
+    echoed = session.run("RETURN $p AS p", p=parameter).single()["p"]
+    check("parameters", (echoed["list"], echoed["map"]), ([1, None, 2.5], {"a": "b"}))
+    plan = session.run("EXPLAIN MATCH (n) RETURN n").consume().plan
+    check("a plan", plan["operatorType"], "ProduceResults")
+    components = session.run("CALL dbms.components()").single()
+    check("components", components["name"], "Neo4j Kernel")
+    labels = session.run("CALL db.labels() YIELD label RETURN collect(label)").single()[0]
+    check("all labels", set(labels) >= {"P", "R", "Many"}, True)
+
+
+def check_own_writes(session):
+    with session.begin_transaction() as own:
+        own.run("CREATE (:C {n: 0})").consume()
+        check("its own change", own.run("MATCH (c:C) RETURN count(c)").single()[0], 1)
+        own.rollback()
+    check("nothing is left", session.run("MATCH (c:C) RETURN count(c)").single()[0], 0)
+    session.run("CREATE (:C {n: 0})").consume()
+    with session.begin_transaction(metadata={"as_of": "2001-01-01"}) as own:
+        check("the past", own.run("MATCH (n) RETURN count(n)").single()[0], 0)
+
+
+def check_cypher(driver):
+    send("POST", f"/graphs/{OPEN}", {"schema": "open"})
+    try:
+        with driver.session(database=OPEN) as session:
+            check_writes(session)
+            check_own_writes(session)
+
+        def count():
+            with driver.session(database=OPEN) as session:
+                write = getattr(session, "execute_write", None) or session.write_transaction
+                for _ in range(5):
+                    write(lambda own: own.run("MATCH (c:C) SET c.n = c.n + 1").consume())
+
+        threads = [threading.Thread(target=count) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with driver.session(database=OPEN) as session:
+            counted = session.run("MATCH (c:C) RETURN c.n").single()[0]
+            check("no change is lost", counted, 15)
+        if tuple(int(part) for part in neo4j.__version__.split(".")[:2]) >= (6, 4):
+            check_query_api()
+    finally:
+        message = "I'm+sure+to+drop+the+graph"
+        send("DELETE", f"/graphs/{OPEN}?confirm_message={message}")
+
+
+def check_query_api():
+    """The same driver over HTTP, which has no unknown user."""
+    with neo4j.GraphDatabase.driver(url, auth=auth or ("any", "any")) as driver:
+        sent = {"list": [1, None, 2.5], "map": {"a": "b"}, "bytes": b"\x01"}
+        sent["date"] = neo4j.time.Date(2024, 2, 29)
+        echoed = driver.execute_query("RETURN $p AS p", p=sent, database_=OPEN)
+        check("values", echoed.records[0]["p"], sent)
+        with driver.session(database=OPEN) as session:
+            with session.begin_transaction() as own:
+                own.run("CREATE (:H {n: 1})-[:T]->(:H {n: 2})").consume()
+                check("its own", own.run("MATCH (h:H) RETURN count(h)").single()[0], 2)
+                own.rollback()
+            path = session.execute_write(
+                lambda own: own.run("CREATE p = (:H {n: 1})-[:T]->(:H {n: 2}) RETURN p").single()
+            )["p"]
+            check("a path", [node["n"] for node in path.nodes], [1, 2])
+            read = session.execute_read(lambda own: own.run("MATCH (h:H) RETURN count(h)").single())
+            check("after its commit", read[0], 2)
+            code = refusal(lambda: session.execute_read(lambda own: own.run("CREATE (:H)").consume()))
+            check("no write", code, "Neo.ClientError.Statement.AccessMode")
+            code = refusal(lambda: session.run("RETURN x").consume())
+            check("no such variable", code, "Neo.ClientError.Statement.SyntaxError")
 
 
 def check_many(driver):
@@ -167,6 +268,7 @@ def main():
         check_transactions(driver)
         check_refusals(driver)
         check_many(driver)
+        check_cypher(driver)
     # By a routing table.
     with neo4j.GraphDatabase.driver(bolt.replace("bolt://", "neo4j://"), auth=auth) as driver:
         with driver.session(database="hugegraph", default_access_mode="READ") as session:

@@ -86,6 +86,9 @@ async function failureOf(response: Response): Promise<Failure> {
     const message = body.message ?? status?.message ?? text;
     // The server puts its own codes into the cause.
     const own = /^VRV-[A-Z-]+/.exec(String(body.cause ?? ""))?.[0];
+    // The Query API of Cypher has a list of errors.
+    const first = Array.isArray(body.errors) ? (body.errors[0] as { code?: string; message?: string } | undefined) : undefined;
+    if (first) return new Failure(response.status, first.message ?? text, first.code);
     const code = (own ?? body.code ?? body.exception) as string | undefined;
     return new Failure(response.status, String(message), code, body.exception as string | undefined);
   } catch {

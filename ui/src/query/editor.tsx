@@ -9,17 +9,21 @@ import { Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { createEffect, on, onCleanup, onMount } from "solid-js";
+import { cypher } from "./cypher";
 import { gremlin } from "./gremlin";
+import type { QueryKind } from "./past";
 
 export interface EditorControl {
   /** What is selected, or all. */
   chosen: () => string;
-  mark: (line: number, column: number, length: number, message: string) => void;
+  /** Marks the word at a place in what was last chosen: line and column, from 1. */
+  mark: (line: number, column: number, message: string) => void;
   clearMarks: () => void;
   focus: () => void;
 }
 
 interface Props {
+  kind: QueryKind;
   text: string;
   change: (text: string) => void;
   run: () => void;
@@ -45,6 +49,7 @@ const look = EditorView.theme({
 const highlight = HighlightStyle.define([
   { tag: tags.string, color: "var(--added)" },
   { tag: tags.number, color: "var(--changed)" },
+  { tag: tags.atom, color: "var(--changed)" },
   { tag: tags.keyword, color: "var(--accent)", fontWeight: "600" },
   { tag: tags.comment, color: "var(--quiet)", fontStyle: "italic" },
 ]);
@@ -87,7 +92,7 @@ export function Editor(props: Props) {
           history(),
           bracketMatching(),
           closeBrackets(),
-          StreamLanguage.define(gremlin),
+          props.kind === "cypher" ? StreamLanguage.define(cypher) : StreamLanguage.define(gremlin),
           syntaxHighlighting(highlight),
           autocompletion({ override: [(context) => props.complete(context)] }),
           placeholder(props.hint),
@@ -111,15 +116,22 @@ export function Editor(props: Props) {
       }),
     );
     createEffect(on(() => props.label, () => view.dispatch({ effects: named.reconfigure(attributes()) }), { defer: true }));
+    let begun = 0;
     props.ready({
       chosen: () => {
         const { from, to } = view.state.selection.main;
+        begun = from === to ? 0 : from;
         return from === to ? view.state.doc.toString() : view.state.sliceDoc(from, to);
       },
-      mark: (line, column, length, message) => {
-        const at = view.state.doc.line(Math.min(line, view.state.doc.lines));
-        const from = Math.min(at.to, at.from + Math.max(0, column - 1));
-        const to = Math.min(view.state.doc.length, from + Math.max(1, length));
+      mark: (line, column, message) => {
+        const first = view.state.doc.lineAt(Math.min(begun, view.state.doc.length));
+        const at = view.state.doc.line(Math.min(first.number + line - 1, view.state.doc.lines));
+        const start = line === 1 ? Math.max(at.from, begun) : at.from;
+        // The server counts characters; the editor counts some of them twice.
+        const before = [...view.state.sliceDoc(start, at.to)].slice(0, Math.max(0, column - 1)).join("");
+        const from = Math.min(at.to, start + before.length);
+        const word = /^[\p{L}\p{N}_$]+/u.exec(view.state.sliceDoc(from, at.to));
+        const to = Math.min(view.state.doc.length, from + (word?.[0].length ?? 1));
         view.dispatch(setDiagnostics(view.state, [{ from: Math.min(from, to), to, severity: "error", message }]));
       },
       clearMarks: () => view.dispatch(setDiagnostics(view.state, [])),

@@ -1,10 +1,12 @@
-// The query page: Gremlin and REST at any point of both times.
+// The query page: Gremlin and Cypher at any point of both times, and REST.
 
-import { createResource, createSignal, For, lazy, onMount, Show, Suspense } from "solid-js";
+import type { CompletionSource } from "@codemirror/autocomplete";
+import { createMemo, createResource, createSignal, For, lazy, onMount, Show, Suspense } from "solid-js";
 import { number, t, type Key } from "../i18n";
 import { formatJson } from "../core/json";
 import { call, Failure, isAbort, messageOf } from "../core/http";
 import { go } from "../core/route";
+import { keep, read } from "../core/prefs";
 import { graph } from "../core/server";
 import { point, setPoint, timesOf } from "../core/times";
 import { readSchema } from "../core/schema";
@@ -13,22 +15,38 @@ import { Icon } from "../parts/icon";
 import { Table } from "../parts/table";
 import { Tabs } from "../parts/tabs";
 import { TimeFields, timeText } from "../parts/timefields";
+import { completeCypher } from "./cypher";
+import { askCypher, explained, isExplained, parameterNames, placeIn, withoutLines, type CypherAnswer } from "./cypherapi";
 import type { EditorControl } from "./editor";
 import { completeGremlin } from "./gremlin";
-import { isOnlyExplained, planOf, withPlan, type Plan } from "./plan";
+import { isOnlyExplained, operators, planOf, withPlan } from "./plan";
 import { PlanView } from "./planview";
-import { keepQuery, pastQueries, type PastQuery } from "./past";
+import { keepQuery, pastQueries, type PastQuery, type QueryKind } from "./past";
 import { completeRest, isDestructive, parseRest } from "./rest";
-import { tableOf, verticesOf, type Result } from "./result";
+import { cypherTable, tableOf, verticesOf, type Result } from "./result";
 
 const Editor = lazy(() => import("./editor").then((module) => ({ default: module.Editor })));
 
-type Kind = "gremlin" | "rest";
 type Tab = "plan" | "table" | "json";
 
+/** The names of the languages, which are the same everywhere. */
+const KINDS: [QueryKind, string][] = [["gremlin", "Gremlin"], ["cypher", "Cypher"], ["rest", "REST"]];
+const LABELS: Record<QueryKind, Key> = { gremlin: "gremlinText", cypher: "cypherText", rest: "restText" };
+const EXAMPLES: Record<QueryKind, string> = {
+  gremlin: "g.V().hasLabel('person').out()",
+  cypher: "MATCH (a:person)-[r]->(b) RETURN a, r, b",
+  rest: "GET /graphs",
+};
+
 // The texts outlive the page.
-const [kind, setKind] = createSignal<Kind>("gremlin");
-const [texts, setTexts] = createSignal<Record<Kind, string>>({ gremlin: "g.V().limit(25)", rest: "" });
+const [kind, setKind] = createSignal<QueryKind>(KINDS.find(([name]) => name === read("query"))?.[0] ?? "gremlin");
+const [texts, setTexts] = createSignal<Record<QueryKind, string>>({
+  gremlin: "g.V().limit(25)",
+  cypher: "MATCH (n) RETURN n LIMIT 25",
+  rest: "",
+});
+/** A JSON object with the parameters of Cypher, or nothing. */
+const [parameters, setParameters] = createSignal("");
 const [result, setResult] = createSignal<Result | null>(null);
 const [failure, setFailure] = createSignal<Failure | null>(null);
 const [running, setRunning] = createSignal<{ tag: string; abort: AbortController; since: number } | null>(null);
@@ -41,11 +59,22 @@ interface GremlinAnswer {
   status: { message?: string; code: number };
 }
 
-function request(of: Kind, text: string, tag: string, signal: AbortSignal): Promise<unknown> {
+type Answer = Pick<Result, "data" | "plan" | "columns" | "counters">;
+
+async function request(of: QueryKind, text: string, tag: string, signal: AbortSignal): Promise<Answer> {
   if (of === "rest") {
     const parsed = parseRest(text);
-    if (!parsed) return Promise.reject(new Failure(400, t("restForm")));
-    return call(parsed.path, { method: parsed.method, body: parsed.body, tag, signal });
+    if (!parsed) throw new Failure(400, t("restForm"));
+    return { data: await call(parsed.path, { method: parsed.method, body: parsed.body, tag, signal }), plan: null };
+  }
+  if (of === "cypher") {
+    try {
+      parameterNames(parameters());
+    } catch (error) {
+      throw new Failure(400, t("parametersForm", { why: messageOf(error) }));
+    }
+    const answer = await askCypher(graph(), text, { parameters: parameters(), times: timesOf(point()), tag, signal });
+    return cypherAnswer(answer);
   }
   const body = {
     gremlin: text,
@@ -53,28 +82,42 @@ function request(of: Kind, text: string, tag: string, signal: AbortSignal): Prom
     bindings: {},
     aliases: { graph: graph(), g: `__g_${graph()}` },
   };
-  return call<GremlinAnswer>("/gremlin", { method: "POST", query: timesOf(point()), body, tag, signal }).then(
-    (answer) => answer.result.data,
-  );
+  const { result } = await call<GremlinAnswer>("/gremlin", { method: "POST", query: timesOf(point()), body, tag, signal });
+  return { data: result.data, plan: planOf(result.data) };
 }
 
-async function runQuery(of: Kind, text: string, control: EditorControl | undefined): Promise<void> {
+function cypherAnswer({ columns, rows, counters, plan }: CypherAnswer): Answer {
+  // A write may have made labels, types and keys.
+  if (Object.keys(counters).length) void readSchema(true).catch(() => undefined);
+  return { data: plan ?? rows, plan: plan && { kind: "tree", root: plan }, columns, counters };
+}
+
+/** Marks the place that an error names. */
+function markPlace(of: QueryKind, message: string, control: EditorControl | undefined): void {
+  const gremlin = /line (\d+), character position at (\d+)/.exec(message);
+  const place = of === "cypher" ? placeIn(message) : gremlin && { line: Number(gremlin[1]), column: Number(gremlin[2]) + 1 };
+  if (place) control?.mark(place.line, place.column, message);
+}
+
+/** Runs a text; `added` is how many lines before it nobody wrote. */
+async function runQuery(of: QueryKind, text: string, control: EditorControl | undefined, added = 0): Promise<void> {
   const tag = `ui-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   const abort = new AbortController();
   setRunning({ tag, abort, since: Date.now() });
   setFailure(null);
+  setResult(null);
   control?.clearMarks();
   const started = performance.now();
-  const { trueAt, knownAt } = of === "gremlin" ? point() : { trueAt: null, knownAt: null };
+  const { trueAt, knownAt } = of === "rest" ? { trueAt: null, knownAt: null } : point();
   try {
-    const data = await request(of, text, tag, abort.signal);
-    setResult({ kind: of, text, data, millis: performance.now() - started, trueAt, knownAt });
+    const answer = await request(of, text, tag, abort.signal);
+    setResult({ kind: of, text, ...answer, millis: performance.now() - started, trueAt, knownAt });
     await keepQuery({ kind: of, text, at: Date.now(), ok: true });
   } catch (error) {
     const told = isAbort(error) ? new Failure(0, t("cancelled")) : error instanceof Failure ? error : new Failure(0, messageOf(error));
-    setFailure(told);
-    const place = /line (\d+), character position at (\d+)/.exec(told.message);
-    if (place) control?.mark(Number(place[1]), Number(place[2]) + 1, 1, told.message);
+    const message = withoutLines(told.message, added);
+    setFailure(new Failure(told.status, message, told.code, told.kind));
+    markPlace(of, message, control);
     await keepQuery({ kind: of, text, at: Date.now(), ok: false });
   } finally {
     setRunning(null);
@@ -111,9 +154,13 @@ function FailureBox() {
 }
 
 function ResultView(props: { result: Result }) {
-  const plan = planOf(props.result.data);
+  const { plan } = props.result;
   const [tab, setTab] = createSignal<Tab>(plan ? "plan" : "table");
-  const table = () => tableOf(props.result.data);
+  const table = createMemo(() => {
+    const { columns, data } = props.result;
+    if (plan) return { columns: [], rows: [] };
+    return columns ? cypherTable(columns, data as Record<string, unknown>[]) : tableOf(data);
+  });
   const vertices = () => verticesOf(props.result.data);
   const json = () => {
     const text = formatJson(props.result.data);
@@ -136,8 +183,11 @@ function ResultView(props: { result: Result }) {
   const facts = () => {
     const millis = Math.round(props.result.millis);
     if (plan?.kind === "profile") return t("profileFacts", { steps: plan.steps.length, millis: plan.millis.toFixed(2) });
+    if (plan?.kind === "tree") return t("operatorFacts", { count: operators(plan.root) });
     if (plan) return t("planFacts", { before: plan.before.length, after: plan.after.length });
-    return t("resultFacts", { count: number(table().rows.length), millis });
+    const rows = t("resultFacts", { count: number(table().rows.length), millis });
+    const changes = Object.entries(props.result.counters ?? {}).map(([name, count]) => t(counterKey(name), { count: number(count) }));
+    return [rows, ...changes].join(" · ");
   };
   return (
     <section class="result" aria-label={t("result")}>
@@ -145,7 +195,7 @@ function ResultView(props: { result: Result }) {
         <Tabs label={t("result")} tabs={tabs} chosen={tab()} choose={setTab} />
         <span class="quiet result-facts">
           {facts()}
-          <Show when={props.result.kind === "gremlin"}>
+          <Show when={props.result.kind !== "rest"}>
             {" · "}
             {t("pointText", { valid: timeText(props.result.trueAt), known: timeText(props.result.knownAt) })}
           </Show>
@@ -169,6 +219,20 @@ function ResultView(props: { result: Result }) {
       <Show when={tab() === "plan" && plan}>{(found) => <PlanView plan={found()} />}</Show>
     </section>
   );
+}
+
+const COUNTERS: Record<string, Key> = {
+  nodesCreated: "nodesCreated",
+  nodesDeleted: "nodesDeleted",
+  relationshipsCreated: "relationshipsCreated",
+  relationshipsDeleted: "relationshipsDeleted",
+  propertiesSet: "propertiesSet",
+  labelsAdded: "labelsAdded",
+  labelsRemoved: "labelsRemoved",
+};
+
+function counterKey(name: string): Key {
+  return COUNTERS[name] ?? "schemaChanged";
 }
 
 function PastQueries(props: { take: (query: PastQuery) => void; close: () => void }) {
@@ -203,25 +267,38 @@ export default function QueryPage() {
   const chosen = () => control?.chosen() ?? texts()[kind()];
   const run = (text: string, sure = false) => {
     if (running()) return;
-    const isSafe = sure || isOnlyExplained(text) || !isDestructive(kind(), text);
+    const runsNothing = kind() === "cypher" ? isExplained(text) : isOnlyExplained(text);
+    const isSafe = sure || runsNothing || !isDestructive(kind(), text);
     setAsking(isSafe ? null : text);
     if (isSafe) void runQuery(kind(), text, control);
   };
-  const plan = (of: Plan["kind"]) => run(withPlan(chosen(), of));
-  const kinds: [Kind, string][] = [["gremlin", "Gremlin"], ["rest", "REST"]];
+  const plan = (of: "explain" | "profile") => {
+    if (kind() === "gremlin") return run(withPlan(chosen(), of));
+    const text = chosen();
+    if (!running()) void runQuery("cypher", explained(text), control, isExplained(text) ? 0 : 1);
+  };
+  const choose = (name: QueryKind) => {
+    setKind(name);
+    keep("query", name);
+  };
+  const completions: Record<QueryKind, CompletionSource> = {
+    gremlin: completeGremlin,
+    cypher: (context) => completeCypher(context, namesOf(parameters())),
+    rest: completeRest,
+  };
   return (
     <div class="page query">
       <div class="query-head">
         <div class="segmented" role="tablist" aria-label={t("page_query")}>
-          <For each={kinds}>
+          <For each={KINDS}>
             {([name, text]) => (
-              <button role="tab" aria-selected={kind() === name} onClick={() => setKind(name)}>
+              <button role="tab" data-kind={name} aria-selected={kind() === name} onClick={() => choose(name)}>
                 {text}
               </button>
             )}
           </For>
         </div>
-        <Show when={kind() === "gremlin"}>
+        <Show when={kind() !== "rest"}>
           <TimeFields />
         </Show>
         <span class="spacer" />
@@ -229,10 +306,12 @@ export default function QueryPage() {
           <Icon name="clock" />
           {t("pastQueries")}
         </button>
-        <Show when={kind() === "gremlin"}>
+        <Show when={kind() !== "rest"}>
           <button class="text-button" data-action="explain" disabled={running() !== null} onClick={() => plan("explain")} title={t("planHint")}>
             {t("plan")}
           </button>
+        </Show>
+        <Show when={kind() === "gremlin"}>
           <button class="text-button" data-action="profile" disabled={running() !== null} onClick={() => plan("profile")} title={t("profileHint")}>
             {t("profile")}
           </button>
@@ -256,12 +335,13 @@ export default function QueryPage() {
         <Show when={kind()} keyed>
           {(of) => (
             <Editor
+              kind={of}
               text={texts()[of]}
               change={(text) => setTexts({ ...texts(), [of]: text })}
               run={() => run(chosen())}
-              complete={of === "gremlin" ? completeGremlin : completeRest}
-              label={t(of === "gremlin" ? "gremlinText" : "restText")}
-              hint={of === "gremlin" ? "g.V().hasLabel('person').out()" : "GET /graphs"}
+              complete={completions[of]}
+              label={t(LABELS[of])}
+              hint={EXAMPLES[of]}
               ready={(made) => {
                 control = made;
               }}
@@ -269,7 +349,13 @@ export default function QueryPage() {
           )}
         </Show>
       </Suspense>
-      <p class="quiet query-hint">{t(kind() === "gremlin" ? "gremlinHint" : "restHint")}</p>
+      <Show when={kind() === "cypher"}>
+        <label class="parameters">
+          <span>{t("parameters")}</span>
+          <textarea rows="1" spellcheck={false} placeholder='{"name": "Ann"}' value={parameters()} onInput={(event) => setParameters(event.currentTarget.value)} />
+        </label>
+      </Show>
+      <p class="quiet query-hint">{t(kind() === "rest" ? "restHint" : "gremlinHint")}</p>
       <FailureBox />
       <Show when={running()}>
         <p class="quiet" role="status">{t("running")}</p>
@@ -281,7 +367,7 @@ export default function QueryPage() {
         <PastQueries
           close={() => setPast(false)}
           take={(query) => {
-            setKind(query.kind);
+            choose(query.kind);
             setTexts({ ...texts(), [query.kind]: query.text });
             setPast(false);
           }}
@@ -301,6 +387,15 @@ export default function QueryPage() {
       </Show>
     </div>
   );
+}
+
+/** The names of the parameters, as far as their text is JSON. */
+function namesOf(text: string): string[] {
+  try {
+    return parameterNames(text);
+  } catch {
+    return [];
+  }
 }
 
 /** Puts a REST request into the editor. */

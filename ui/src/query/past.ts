@@ -1,8 +1,11 @@
 // The last queries, in this browser.
 
+/** What the editor has: a query in one of the languages, or a request. */
+export type QueryKind = "gremlin" | "cypher" | "rest";
+
 export interface PastQuery {
   id?: number;
-  kind: "gremlin" | "rest";
+  kind: QueryKind;
   text: string;
   at: number;
   ok: boolean;

@@ -10,7 +10,15 @@ export interface MeasuredStep {
   values: number | null;
 }
 
+/** An operator of Cypher; it reads the rows of its children. */
+export interface PlanNode {
+  name: string;
+  details: string;
+  children: PlanNode[];
+}
+
 export type Plan =
+  | { kind: "tree"; root: PlanNode }
   | { kind: "explain"; before: string[]; after: string[] }
   | { kind: "profile"; millis: number; steps: MeasuredStep[] };
 
@@ -58,12 +66,17 @@ export function planOf(data: unknown): Plan | null {
 const END = /[\s;]+$|\.\s*(?:toList|toSet|next|iterate|explain|profile)\s*\(\s*\)\s*;?\s*$/;
 
 /** The text of a traversal with `explain()` or `profile()` at its end. */
-export function withPlan(text: string, kind: Plan["kind"]): string {
+export function withPlan(text: string, kind: "explain" | "profile"): string {
   let rest = text;
   while (END.test(rest)) rest = rest.replace(END, "");
   // A comment in the last line would hide the step.
   const newLine = /\/\/.*$/.test(rest) ? "\n" : "";
   return `${rest}${newLine}.${kind}()`;
+}
+
+/** How many operators a plan has. */
+export function operators(node: PlanNode): number {
+  return node.children.reduce((all, child) => all + operators(child), 1);
 }
 
 /** Whether a text is one statement that ends with `explain()`, so that nothing of it runs. */

@@ -2,7 +2,7 @@
 
 import { For, Show } from "solid-js";
 import { number, t } from "../i18n";
-import type { MeasuredStep, Plan } from "./plan";
+import type { MeasuredStep, Plan, PlanNode } from "./plan";
 
 function Steps(props: { title: string; steps: string[] }) {
   return (
@@ -35,11 +35,36 @@ function MeasuredRow(props: { step: MeasuredStep }) {
   );
 }
 
+/** An operator, and below it those that it reads. */
+function Operator(props: { node: PlanNode }) {
+  return (
+    <li>
+      <span class="operator">
+        <strong>{props.node.name}</strong> <span class="mono">{props.node.details}</span>
+      </span>
+      <Show when={props.node.children.length > 0}>
+        {/* One input goes on below; only several are a step to the right. */}
+        <ul classList={{ branches: props.node.children.length > 1 }}>
+          <For each={props.node.children}>{(child) => <Operator node={child} />}</For>
+        </ul>
+      </Show>
+    </li>
+  );
+}
+
 export function PlanView(props: { plan: Plan }) {
   const explained = () => (props.plan.kind === "explain" ? props.plan : null);
+  const tree = () => (props.plan.kind === "tree" ? props.plan.root : null);
   const profiled = () => (props.plan.kind === "profile" ? props.plan : null);
   return (
     <div class="plan" tabindex="0" role="region" aria-label={t("plan")}>
+      <Show when={tree()}>
+        {(root) => (
+          <ul class="operators">
+            <Operator node={root()} />
+          </ul>
+        )}
+      </Show>
       <Show when={explained()}>
         {(plan) => (
           <div class="plan-sides">

@@ -3,6 +3,8 @@
 import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { call, type Call } from "../core/http";
 import { graph } from "../core/server";
+import { removes } from "./cypherapi";
+import type { QueryKind } from "./past";
 
 interface Description {
   paths: Record<string, Record<string, { summary?: string }>>;
@@ -50,7 +52,8 @@ export async function completeRest(context: CompletionContext): Promise<Completi
 }
 
 /** Whether it drops, clears or deletes something. */
-export function isDestructive(kind: "gremlin" | "rest", text: string): boolean {
+export function isDestructive(kind: QueryKind, text: string): boolean {
+  if (kind === "cypher") return removes(text);
   if (kind === "rest") return /^\s*DELETE\b|\/clear\b/.test(text);
   return /\.drop\s*\(|\.clear\s*\(|\.remove\s*\(/.test(text);
 }

@@ -1,11 +1,20 @@
 // From what a query answered to rows, vertices and a text.
 
+import { formatJson } from "../core/json";
 import type { Row } from "../parts/table";
+import { CypherPath } from "./cypherapi";
+import type { QueryKind } from "./past";
+import type { Plan } from "./plan";
 
 export interface Result {
-  kind: "gremlin" | "rest";
+  kind: QueryKind;
   text: string;
   data: unknown;
+  plan: Plan | null;
+  /** The columns of Cypher, in order. */
+  columns?: string[];
+  /** What Cypher changed. */
+  counters?: Record<string, number>;
   millis: number;
   trueAt: string | null;
   knownAt: string | null;
@@ -66,6 +75,36 @@ export function tableOf(data: unknown): { columns: string[]; rows: Row[] } {
     for (const column of Object.keys(row.cells)) if (!columns.includes(column)) columns.push(column);
   }
   return { columns, rows };
+}
+
+/** A value of Cypher as the language writes it. */
+function cypherText(value: unknown): string {
+  if (value instanceof CypherPath) return value.elements.map((element, at) => linkText(value.elements, element, at)).join("");
+  if (isElement(value)) {
+    const properties = Object.keys(value.properties ?? {}).length ? ` ${cypherText(value.properties)}` : "";
+    const label = value.label === "vertex" ? "" : `:${String(value.label).replace(/::/g, ":")}`;
+    return value.type === "vertex" ? `(${label}${properties})` : `[:${value.label}${properties}]`;
+  }
+  if (Array.isArray(value)) return `[${value.map(cypherText).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    return `{${Object.entries(value).map(([key, part]) => `${key}: ${cypherText(part)}`).join(", ")}}`;
+  }
+  return typeof value === "string" ? JSON.stringify(value) : formatJson(value);
+}
+
+/** An element of a path: a relationship with its direction as seen from the node before it. */
+function linkText(path: unknown[], element: unknown, at: number): string {
+  const before = path[at - 1];
+  if (!isElement(element) || element.type === "vertex" || !isElement(before)) return cypherText(element);
+  return refOf(element.outV) === refOf(before.id) ? `-${cypherText(element)}->` : `<-${cypherText(element)}-`;
+}
+
+/** The rows of Cypher. A column of its own that has elements is shown by their properties. */
+export function cypherTable(columns: string[], data: Properties[]): { columns: string[]; rows: Row[] } {
+  const only = columns.length === 1 ? columns[0]! : null;
+  if (only !== null && data.length > 0 && data.every((row) => isElement(row[only]))) return tableOf(data.map((row) => row[only]));
+  const shown = (value: unknown) => (typeof value === "object" && value !== null ? cypherText(value) : value);
+  return { columns, rows: data.map((row) => ({ cells: Object.fromEntries(columns.map((name) => [name, shown(row[name])])) })) };
 }
 
 export function refOf(id: unknown): string {

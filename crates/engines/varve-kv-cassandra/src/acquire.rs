@@ -6,24 +6,28 @@ use std::time::{Duration, Instant};
 use scylla::response::PagingState;
 use varve_kv::{Batch, KvError, TableSpec};
 
-use crate::clock::{Moment, now};
+use crate::clock::now;
 use crate::cluster::Cluster;
 use crate::failure::Failure;
-use crate::lease::{Lease, LeaseRow, LeaseTable, RELEASE_WAIT, holder, lead, renewal, term};
-use crate::log::{Log, slice_of};
+use crate::lease::{Lease, LeaseRow, LeaseTable, holder, term};
+use crate::log::{self, Log};
+use crate::member::{Member, RELEASE_WAIT};
 use crate::plan::Plan;
 use crate::record::{Assembly, Record};
 use crate::schema;
 use crate::scope::ScopeTable;
 use crate::send;
-use crate::stamps::Stamps;
+use crate::slices::Slices;
+use crate::stamps::{Stamps, bound_after};
 use crate::statements::{self, Store};
+use crate::watch::Watch;
 
-/// The interval of checks of another process's lease.
+/// The interval of checks of the lease of a server of an earlier version.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// An opening waits for another process's lease for the length of a lease plus this time, since the
-/// lease expires by the nodes' clocks.
+/// How long after its end such a lease may still be shown: it expires by the nodes' clocks.
 const GRACE: Duration = Duration::from_secs(3);
+/// How long a claim is tried again whose outcome is unknown.
+const CLAIMS_FOR: Duration = Duration::from_secs(15);
 
 /// The arguments of an opening.
 pub(crate) struct Opening<'a> {
@@ -36,18 +40,19 @@ pub(crate) struct Opening<'a> {
     /// Held while tables are created.
     pub(crate) definitions: &'a tokio::sync::Mutex<()>,
     pub(crate) table: &'a LeaseTable,
-    pub(crate) log: &'a Log,
+    pub(crate) watch: &'a Watch,
     pub(crate) scopes: &'a ScopeTable,
-    /// A name that no other opening has.
-    pub(crate) owner: String,
+    /// This process, which takes the lease.
+    pub(crate) member: &'a Arc<Member>,
 }
 
 /// The results of an opening that the space needs.
 pub(crate) struct Settled {
     pub(crate) store: Arc<Store>,
+    pub(crate) log: Log,
     pub(crate) stamps: Stamps,
     /// The remaining slices of the log.
-    pub(crate) slices: Vec<i64>,
+    pub(crate) slices: Slices,
 }
 
 impl Opening<'_> {
@@ -63,12 +68,9 @@ impl Opening<'_> {
         match self.settle_all(&before, &lease).await {
             Ok(settled) => Ok((lease, settled)),
             Err(error) => {
-                // The lease is released: another server may succeed, and must not wait until the
-                // lease expires.
-                if !matches!(error, KvError::Away { .. }) {
-                    let released = self.table.release(self.cluster, &lease.row);
-                    let _ = tokio::time::timeout(RELEASE_WAIT, released).await;
-                }
+                // The lease is released, so that another server may try.
+                let released = self.table.release(self.cluster, &lease.row);
+                let _ = tokio::time::timeout(RELEASE_WAIT, released).await;
                 Err(error)
             }
         }
@@ -76,42 +78,48 @@ impl Opening<'_> {
 
     /// Settles earlier batches, and ensures that this opening still has the lease.
     async fn settle_all(&self, before: &LeaseRow, lease: &Lease) -> Result<Settled, KvError> {
+        let failed = |failure: Failure| failure.opening(self.space);
         // Checked once more: a concurrent change of the consistency either finds this lease, or is
         // found here.
-        let agreed = self.scopes.check(self.cluster).await;
-        agreed.map_err(|failure| failure.opening(self.space))?;
-        let stamps = Stamps::after(before.bound);
-        let (store, slices) = self.settle_under(lease, before).await?;
+        self.scopes.check(self.cluster).await.map_err(failed)?;
+        let store = Arc::new(self.store().await.map_err(failed)?);
+        let log = Log::open(self.cluster, self.keyspace, log::TABLE).await;
+        let log = log.map_err(failed)?;
+        let has_earlier = self.present.iter().any(|name| name == log::EARLIER_TABLE);
+        if has_earlier {
+            let earlier = Log::open(self.cluster, self.keyspace, log::EARLIER_TABLE).await;
+            self.settle(&store, &earlier.map_err(failed)?, (before, lease))
+                .await?;
+        }
+        let slices = self.settle(&store, &log, (before, lease)).await?;
         // Only now all earlier batches are settled. The term must still be this opening's, however
         // long that took.
-        let asked = Moment::now();
+        let stamps = Stamps::after(before.bound);
         let row = LeaseRow {
-            bound: stamps
-                .wanted(now(), lead(self.cluster))
-                .max(lease.row.bound),
+            bound: stamps.wanted(now()).max(lease.row.bound),
             settled: before.bound,
             ..lease.row.clone()
         };
-        let extended = self.table.extend(self.cluster, &row).await;
-        if !extended.map_err(|failure| failure.opening(self.space))? {
+        let stored = self.table.store(self.cluster, &row).await;
+        if !stored.map_err(failed)? {
             return Err(self.taken().await);
         }
         stamps.grant(row.bound);
-        lease.renewed(asked, self.cluster.config.lease);
-        let slices = slices.into_iter();
-        let (done, left) = slices.partition(|slice| *slice < slice_of(before.bound));
-        self.tidy(done).await;
+        if has_earlier {
+            let removed = schema::drop_table(self.cluster, self.keyspace, log::EARLIER_TABLE);
+            removed.await.map_err(failed)?;
+        }
         Ok(Settled {
             store,
+            log,
             stamps,
-            slices: left,
+            slices: Slices::after(slices, before.bound),
         })
     }
 
     /// Returns the error about a lease that another server has now.
     async fn taken(&self) -> KvError {
         match self.read().await {
-            Ok(row) if self.cluster.config.shared => led(self.space, &row),
             Ok(row) => self.held(&row),
             Err(error) => error,
         }
@@ -122,132 +130,121 @@ impl Opening<'_> {
         row.map_err(|failure| failure.opening(self.space))
     }
 
-    /// Takes the lease once it has no owner. Returns the row as it was before, and the lease.
+    /// Takes the lease once it is free. Returns the row as it was before, and the lease.
     async fn claim(&self) -> Result<(LeaseRow, Lease), KvError> {
-        let length = self.cluster.config.lease;
-        let give_up = Instant::now() + length + GRACE;
-        let mut seen: Option<LeaseRow> = None;
-        let mut tried: Option<(LeaseRow, LeaseRow, Moment)> = None;
+        let failed = |failure: Failure| failure.opening(self.space);
+        let give_up = Instant::now() + CLAIMS_FOR;
         loop {
             let row = self.read().await?;
-            if let Some((before, after, asked)) = &tried
-                && row.owner.as_ref() == Some(&self.owner)
-            {
-                // The row shows that an earlier claim, whose answer was lost, has succeeded.
-                let lease = Lease::given(after.clone(), *asked, length);
-                return Ok((before.clone(), lease));
-            }
-            if row.owner.is_some() && !row.is_held() {
-                // Its owner ran here and has ended: what it has sent is settled like what a server
-                // leaves that has released its lease.
-                match self.table.release(self.cluster, &row).await {
-                    Ok(()) => tracing::info!(
-                        space = self.space,
-                        "ended the lease of a process that has ended"
-                    ),
-                    Err(Failure::Unknown(_)) if Instant::now() <= give_up => {}
-                    Err(failure) => return Err(failure.opening(self.space)),
-                }
-                continue;
-            }
-            if row.owner.is_some() {
-                if self.cluster.config.shared {
-                    return Err(led(self.space, &row));
-                }
-                let renewed = seen.as_ref().is_some_and(|seen| seen.bound != row.bound);
-                if renewed || Instant::now() > give_up {
-                    return Err(self.held(&row));
-                }
-                seen = Some(row);
-                tokio::time::sleep(LOOK_EVERY).await;
-                continue;
-            }
+            self.await_free(&row).await?;
             // A process with another consistency would ask other nodes, and could claim a lease
             // that is not free. If the consistency is changed after this check, the change ends the
             // term that was read, so that the claim is refused.
-            let agreed = self.scopes.check(self.cluster).await;
-            agreed.map_err(|failure| failure.opening(self.space))?;
-            let asked = Moment::now();
-            let after = LeaseRow {
-                owner: Some(self.owner.clone()),
-                address: Some(self.cluster.config.address.clone()),
-                term: row.term + 1,
-                bound: row.bound.max(now()).saturating_add(lead(self.cluster)),
-                settled: row.settled,
-            };
+            self.scopes.check(self.cluster).await.map_err(failed)?;
+            let after = claimed_by(self.member, &row, self.cluster);
             match self.table.claim(self.cluster, &row, &after).await {
-                Ok(true) => return Ok((row, Lease::given(after, asked, length))),
-                Ok(false) => {}
-                Err(Failure::Unknown(_)) if Instant::now() <= give_up => {
-                    tried = Some((row, after, asked));
+                Ok(true) => {
+                    let of_another = |owner: &String| *owner != self.member.name;
+                    if row.owner.as_ref().is_some_and(of_another) {
+                        self.cluster.figures.takeover();
+                    }
+                    return Ok((row, Lease::given(after, Arc::clone(self.member))));
                 }
-                Err(failure) => return Err(failure.opening(self.space)),
+                Ok(false) => {}
+                // If it has succeeded, the row names this process, and is claimed once more.
+                Err(Failure::Unknown(_)) if Instant::now() <= give_up => {}
+                Err(failure) => return Err(failed(failure)),
             }
         }
     }
 
-    fn held(&self, row: &LeaseRow) -> KvError {
-        KvError::Unavailable {
-            space: self.space.to_owned(),
-            detail: format!(
-                "{} has it open; one server at a time may. Stop that one, or wait {} seconds after its end",
-                holder(row),
-                self.cluster.config.lease.as_secs()
-            ),
+    /// Waits until a lease with this row is free.
+    ///
+    /// # Errors
+    /// When another process has it and goes on to renew it; in a shared engine when any other
+    /// process has it.
+    async fn await_free(&self, row: &LeaseRow) -> Result<(), KvError> {
+        let failed = |failure: Failure| failure.opening(self.space);
+        let name = &*self.member.name;
+        // A lease that names this process is left of an opening that failed.
+        let Some(owner) = row.living_owner().filter(|owner| *owner != name) else {
+            return Ok(());
+        };
+        if row.expires.is_some() {
+            return self.await_expired(row).await;
         }
+        let exists = self.watch.table.exists(self.cluster, owner).await;
+        if !exists.map_err(failed)? {
+            return Ok(());
+        }
+        let is_shared = self.cluster.config.shared;
+        let ends = async || self.watch.ends(self.cluster, Some(name), owner).await;
+        if is_shared || !ends().await.map_err(failed)? {
+            return Err(self.held(row));
+        }
+        Ok(())
     }
 
-    /// Settles earlier batches, and renews the lease meanwhile. Otherwise the next waiting process
-    /// would take it, and so on.
-    async fn settle_under(
-        &self,
-        lease: &Lease,
-        before: &LeaseRow,
-    ) -> Result<(Arc<Store>, Vec<i64>), KvError> {
-        let length = self.cluster.config.lease;
-        let mut settling = std::pin::pin!(self.settle(before, lease));
+    /// Waits until the lease of a server of an earlier version has expired.
+    async fn await_expired(&self, seen: &LeaseRow) -> Result<(), KvError> {
+        let seconds = seen.expires.and_then(|left| u64::try_from(left).ok());
+        let give_up = Instant::now() + Duration::from_secs(seconds.unwrap_or(0)) + GRACE;
         loop {
-            tokio::select! {
-                settled = &mut settling => return settled,
-                () = tokio::time::sleep(renewal(length)) => {}
+            let row = self.read().await?;
+            if row.living_owner().is_none() {
+                return Ok(());
             }
-            let asked = Moment::now();
-            match self.table.extend(self.cluster, &lease.row).await {
-                Ok(true) => lease.renewed(asked, length),
-                // The new owner settles the rest, and gives its own writes later timestamps.
-                Ok(false) => return Err(self.taken().await),
-                // If renewals go on failing, the lease expires; then no batch is carried out.
-                Err(_) => {}
+            let is_renewed = row.bound != seen.bound || Instant::now() > give_up;
+            if self.cluster.config.shared || is_renewed {
+                return Err(self.held(&row));
             }
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
-    /// Carries out the unsettled batches of the log again, in order. Returns the existing slices.
+    /// Returns the error about a lease that another process has.
+    fn held(&self, row: &LeaseRow) -> KvError {
+        let space = self.space.to_owned();
+        match self.cluster.config.shared {
+            true => KvError::Led {
+                space,
+                address: row.address.clone().unwrap_or_default(),
+                term: term(row),
+            },
+            false => KvError::Unavailable {
+                space,
+                detail: format!("{} has it open", holder(row)),
+            },
+        }
+    }
+
+    /// Carries out the unsettled batches of a log again, in order. Returns the existing slices.
     async fn settle(
         &self,
-        before: &LeaseRow,
-        lease: &Lease,
-    ) -> Result<(Arc<Store>, Vec<i64>), KvError> {
-        let store = self.store().await;
-        let store = Arc::new(store.map_err(|failure| failure.opening(self.space))?);
-        let slices = self.log.slices(self.cluster).await;
+        store: &Store,
+        log: &Log,
+        leases: (&LeaseRow, &Lease),
+    ) -> Result<Vec<i64>, KvError> {
+        let slices = log.slices(self.cluster).await;
         let slices = slices.map_err(|failure| failure.opening(self.space))?;
-        let open = slice_of(before.settled)..=slice_of(before.bound);
-        for slice in slices.iter().filter(|slice| open.contains(slice)) {
-            let settled = self.settle_slice(&store, *slice, (before, lease));
-            settled.await?;
+        for slice in &slices {
+            self.settle_slice(store, log, *slice, leases).await?;
         }
-        Ok((store, slices))
+        Ok(slices)
     }
 
     /// Creates missing tables, and returns the statements of all tables. Must be called under the
     /// lease: a server of an earlier version that still had it would not know the new tables.
     async fn store(&self) -> Result<Store, Failure> {
-        let present = |spec: &TableSpec| self.present.iter().any(|name| name == spec.name);
-        if !self.specs.iter().all(present) {
+        let present = |name: &str| self.present.iter().any(|present| present == name);
+        let has_log = present(log::TABLE);
+        if !has_log || !self.specs.iter().all(|spec| present(spec.name)) {
             let _one_at_a_time = self.definitions.lock().await;
             let (keyspace, specs) = (self.keyspace, self.specs);
             schema::add_tables(self.cluster, keyspace, specs, self.present).await?;
+            if !has_log {
+                self.cluster.define(log::definition(keyspace)).await?;
+            }
             self.cluster.agree().await;
         }
         statements::prepare(self.cluster, self.keyspace, self.specs).await
@@ -256,13 +253,14 @@ impl Opening<'_> {
     async fn settle_slice(
         &self,
         store: &Store,
+        log: &Log,
         slice: i64,
         (before, lease): (&LeaseRow, &Lease),
     ) -> Result<(), KvError> {
         let mut records = Assembly::default();
         let mut next = Some(PagingState::start());
         while let Some(from) = next {
-            let page = self.log.page(self.cluster, slice, before.settled, from);
+            let page = log.page(self.cluster, slice, before.settled, from);
             let (chunks, more) = page.await.map_err(|failure| failure.opening(self.space))?;
             for chunk in &chunks {
                 let record = records.add(chunk, self.specs);
@@ -309,27 +307,16 @@ impl Opening<'_> {
             detail,
         }
     }
-
-    /// Removes slices that are not needed; the next opening tries the remaining ones again.
-    async fn tidy(&self, slices: Vec<i64>) {
-        for slice in slices {
-            if let Err(failure) = self.log.remove(self.cluster, slice).await {
-                tracing::debug!(
-                    space = self.space,
-                    failure = failure.text(),
-                    "a slice of the log could not be removed"
-                );
-                return;
-            }
-        }
-    }
 }
 
-/// Returns the error that names the owner of a lease, for other servers.
-fn led(space: &str, row: &LeaseRow) -> KvError {
-    KvError::Led {
-        space: space.to_owned(),
-        address: row.address.clone().unwrap_or_default(),
-        term: term(row),
+/// Returns the row of a lease that `member` claims, as which it replaces `row`.
+pub(crate) fn claimed_by(member: &Member, row: &LeaseRow, cluster: &Cluster) -> LeaseRow {
+    LeaseRow {
+        owner: Some(member.name.clone()),
+        address: Some(cluster.config.address.clone()),
+        expires: None,
+        term: row.term + 1,
+        bound: bound_after(row.bound, now()),
+        settled: row.settled,
     }
 }

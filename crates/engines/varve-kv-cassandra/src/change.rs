@@ -1,7 +1,7 @@
 //! Changes the scope of consistency, while no process has a space open.
 //!
-//! First, the row of `scope.rs` is marked with a change in progress. Then the lease of every space
-//! is taken with the old scope, and released. Last, the row gets the new scope.
+//! First, the row of `scope.rs` is marked with a change in progress. Then the term of every space's
+//! lease is ended with the old scope. Last, the row gets the new scope.
 //!
 //! A process takes a lease before it reads the row. So either it finds the change in progress and
 //! opens nothing, or this change finds its lease, since it lists the spaces after it has marked the
@@ -19,10 +19,11 @@ use crate::config::CassandraConfig;
 use crate::directory::{Directory, Entry};
 use crate::failure::Failure;
 use crate::lease::{LeaseRow, LeaseTable, holder};
-use crate::open::owner;
+use crate::open::unique_name;
 use crate::scope::{Agreed, Next, Scope, ScopeTable, overtaken};
+use crate::watch::Watch;
 
-/// The most tries to take a lease without an owner.
+/// The most tries to end the term of a lease that no server has.
 const CLAIMS: usize = 3;
 
 /// The consistency before and after a change.
@@ -90,8 +91,9 @@ fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
 /// One attempt to change the scope.
 struct Attempt {
     cluster: Cluster,
-    /// A session with the old scope, for reading, taking and releasing leases.
+    /// A session with the old scope, for the leases and the servers that have them.
     before: Cluster,
+    watch: Watch,
     table: ScopeTable,
     /// The row as it is, the row during this attempt, and the row after it.
     row: Agreed,
@@ -109,11 +111,13 @@ impl Attempt {
             scope: row.scope.clone(),
             next: Some(Next {
                 scope: to.clone(),
-                by: owner(),
+                by: unique_name(),
             }),
         };
+        let before = Cluster::connect_widely(before).await?;
         Ok(Self {
-            before: Cluster::connect_widely(before).await?,
+            watch: Watch::open(&before).await?,
+            before,
             cluster,
             table,
             row,
@@ -131,7 +135,7 @@ impl Attempt {
     /// notice a change that cannot be made.
     async fn look(&self) -> Result<(), Failure> {
         for (space, lease) in leases(&self.before).await? {
-            free(&space, &lease.read(&self.before).await?)?;
+            self.free(&space, &lease.read(&self.before).await?).await?;
         }
         Ok(())
     }
@@ -171,22 +175,40 @@ impl Attempt {
         let cluster = &self.before;
         for _ in 0..CLAIMS {
             let row = lease.read(cluster).await?;
-            free(space, &row)?;
+            self.free(space, &row).await?;
             // Checked after the lease was read. If another attempt overtakes this one later, the
             // next opening of the space raises the term that was read, and the claim below fails.
             self.stands().await?;
-            let ours = LeaseRow {
-                owner: Some(owner()),
-                address: Some(cluster.config.address.clone()),
+            let ended = LeaseRow {
+                owner: None,
+                address: None,
                 term: row.term + 1,
                 ..row.clone()
             };
-            if lease.claim(cluster, &row, &ours).await? {
-                return lease.release(cluster, &ours).await;
+            if lease.claim(cluster, &row, &ended).await? {
+                return Ok(());
             }
         }
         let goes_on = format!("another process keeps changing the lease of '{space}'");
         Err(Failure::InUse(goes_on))
+    }
+
+    /// Waits until no server has a lease: one that has crashed does not renew its row.
+    async fn free(&self, space: &str, row: &LeaseRow) -> Result<(), Failure> {
+        let Some(owner) = row.living_owner() else {
+            return Ok(());
+        };
+        let cluster = &self.before;
+        let has_ended = row.expires.is_none()
+            && (!self.watch.table.exists(cluster, owner).await?
+                || self.watch.ends(cluster, None, owner).await?);
+        if has_ended {
+            return Ok(());
+        }
+        Err(Failure::InUse(format!(
+            "{} has '{space}' open; stop all of them first, or wait until the leases of those have run out that have crashed",
+            holder(row)
+        )))
     }
 
     /// Checks that the row still shows this attempt as the change in progress.
@@ -207,16 +229,6 @@ async fn leases(cluster: &Cluster) -> Result<Leases, Failure> {
         leases.push((entry.space, lease));
     }
     Ok(leases)
-}
-
-fn free(space: &str, row: &LeaseRow) -> Result<(), Failure> {
-    match row.owner {
-        None => Ok(()),
-        Some(_) => Err(Failure::InUse(format!(
-            "{} has '{space}' open; stop all of them first, or wait until the leases of those have run out that have crashed",
-            holder(row)
-        ))),
-    }
 }
 
 #[cfg(test)]

@@ -46,10 +46,20 @@ impl Moment {
             wall: self.wall + wall,
         }
     }
+
+    /// Subtracts from both clocks.
+    #[cfg(test)]
+    pub(crate) fn earlier(self, by: Duration) -> Self {
+        Self {
+            running: self.running.saturating_sub(by),
+            wall: self.wall - by,
+        }
+    }
 }
 
+/// The time since boot, also while the machine is suspended.
 #[cfg(target_os = "linux")]
-fn running() -> Duration {
+pub(crate) fn running() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
@@ -58,7 +68,7 @@ fn running() -> Duration {
 /// Other systems use the monotonic clock. It may stand still while the machine is suspended; the
 /// wall clock reveals that.
 #[cfg(not(target_os = "linux"))]
-fn running() -> Duration {
+pub(crate) fn running() -> Duration {
     use std::sync::OnceLock;
     use std::time::Instant;
 

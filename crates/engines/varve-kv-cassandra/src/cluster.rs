@@ -1,19 +1,13 @@
 //! The session with the cluster, and the limit on concurrent requests.
 
-use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use scylla::client::PoolSize;
-use scylla::client::execution_profile::ExecutionProfile;
-use scylla::client::session::Session;
-use scylla::client::session_builder::SessionBuilder;
 use scylla::errors::ExecutionError;
-use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
+use scylla::policies::load_balancing::DefaultPolicy;
 use scylla::policies::retry::{DefaultRetryPolicy, FallthroughRetryPolicy};
 use scylla::response::query_result::{QueryResult, QueryRowsResult};
 use scylla::response::{PagingState, PagingStateResponse};
@@ -23,15 +17,12 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency, Statement};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
-use crate::config::{self, CassandraConfig};
+use crate::config::CassandraConfig;
 use crate::failure::{self, Failure};
-use crate::nodes::{self, Asked, Nodes};
-use crate::tls;
+use crate::figures::Figures;
+use crate::nodes::{self, Asked, Near, Nodes};
+use crate::sessions::{DEFINITION_TIMEOUT, Sessions, plain, serial};
 
-/// The timeout of a change of tables and keyspaces: all nodes must agree on it.
-const DEFINITION_TIMEOUT: Duration = Duration::from_secs(60);
-/// The interval of checks for agreement.
-const AGREEMENT_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest wait for agreement when other processes may be creating tables.
 const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time without an answer after which a request is sent once more, perhaps to another node: the
@@ -48,10 +39,6 @@ const COPIED_MAX: usize = 32;
 /// The first pause before an execution is repeated whose statement the node has evicted. Each pause
 /// is twice the one before.
 const EVICTED_PAUSE: Duration = Duration::from_millis(20);
-/// The interval of keep-alive messages on idle connections, and their timeout: then a node that
-/// hangs is avoided.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
 /// The number of checks whether there are as many nodes as replicas, and the wait before each
 /// further check.
 const NODES_LOOKS: usize = 20;
@@ -59,16 +46,13 @@ const NODES_WAIT: Duration = Duration::from_millis(500);
 
 /// The session.
 pub(crate) struct Cluster {
-    session: Arc<Session>,
+    sessions: Arc<Sessions>,
     nodes: Arc<Nodes>,
     pub(crate) config: CassandraConfig,
     room: Semaphore,
     copied: Semaphore,
     closing: watch::Sender<bool>,
-    pub(crate) requests: AtomicU64,
-    /// Waits of reads, each for the requests that it has sent together.
-    pub(crate) waits: AtomicU64,
-    pub(crate) failures: AtomicU64,
+    pub(crate) figures: Figures,
 }
 
 /// One page of rows, and the state from which the next page is read.
@@ -119,42 +103,14 @@ impl Cluster {
                 .token_aware(true)
                 .build(),
         );
-        let profile = ExecutionProfile::builder()
-            .consistency(consistency)
-            .serial_consistency(Some(serial(config.consistency)))
-            .request_timeout(Some(config.request_timeout))
-            .load_balancing_policy(Arc::clone(&nodes) as Arc<dyn LoadBalancingPolicy>)
-            .build();
-        let connections = NonZeroUsize::new(config.connections).unwrap_or(NonZeroUsize::MIN);
-        let mut builder = SessionBuilder::new()
-            .known_nodes(&config.contact_points)
-            .default_execution_profile_handle(profile.into_handle())
-            .pool_size(PoolSize::PerHost(connections))
-            .connection_timeout(config.request_timeout)
-            .keepalive_interval(KEEPALIVE_INTERVAL)
-            .keepalive_timeout(KEEPALIVE_TIMEOUT)
-            // Fetch only the metadata that routing needs, and only after keyspaces were created,
-            // not after each table.
-            .fetch_full_schema_metadata(false)
-            .refresh_metadata_on_auto_schema_agreement(false)
-            .schema_agreement_interval(AGREEMENT_INTERVAL)
-            .schema_agreement_timeout(DEFINITION_TIMEOUT);
-        if let Some(credentials) = &config.credentials {
-            builder = builder.user(&credentials.user, &credentials.password);
-        }
-        if let Some(tls) = &config.tls {
-            builder = builder.tls_context(Some(tls::client(tls)?));
-        }
-        let session = builder.build().await?;
+        let sessions = Sessions::connect(&config, consistency, &nodes).await?;
         let cluster = Self {
-            session: Arc::new(session),
+            sessions: Arc::new(sessions),
             nodes,
             room: Semaphore::new(config.in_flight_max.max(1)),
             copied: Semaphore::new(COPIED_MAX),
             closing: watch::Sender::new(false),
-            requests: AtomicU64::new(0),
-            waits: AtomicU64::new(0),
-            failures: AtomicU64::new(0),
+            figures: Figures::default(),
             config,
         };
         cluster.check_datacenter()?;
@@ -162,7 +118,7 @@ impl Cluster {
     }
 
     fn check_datacenter(&self) -> Result<(), Failure> {
-        let state = self.session.get_cluster_state();
+        let state = self.sessions.common.get_cluster_state();
         let nodes = state.get_nodes_info();
         let here = |name: &Option<String>| name.as_deref() == Some(&*self.config.datacenter);
         if nodes.iter().any(|node| here(&node.datacenter)) {
@@ -192,7 +148,7 @@ impl Cluster {
 
     /// The host ids of a datacenter's nodes.
     fn nodes_in(&self, datacenter: &str) -> Vec<u128> {
-        let state = self.session.get_cluster_state();
+        let state = self.sessions.common.get_cluster_state();
         let nodes = state.get_nodes_info().iter();
         let here = |name: &Option<String>| name.as_deref() == Some(datacenter);
         nodes
@@ -231,9 +187,14 @@ impl Cluster {
         let Ok(Some(token)) = statement.calculate_token(&(partition, b"".as_slice())) else {
             return 0;
         };
-        let state = self.session.get_cluster_state();
+        let state = self.sessions.common.get_cluster_state();
         let nodes = state.get_token_endpoints(table.ks_name(), table.table_name(), token);
         nodes.first().map_or(0, |(node, _)| node.host_id.as_u128())
+    }
+
+    /// Prepares this thread, which is that of a runtime of its own, for its own requests.
+    pub(crate) fn settle(&self) {
+        self.sessions.settle(&self.config, &self.nodes);
     }
 
     /// Makes all waits for the cluster end.
@@ -265,7 +226,7 @@ impl Cluster {
 
     /// Prepares a statement for its use.
     pub(crate) async fn prepare(&self, cql: &str, of: Use) -> Result<PreparedStatement, Failure> {
-        let mut statement = self.session.prepare(cql).await?;
+        let mut statement = self.sessions.common.prepare(cql).await?;
         statement.set_is_idempotent(of != Use::Conditional);
         match of {
             Use::Read => {
@@ -285,8 +246,26 @@ impl Cluster {
         values: impl SerializeRow + Sync,
     ) -> Result<QueryResult, Failure> {
         let values = &values;
-        let request = || self.prepared(|| self.session.execute_unpaged(statement, values));
+        let session = &*self.sessions.here();
+        let request = || self.prepared(|| session.execute_unpaged(statement, values));
         self.answered(statement.get_is_idempotent(), request).await
+    }
+
+    /// [`Cluster::run`] for a statement on several partitions, of which `partition` is one: it is
+    /// sent to the first replica of that one.
+    pub(crate) async fn run_near(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow + Sync,
+        partition: &[u8],
+    ) -> Result<QueryResult, Failure> {
+        if self.node_count() <= 1 {
+            return self.run(statement, values).await;
+        }
+        let mut statement = statement.clone();
+        let node = self.home(&statement, partition);
+        statement.set_load_balancing_policy(Some(Near::new(&self.nodes, node)));
+        self.run(&statement, values).await
     }
 
     /// Runs several statements as one request.
@@ -296,25 +275,27 @@ impl Cluster {
         values: Vec<impl SerializeRow + Sync>,
     ) -> Result<QueryResult, Failure> {
         let values = &values;
-        let request = || self.session.batch(batch, values);
+        let request = || self.sessions.common.batch(batch, values);
         self.answered(batch.get_is_idempotent(), request).await
     }
 
-    /// [`Cluster::run_batch`] for a repeatable request that is urgent. Its copies do not count
-    /// against the limit on copies; each is sent `copy_after` after the one before.
+    /// [`Cluster::run`] for a repeatable request that is urgent. Its copies do not count against
+    /// the limit on copies; each is sent `copy_after` after the one before.
     pub(crate) async fn run_urgent(
         &self,
-        batch: &Batch,
-        values: Vec<impl SerializeRow + Sync>,
+        statement: &PreparedStatement,
+        values: impl SerializeRow + Sync,
         copy_after: Duration,
     ) -> Result<QueryResult, Failure> {
         let values = &values;
-        let request = || self.session.batch(batch, values);
+        let request = || self.prepared(|| self.sessions.common.execute_unpaged(statement, values));
+        let begun = Instant::now();
         let mut first = std::pin::pin!(request());
         if let Ok(answer) = tokio::time::timeout(copy_after, &mut first).await {
-            return self.counted(answer);
+            return self.counted(begun, answer);
         }
-        self.counted(first_success(first, request, copy_after).await)
+        self.figures.repeated();
+        self.counted(begun, first_success(first, request, copy_after).await)
     }
 
     /// Reads one page.
@@ -325,12 +306,9 @@ impl Cluster {
         from: PagingState,
     ) -> Result<Page, Failure> {
         let values = &values;
-        let request = || {
-            self.prepared(|| {
-                self.session
-                    .execute_single_page(statement, values, from.clone())
-            })
-        };
+        let session = &*self.sessions.here();
+        let page = || session.execute_single_page(statement, values, from.clone());
+        let request = || self.prepared(page);
         let answer = self.answered(statement.get_is_idempotent(), request).await;
         let (result, next) = answer?;
         let rows = result
@@ -348,21 +326,23 @@ impl Cluster {
     pub(crate) async fn define(&self, cql: String) -> Result<(), Failure> {
         let mut statement = Statement::new(cql);
         statement.set_request_timeout(Some(DEFINITION_TIMEOUT));
-        self.counted(self.session.query_unpaged(statement, ()).await)?;
+        let begun = Instant::now();
+        let defined = self.sessions.common.query_unpaged(statement, ()).await;
+        self.counted(begun, defined)?;
         Ok(())
     }
 
     /// Waits a while for all reachable nodes to agree on the schema. Must be called if other
     /// processes may be creating tables: a table that one node knows may be unknown to the next.
     pub(crate) async fn agree(&self) {
-        let agreed = self.session.await_schema_agreement();
+        let agreed = self.sessions.common.await_schema_agreement();
         // Without agreement, the next request reports the missing table.
         let _ = tokio::time::timeout(AGREEMENT_TIMEOUT, agreed).await;
     }
 
     /// Refreshes the metadata of keyspaces and tables, so that requests are routed to the replicas.
     pub(crate) async fn learn(&self) -> Result<(), Failure> {
-        let learnt = self.session.refresh_metadata().await;
+        let learnt = self.sessions.common.refresh_metadata().await;
         learnt.map_err(|error| Failure::NotDone(error.to_string()))
     }
 
@@ -373,20 +353,21 @@ impl Cluster {
     where
         F: Future<Output = Result<T, ExecutionError>>,
     {
+        let begun = Instant::now();
         let (asked, first) = nodes::asking(request());
         let mut first = std::pin::pin!(first);
         if let Ok(answer) = tokio::time::timeout(DOUBT_AFTER, &mut first).await {
-            return self.counted(answer);
+            return self.counted(begun, answer);
         }
         self.unanswered(&asked);
         if !repeatable {
-            return self.counted(first.await);
+            return self.counted(begun, first.await);
         }
         // Every request may be sent to another node than a silent one: the other nodes then get no
         // more requests in all than the silent node would have answered.
         let past = tokio::select! {
             biased;
-            answer = &mut first => return self.counted(answer),
+            answer = &mut first => return self.counted(begun, answer),
             () = self.passable(&asked) => true,
             () = tokio::time::sleep(COPY_AFTER.saturating_sub(DOUBT_AFTER)) => false,
         };
@@ -396,18 +377,19 @@ impl Cluster {
             self.unanswered(&asked);
             tokio::select! {
                 biased;
-                answer = &mut first => return self.counted(answer),
+                answer = &mut first => return self.counted(begun, answer),
                 () = self.passable(&asked) => None,
                 place = self.copied.acquire() => place.ok(),
             }
         };
-        self.counted(first_success(first, request, COPY_AFTER).await)
+        self.figures.repeated();
+        self.counted(begun, first_success(first, request, COPY_AFTER).await)
     }
 
     /// Notes that a request has no answer yet. Ignored if there is only one node.
     fn unanswered(&self, asked: &Asked) {
         if self.node_count() > 1 {
-            nodes::unanswered(&self.nodes, &self.session, asked);
+            nodes::unanswered(&self.nodes, &self.sessions.common, asked);
         }
     }
 
@@ -425,29 +407,13 @@ impl Cluster {
         prepared(self.config.request_timeout, execution).await
     }
 
-    fn counted<T>(&self, answer: Result<T, impl Into<Failure>>) -> Result<T, Failure> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        answer.map_err(|error| {
-            self.failures.fetch_add(1, Ordering::Relaxed);
-            error.into()
-        })
-    }
-}
-
-/// The consistency of reads and writes.
-fn plain(of: config::Consistency) -> Consistency {
-    match of {
-        config::Consistency::LocalQuorum => Consistency::LocalQuorum,
-        config::Consistency::Quorum => Consistency::Quorum,
-    }
-}
-
-/// The consistency of conditional changes. It covers the same nodes, as otherwise two datacenters
-/// would decide independently.
-fn serial(of: config::Consistency) -> SerialConsistency {
-    match of {
-        config::Consistency::LocalQuorum => SerialConsistency::LocalSerial,
-        config::Consistency::Quorum => SerialConsistency::Serial,
+    fn counted<T>(
+        &self,
+        begun: Instant,
+        answer: Result<T, impl Into<Failure>>,
+    ) -> Result<T, Failure> {
+        self.figures.request(begun.elapsed(), answer.is_err());
+        answer.map_err(Into::into)
     }
 }
 

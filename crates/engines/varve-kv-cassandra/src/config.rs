@@ -82,9 +82,8 @@ pub struct CassandraConfig {
     /// The timeout of one request, and of connecting. Changes of tables and keyspaces have a longer
     /// one.
     pub request_timeout: Duration,
-    /// How long a lease lasts without a renewal. After a crash, another process waits as long. A
-    /// process relies on its lease for 4 seconds less: the nodes' clocks may differ, and the expiry
-    /// is in whole seconds. So the value must be above 4 seconds.
+    /// For how long a process relies on its leases after a renewal began. After a crash, another
+    /// process waits as long and a sixteenth more.
     pub lease: Duration,
     /// The number of threads of the runtime.
     pub io_threads: usize,
@@ -116,7 +115,7 @@ impl CassandraConfig {
             in_flight_max: 1024,
             room_wait: Duration::from_secs(2),
             request_timeout: Duration::from_secs(12),
-            lease: Duration::from_secs(15),
+            lease: Duration::from_secs(4),
             io_threads: 2,
             known_bytes_max: 480 << 20,
             address: format!("process {}", std::process::id()),

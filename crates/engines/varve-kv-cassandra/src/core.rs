@@ -1,27 +1,31 @@
 //! What a space shares with its background tasks: its state, its writes, and the upkeep of its
 //! lease and its log.
 
-use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use varve_kv::{KvError, Sweep, TableSpec, fail_point};
+use tokio::sync::Notify;
+use varve_kv::{KvError, Sweep, fail_point};
 
-use crate::clock::{Moment, now};
-use crate::cluster::Cluster;
-use crate::cuts::Cuts;
+use crate::clock::now;
 use crate::failure::Failure;
 use crate::known::Known;
-use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost, RELEASE_WAIT, holder, lead};
-use crate::log::{Log, Stored, slice_of};
+use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost, holder};
+use crate::log::{Log, Stored};
+use crate::member::RELEASE_WAIT;
 use crate::plan::Plan;
 use crate::record::Record;
+use crate::schema;
 use crate::send::{refused, send_all};
+use crate::slices::Slices;
+use crate::source::Source;
 use crate::stamps::Stamps;
-use crate::statements::Store;
 
+/// The interval of the upkeep of a space that is written.
+const UPKEEP_EVERY: Duration = Duration::from_secs(4);
 /// Failed requests after which a write that has not begun is given up.
 const TRIES: u32 = 3;
 /// The wait after the first failure; it doubles up to `BACKOFF_LAST`.
@@ -30,24 +34,31 @@ const BACKOFF_LAST: Duration = Duration::from_secs(2);
 
 /// The part that a space shares with its background tasks.
 pub(crate) struct Core {
-    pub(crate) name: Arc<str>,
-    pub(crate) specs: &'static [TableSpec],
-    pub(crate) keyspace: String,
-    pub(crate) cluster: Arc<Cluster>,
-    pub(crate) store: Arc<Store>,
+    pub(crate) source: Arc<Source>,
     pub(crate) log: Log,
     pub(crate) lease: Lease,
     pub(crate) lease_table: LeaseTable,
     pub(crate) stamps: Stamps,
     pub(crate) known: Known,
-    /// The keys at which reads of partitions with many tombstones are split.
-    pub(crate) cuts: Cuts,
-    /// The slices of the log that may have rows.
-    pub(crate) slices: Mutex<BTreeSet<i64>>,
-    /// The timestamp up to which all batches are settled, as stored with the lease.
+    /// The slices of the log that may have rows. Locked while a batch takes its timestamp, so that
+    /// each timestamp is in a slice.
+    pub(crate) slices: Mutex<Slices>,
+    /// The greatest timestamp that [`Core::settled`] has returned.
     pub(crate) settled: AtomicI64,
+    /// Held while bound and settled timestamp are stored.
+    pub(crate) positions: tokio::sync::Mutex<()>,
+    /// Notified by each batch that is placed in the log: an idle space has no upkeep.
+    pub(crate) written: Arc<Notify>,
     /// Whether this process gave up the lease itself: see [`Core::give_up`].
     pub(crate) given_up: AtomicBool,
+}
+
+impl Deref for Core {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.source
+    }
 }
 
 /// Why a batch is not known to be stored.
@@ -97,36 +108,72 @@ impl Core {
             let detail = "too many requests are in flight".to_owned();
             return Err(KvError::Busy { space, detail });
         };
-        if let Some(to) = self.lease.lost_to() {
-            let detail = lease::lost(&to);
-            return Err(KvError::Away { space, detail });
-        }
-        let stamp = match self.lease.holds() {
-            true => self.stamps.take(now()),
-            false => None,
-        };
-        let Some(stamp) = stamp else {
-            let detail = "this server could not renew its lease in time".to_owned();
-            return Err(KvError::Away { space, detail });
-        };
+        let (slice, stamp) = self.stamp(record.bytes.len()).await?;
+        self.written.notify_one();
         fail_point::CLUSTER_STAMPED.pass();
         self.known.add(&record.bytes[record.start..]);
-        match self.carry_out(&record, &plan, stamp).await {
+        match self.carry_out(&record, &plan, (slice, stamp)).await {
             Ok(()) => {
-                self.stamps.close(stamp);
+                self.slices.lock().completed(slice);
                 Ok(())
             }
             Err(NotStored::NotBegun(failure)) => {
-                self.stamps.close(stamp);
+                self.slices.lock().completed(slice);
                 Err(failure.unwritten(&space))
             }
-            // The timestamp stays open, so that the batch does not count as settled.
+            // The batch is not complete, so its record stays for the next opening.
             Err(NotStored::Lost(Lost(detail))) => Err(KvError::OutcomeUnknown { space, detail }),
             Err(NotStored::Refused(detail)) => {
                 self.give_up(&detail);
                 Err(KvError::OutcomeUnknown { space, detail })
             }
         }
+    }
+
+    /// Takes a timestamp for a batch with a record of so many bytes, under the lease, and its
+    /// slice. Stores a new bound first if there is none.
+    async fn stamp(&self, bytes: usize) -> Result<(i64, i64), KvError> {
+        let space = || self.name.to_string();
+        let (mut backoff, mut tries) = (Backoff::new(), 0);
+        loop {
+            if let Some(to) = self.lease.lost_to() {
+                let (space, detail) = (space(), lease::lost(&to));
+                return Err(KvError::Away { space, detail });
+            }
+            if !self.lease.holds() {
+                let detail = "this server could not renew its lease in time".to_owned();
+                let space = space();
+                return Err(KvError::Away { space, detail });
+            }
+            if let Some(placed) = self.place(bytes) {
+                return Ok(placed);
+            }
+            let stored = self.extend_bound(|stamps| !stamps.may_take(now())).await;
+            if let Err(failure) = stored {
+                tries += 1;
+                if failure.for_good() || tries >= TRIES {
+                    return Err(failure.unwritten(&space()));
+                }
+                backoff.wait().await;
+            }
+        }
+    }
+
+    fn place(&self, bytes: usize) -> Option<(i64, i64)> {
+        let mut slices = self.slices.lock();
+        let stamp = self.stamps.take(now())?;
+        Some((slices.place(stamp, bytes, Instant::now()), stamp))
+    }
+
+    /// A timestamp up to which all batches are complete. It never decreases, although a slice may
+    /// get a further batch.
+    fn settled(&self) -> i64 {
+        let slices = self.slices.lock();
+        let open = slices.first_open();
+        let settled = open.map_or_else(|| self.stamps.last(), |first| first - 1);
+        self.settled
+            .fetch_max(settled, Ordering::AcqRel)
+            .max(settled)
     }
 
     /// Stores the batch's record, confirms that this term still counts, then carries out the batch.
@@ -137,10 +184,14 @@ impl Core {
     /// A node may delay such a request until another server has opened the space and has read the
     /// rows that the request changes. The late rows could not be distinguished from that server's
     /// writes. Late records, in contrast, are ignored.
-    async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
-        self.slices.lock().insert(slice_of(stamp));
+    async fn carry_out(
+        &self,
+        record: &Record,
+        plan: &Plan,
+        (slice, stamp): (i64, i64),
+    ) -> Result<(), NotStored> {
         let stored = Stored::nothing_of(record);
-        self.decide(|| self.log.put(&self.cluster, stamp, record, &stored))
+        self.decide(|| self.log.put(&self.cluster, (slice, stamp), record, &stored))
             .await?;
         self.confirm_term().await?;
         fail_point::CLUSTER_DECIDED.pass();
@@ -203,6 +254,7 @@ impl Core {
     /// Waits before a request is repeated: for the back-off, and then until the lease can be relied
     /// on. Fails if the engine is closing or the lease is lost.
     async fn wait_again(&self, backoff: &mut Backoff) -> Result<(), Lost> {
+        self.cluster.figures.repeated();
         let mut closing = self.cluster.closing();
         tokio::select! {
             () = backoff.wait() => {}
@@ -257,115 +309,121 @@ impl Core {
         }
     }
 
-    /// Renews the lease, and stores its bound and settled timestamp. If another server has opened
-    /// the space, marks the lease as lost; that is no failure.
-    async fn renew(&self) -> Result<(), Failure> {
-        let asked = Moment::now();
-        let row = LeaseRow {
-            bound: self.stamps.wanted(now(), lead(&self.cluster)),
-            settled: self.stamps.settled(),
-            ..self.lease.row.clone()
-        };
-        if self.lease_table.extend(&self.cluster, &row).await? {
-            self.stamps.grant(row.bound);
-            self.lease.renewed(asked, self.cluster.config.lease);
-            self.settled.store(row.settled, Ordering::Release);
+    /// Stores the next bound with the lease, if it `is_needed`.
+    async fn extend_bound(&self, is_needed: impl Fn(&Stamps) -> bool) -> Result<(), Failure> {
+        let _one_at_a_time = self.positions.lock().await;
+        if !is_needed(&self.stamps) {
             return Ok(());
         }
-        let now = self.lease_table.read(&self.cluster).await?;
+        self.store(self.stamps.wanted(now())).await
+    }
+
+    /// Stores a bound, and the settled timestamp, with the lease. If another server has opened the
+    /// space, marks the lease as lost; that is no failure.
+    async fn store(&self, bound: i64) -> Result<(), Failure> {
+        let row = LeaseRow {
+            bound,
+            settled: self.settled(),
+            ..self.lease.row.clone()
+        };
+        let stored = match self.lease_table.store(&self.cluster, &row).await {
+            Err(Failure::NotHere(_)) if self.is_gone().await => {
+                tracing::error!(space = %self.name, "its keyspace does not exist any more");
+                self.lease
+                    .lost("nobody, as its keyspace does not exist any more".to_owned());
+                return Ok(());
+            }
+            stored => stored?,
+        };
+        if stored {
+            self.stamps.grant(row.bound);
+            return Ok(());
+        }
+        // A keyspace that was made anew has no row.
+        let now = self.lease_table.find_row(&self.cluster).await?;
+        let now = now.unwrap_or_default();
         if now.term != row.term {
             let holder = holder(&now);
             tracing::error!(space = %self.name, holder, "another server has opened the space: this server refuses writes to it");
             self.lease.lost(holder);
         } else {
-            // The stored bound is greater: an earlier renewal succeeded, but its answer was lost,
+            // The stored bound is greater: an earlier request succeeded, but its answer was lost,
             // and the clock has been set back since.
             self.stamps.grant(now.bound);
         }
         Ok(())
     }
 
-    /// Removes the slices of the log in which all batches are settled. If the clock was set back,
-    /// the slice of the settled timestamp may be in use for long. Then the settled records of that
-    /// slice are removed, if there are any after the timestamp `removed`, which is updated.
-    async fn tidy(&self, removed: &mut i64) -> Result<(), Failure> {
-        let settled = self.settled.load(Ordering::Acquire);
-        let last = slice_of(settled);
-        let done: Vec<i64> = self.slices.lock().range(..last).copied().collect();
-        for slice in done {
-            self.log.remove(&self.cluster, slice).await?;
-            self.slices.lock().remove(&slice);
+    /// Whether the nodes agree that the keyspace does not exist. One node alone may be behind.
+    async fn is_gone(&self) -> bool {
+        self.cluster.agree().await;
+        let tables = schema::tables(&self.cluster, &self.keyspace).await;
+        tables.is_ok_and(|tables| tables.is_empty())
+    }
+
+    /// Stores bounds ahead of the writes and removes slices of the log whose batches are complete,
+    /// until the space is closed or the lease is lost. Nothing while the space is not written.
+    pub(crate) async fn keep(core: Weak<Self>) {
+        let Some(written) = core.upgrade().map(|this| Arc::clone(&this.written)) else {
+            return;
+        };
+        loop {
+            written.notified().await;
+            loop {
+                tokio::time::sleep(UPKEEP_EVERY).await;
+                let Some(this) = core.upgrade() else { return };
+                if this.lease.lost_to().is_some() {
+                    return;
+                }
+                // A failure is repeated in the next round.
+                if let Err(failure) = this.upkeep().await {
+                    let failure = failure.text();
+                    tracing::debug!(space = %this.name, failure, "the upkeep of the log failed");
+                }
+                if this.slices.lock().is_empty() {
+                    break;
+                }
+            }
         }
-        let goes_on = last > slice_of(now());
-        if goes_on && settled > *removed && self.slices.lock().contains(&last) {
-            self.log.remove_settled(&self.cluster, settled).await?;
-            *removed = settled;
+    }
+
+    async fn upkeep(&self) -> Result<(), Failure> {
+        let is_written = self.slices.lock().backlog().1 > 0;
+        if is_written {
+            self.extend_bound(|stamps| stamps.run_short(now())).await?;
+        }
+        let removable = self.slices.lock().removable(Instant::now());
+        for (slice, last) in removable {
+            self.log.remove(&self.cluster, (slice, last)).await?;
+            self.slices.lock().removed(slice);
+        }
+        if is_written && self.slices.lock().is_empty() {
+            let _one_at_a_time = self.positions.lock().await;
+            self.store(self.stamps.bound()).await?;
         }
         Ok(())
     }
 
-    /// Renews the lease until the space is closed or the lease is lost.
-    pub(crate) async fn keep(core: Weak<Self>) {
-        loop {
-            let Some(this) = core.upgrade() else { return };
-            let every = lease::renewal(this.cluster.config.lease);
-            let wanted = Arc::clone(&this.lease.wanted);
-            drop(this);
-            tokio::select! {
-                () = tokio::time::sleep(every) => {}
-                () = wanted.notified() => {}
-            }
-            let Some(this) = core.upgrade() else { return };
-            if this.lease.lost_to().is_some() {
-                return;
-            }
-            let mut backoff = Backoff::new();
-            while let Err(failure) = this.renew().await {
-                let left_ms = this.lease.left().as_millis() as u64;
-                tracing::warn!(space = %this.name, left_ms, failure = failure.text(), "the lease is not renewed yet");
-                backoff.wait().await;
-            }
-            if this.lease.lost_to().is_some() {
-                return;
-            }
-        }
-    }
-
-    /// Removes settled records from the log until the space is closed or the lease is lost. It is a
-    /// task of its own, so that [`Core::keep`] never waits for a removal.
-    pub(crate) async fn keep_tidy(core: Weak<Self>) {
-        let mut removed = 0;
-        loop {
-            let Some(this) = core.upgrade() else { return };
-            if this.lease.lost_to().is_some() {
-                return;
-            }
-            let every = lease::renewal(this.cluster.config.lease);
-            // A failed removal is repeated in the next round.
-            let _ = this.tidy(&mut removed).await;
-            drop(this);
-            tokio::time::sleep(every).await;
-        }
-    }
-
     /// Releases the lease, when no more writes can come. Waits up to [`RELEASE_WAIT`]; a failure is
-    /// logged, and the lease expires. A lease that another process has taken is not released.
+    /// logged, and this server opens the space again or ends. A lease that another process has
+    /// taken is not released.
     pub(crate) async fn release(self: Arc<Self>) {
+        self.lease.member.leads(&self.keyspace, None);
         if self.lease.lost_to().is_some() && !self.given_up.load(Ordering::Acquire) {
             return;
         }
         let row = LeaseRow {
             bound: self.stamps.last(),
-            settled: self.stamps.settled(),
+            settled: self.settled(),
             ..self.lease.row.clone()
         };
         let released = self.lease_table.release(&self.cluster, &row);
         match tokio::time::timeout(RELEASE_WAIT, released).await {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => {
-                tracing::warn!(space = %self.name, failure = failure.text(), "the lease was not released; it expires");
+                tracing::warn!(space = %self.name, failure = failure.text(), "the lease was not released");
             }
-            Err(_) => tracing::warn!(space = %self.name, "the lease was not released; it expires"),
+            Err(_) => tracing::warn!(space = %self.name, "the lease was not released"),
         }
     }
 }

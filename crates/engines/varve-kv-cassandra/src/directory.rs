@@ -18,10 +18,11 @@ use varve_kv::TableSpec;
 use crate::clock;
 use crate::cluster::{Cluster, Use};
 use crate::failure::{Failure, unreadable};
-use crate::lease;
+use crate::lease::{self, LeaseTable};
 use crate::log;
 use crate::schema::{add_tables, create_keyspace, drop_keyspace, id, tables};
 use crate::scope;
+use crate::servers;
 use crate::statements::{applied, quoted};
 
 /// A keyspace's name contains up to this number of characters of the space's name, so that people
@@ -82,7 +83,7 @@ impl Directory {
         Self::open(cluster).await
     }
 
-    /// Opens the list. Creates it, and the table of the scope beside it, if they are missing.
+    /// Opens the list. Creates it, and the tables beside it, if they are missing.
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = cluster.config.keyspace.clone();
         let table = quoted(&keyspace, LIST);
@@ -94,6 +95,9 @@ impl Directory {
         }
         if !present.iter().any(|name| name == scope::TABLE) {
             cluster.define(scope::definition(&keyspace)).await?;
+        }
+        if !present.iter().any(|name| name == servers::TABLE) {
+            cluster.define(servers::definition(&keyspace)).await?;
         }
         cluster.agree().await;
         let list = format!("SELECT space, keyspace_name, state FROM {table}");
@@ -280,7 +284,11 @@ async fn define_all(cluster: &Cluster, keyspace: &str, specs: &[TableSpec]) -> R
     add_tables(cluster, keyspace, specs, &[]).await?;
     cluster.define(log::definition(keyspace)).await?;
     cluster.define(lease::definition(keyspace)).await?;
-    cluster.learn().await
+    cluster.learn().await?;
+    // An existing space without this row is not served: its keyspace was made anew.
+    cluster.agree().await;
+    let table = LeaseTable::open(cluster, keyspace).await?;
+    table.create(cluster).await
 }
 
 fn list_definition(keyspace: &str) -> String {

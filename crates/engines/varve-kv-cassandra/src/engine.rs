@@ -1,15 +1,17 @@
 //! The engine: its session, and its spaces by name.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use varve_kv::{
     Capabilities, Engine, KvError, Leader, Space, SpaceId, Statistic, TableSpec, check_space_name,
 };
 
-use crate::acquire::{Opening, Settled};
+use crate::acquire::{Opening, Settled, claimed_by};
+use crate::ahead::Widths;
 use crate::bridge::Bridge;
 use crate::change::{self, ConsistencyChange};
 use crate::cluster::Cluster;
@@ -18,34 +20,44 @@ use crate::core::Core;
 use crate::cuts::Cuts;
 use crate::directory::{Directory, Entry};
 use crate::failure::Failure;
+use crate::followed::FollowedSpace;
 use crate::known::{self, Known, KnownMemory};
-use crate::lease::{self, LeaseRow, LeaseTable, holder, term};
-use crate::log::{self, Log};
-use crate::open::{OpenSpace, OpenSpaces, owner};
+use crate::lease::{self, LeaseRow, LeaseTable, holder};
+use crate::log;
+use crate::member::{Member, Membership};
+use crate::open::{OpenSpace, OpenSpaces};
 use crate::schema;
 use crate::scope::ScopeTable;
+use crate::source::{FollowedSources, Source, SourceReader};
 use crate::space::CassandraSpace;
+use crate::watch::Watch;
 
 /// The engine.
 pub struct CassandraEngine {
     bridge: Arc<Bridge>,
     shared: Arc<Shared>,
     open: Arc<Mutex<OpenSpaces>>,
+    /// The current registration of this process; none until it opens a space.
+    membership: Mutex<Option<Arc<Membership>>>,
 }
 
-struct Shared {
-    cluster: Arc<Cluster>,
-    directory: Directory,
-    scopes: ScopeTable,
-    /// For each space whose leader was looked up, by name: its keyspace, and the prepared
-    /// statements for its lease. Reading the list of spaces removes the entries whose keyspace is
-    /// no longer listed.
-    looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
+pub(crate) struct Shared {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) directory: Directory,
+    pub(crate) scopes: ScopeTable,
+    pub(crate) watch: Arc<Watch>,
+    /// The registration of this process that counts now.
+    pub(crate) member: Mutex<Option<Arc<Member>>>,
+    /// The keyspaces of the spaces, by name, when the list was read last.
+    pub(crate) listed: Mutex<HashMap<String, String>>,
+    /// The prepared statements for leases that were looked up, by keyspace.
+    pub(crate) looks: Mutex<HashMap<String, Arc<LeaseTable>>>,
     /// The memory for the presence filters of all spaces.
-    known_memory: Arc<KnownMemory>,
+    pub(crate) known_memory: Arc<KnownMemory>,
     /// Held while this process creates or removes a keyspace, since concurrent schema changes are a
     /// known source of trouble in Cassandra.
-    definitions: tokio::sync::Mutex<()>,
+    pub(crate) definitions: tokio::sync::Mutex<()>,
+    pub(crate) followed: FollowedSources,
 }
 
 fn unavailable(space: &str, detail: impl Into<String>) -> KvError {
@@ -96,21 +108,46 @@ impl CassandraEngine {
             let scopes = ScopeTable::open(&cluster).await?;
             scopes.check(&cluster).await?;
             Ok(Shared {
+                watch: Arc::new(Watch::open(&cluster).await?),
                 cluster: Arc::new(cluster),
                 directory,
                 scopes,
+                member: Mutex::default(),
+                listed: Mutex::default(),
                 looks: Mutex::default(),
                 known_memory,
                 definitions: tokio::sync::Mutex::new(()),
+                followed: FollowedSources::default(),
             })
         });
         let shared = shared.unwrap_or_else(|| Err(Failure::Refused("the driver failed".into())));
-        let shared = shared.map_err(|failure| failure.opening(&name))?;
+        let shared = Arc::new(shared.map_err(|failure| failure.opening(&name))?);
+        if shared.cluster.config.shared {
+            bridge.spawn(Shared::keep_watch(Arc::downgrade(&shared)));
+        }
         Ok(Self {
             bridge: Arc::new(bridge),
-            shared: Arc::new(shared),
+            shared,
             open: Arc::default(),
+            membership: Mutex::default(),
         })
+    }
+
+    /// Returns the registration of this process. Registers it if it is not, or no longer.
+    fn membership(&self) -> Result<Arc<Membership>, KvError> {
+        let mut current = self.membership.lock();
+        if let Some(membership) = &*current
+            && membership.member.lost().is_none()
+        {
+            return Ok(Arc::clone(membership));
+        }
+        let shared = &self.shared;
+        let begun = Membership::begin(&self.bridge, &shared.cluster, &shared.watch);
+        let begun = begun.map_err(|failure| failure.opening(&shared.cluster.config.keyspace))?;
+        let begun = Arc::new(begun);
+        *shared.member.lock() = Some(Arc::clone(&begun.member));
+        *current = Some(Arc::clone(&begun));
+        Ok(begun)
     }
 
     /// Makes all processes on the spaces of a cluster use the consistency of `config`. No process
@@ -136,6 +173,7 @@ impl CassandraEngine {
     pub fn remove_list(&self) -> Result<(), KvError> {
         let name = self.shared.cluster.config.keyspace.clone();
         let shared = Arc::clone(&self.shared);
+        self.membership.lock().take();
         self.wait(&name.clone(), async move {
             if !shared.entries().await?.is_empty() {
                 return Err(unavailable(&name, "it lists spaces"));
@@ -159,6 +197,13 @@ impl CassandraEngine {
         })
     }
 
+    fn reader(&self, source: &Arc<Source>) -> SourceReader {
+        SourceReader {
+            source: Arc::clone(source),
+            bridge: Arc::clone(&self.bridge),
+        }
+    }
+
     fn is_open(&self, name: &str) -> bool {
         self.open.lock().contains_key(name)
     }
@@ -175,24 +220,9 @@ impl Engine for CassandraEngine {
 
     fn statistics(&self) -> Vec<Statistic> {
         let cluster = &self.shared.cluster;
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let statistic = |name, help, value| Statistic { name, help, value };
-        vec![
-            statistic(
-                "cluster_requests_total",
-                "Requests sent to the cluster.",
-                count(&cluster.requests),
-            ),
-            statistic(
-                "cluster_read_waits_total",
-                "Times that reads waited for the cluster; requests that are sent together count once.",
-                count(&cluster.waits),
-            ),
-            statistic(
-                "cluster_failures_total",
-                "Requests to the cluster that failed.",
-                count(&cluster.failures),
-            ),
+        let mut all = cluster.figures.statistics();
+        all.extend([
             statistic(
                 "cluster_in_flight",
                 "Calls to the cluster in flight.",
@@ -203,7 +233,8 @@ impl Engine for CassandraEngine {
                 "Nodes that do not answer and are avoided.",
                 cluster.silent_nodes() as f64,
             ),
-        ]
+        ]);
+        all
     }
 
     fn stop_waiting(&self) {
@@ -213,7 +244,8 @@ impl Engine for CassandraEngine {
     fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
         let shared = Arc::clone(&self.shared);
         let name = space.to_owned();
-        self.wait(space, async move { shared.leader(&name).await })
+        let is_open = self.is_open(space);
+        self.wait(space, async move { shared.leader(&name, is_open).await })
     }
 
     fn spaces(&self) -> Result<Vec<SpaceId>, KvError> {
@@ -241,26 +273,44 @@ impl Engine for CassandraEngine {
         let Some(open) = OpenSpace::begin(name, &self.open) else {
             return Err(in_use(name, "it is open already"));
         };
-        let shared = Arc::clone(&self.shared);
+        let membership = self.membership()?;
+        let (shared, member) = (Arc::clone(&self.shared), Arc::clone(&membership.member));
         let space = name.to_owned();
-        let core = self.wait(
-            name,
-            async move { shared.open(&space, tables, create).await },
-        )?;
+        let core = self.wait(name, async move {
+            shared.open(&space, tables, create, &member).await
+        })?;
         let core = Arc::new(core);
         open.opened(&core);
         // Each runs as a separate task, so that none waits for a step of another.
         let keepers = [
             self.bridge.spawn(Core::keep(Arc::downgrade(&core))),
-            self.bridge.spawn(Core::keep_tidy(Arc::downgrade(&core))),
             self.bridge.spawn(Core::learn(Arc::downgrade(&core))),
         ];
+        let reader = self.reader(&core.source);
         Ok(Arc::new(CassandraSpace {
             core,
+            reader,
             bridge: Arc::clone(&self.bridge),
             keepers,
             open: Some(open),
+            _membership: membership,
         }))
+    }
+
+    fn follow(
+        &self,
+        space: &SpaceId,
+        tables: &'static [TableSpec],
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let shared = Arc::clone(&self.shared);
+        let asked = space.clone();
+        let source = self.wait(&space.name, async move {
+            let cluster = &shared.cluster;
+            let place = (asked.name.as_str(), asked.incarnation.as_str());
+            let found = shared.followed.of(cluster, place, tables).await;
+            found.map_err(|failure| failure.into_error(&asked.name))
+        })?;
+        Ok(Arc::new(FollowedSpace(self.reader(&source))))
     }
 
     fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
@@ -287,10 +337,11 @@ impl Engine for CassandraEngine {
                 false => Ok(()),
             };
         }
-        let shared = Arc::clone(&self.shared);
+        let membership = self.membership()?;
+        let (shared, member) = (Arc::clone(&self.shared), Arc::clone(&membership.member));
         let (space, incarnation) = (name.to_owned(), incarnation.map(str::to_owned));
         self.wait(name, async move {
-            shared.remove(&space, incarnation.as_deref()).await
+            shared.remove(&space, incarnation.as_deref(), &member).await
         })
     }
 }
@@ -300,46 +351,12 @@ impl Shared {
         let entries = self.directory.entries(&self.cluster).await;
         let entries =
             entries.map_err(|failure| failure.into_error(&self.cluster.config.keyspace))?;
-        let listed = |space: &String, keyspace: &String| {
-            let entry = entries.iter().find(|entry| entry.space == *space);
-            entry.is_some_and(|entry| entry.keyspace == *keyspace)
-        };
-        let mut looks = self.looks.lock();
-        looks.retain(|space, (keyspace, _)| listed(space, keyspace));
-        drop(looks);
+        let named = entries.iter().filter(|entry| entry.ready());
+        let named = named.map(|entry| (entry.space.clone(), entry.keyspace.clone()));
+        *self.listed.lock() = named.collect();
+        let is_listed = |keyspace: &String| entries.iter().any(|entry| entry.keyspace == *keyspace);
+        self.looks.lock().retain(|keyspace, _| is_listed(keyspace));
         Ok(entries)
-    }
-
-    async fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
-        let failed = |failure: Failure| failure.into_error(space);
-        let known = self.looks.lock().get(space).cloned();
-        let table = match known {
-            Some((_, table)) => table,
-            None => {
-                let found = self.directory.find(&self.cluster, space).await;
-                let Some(entry) = found.map_err(failed)?.filter(Entry::ready) else {
-                    return Ok(None);
-                };
-                let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
-                let look = (entry.keyspace, Arc::new(table.map_err(failed)?));
-                self.looks.lock().insert(space.to_owned(), look.clone());
-                look.1
-            }
-        };
-        let row = match table.look(&self.cluster).await {
-            // The queried node may not have the table; the next call queries all nodes.
-            Err(failure @ Failure::NotHere(_)) => {
-                self.looks.lock().remove(space);
-                return Err(failed(failure));
-            }
-            row => row.map_err(failed)?,
-        };
-        let here = &self.cluster.config.address;
-        Ok(row.is_held().then(|| Leader {
-            is_self: row.address.as_ref() == Some(here),
-            term: term(&row),
-            address: row.address.unwrap_or_default(),
-        }))
     }
 
     async fn open(
@@ -347,9 +364,13 @@ impl Shared {
         space: &str,
         specs: &'static [TableSpec],
         create: bool,
+        member: &Arc<Member>,
     ) -> Result<Core, KvError> {
         let (keyspace, present) = self.keyspace(space, specs, create).await?;
-        match self.open_in(space, specs, &keyspace, &present).await {
+        match self
+            .open_in(space, specs, (&keyspace, &present), member)
+            .await
+        {
             Err(error) => Err(self.or_removed(space, &keyspace, error).await),
             opened => opened,
         }
@@ -371,11 +392,10 @@ impl Shared {
         &self,
         space: &str,
         specs: &'static [TableSpec],
-        keyspace: &str,
-        present: &[String],
+        (keyspace, present): (&str, &[String]),
+        member: &Arc<Member>,
     ) -> Result<Core, KvError> {
         let failed = |failure: Failure| failure.opening(space);
-        let log = Log::open(&self.cluster, keyspace).await.map_err(failed)?;
         let lease_table = LeaseTable::open(&self.cluster, keyspace).await;
         let lease_table = lease_table.map_err(failed)?;
         let (lease, left) = Opening {
@@ -386,33 +406,44 @@ impl Shared {
             present,
             definitions: &self.definitions,
             table: &lease_table,
-            log: &log,
+            watch: &self.watch,
             scopes: &self.scopes,
-            owner: owner(),
+            member,
         }
         .run()
         .await?;
         let Settled {
             store,
+            log,
             stamps,
             slices,
         } = left;
         let empty = known::is_empty(&self.cluster, &store, specs).await;
         let known = Known::new(space, specs, empty, &self.known_memory);
-        Ok(Core {
+        member.leads(keyspace, Some(lease.row.term));
+        let written = Arc::new(Notify::new());
+        // Slices of before are removed soon.
+        written.notify_one();
+        let source = Arc::new(Source {
             name: space.into(),
             specs,
             keyspace: keyspace.to_owned(),
             cluster: Arc::clone(&self.cluster),
             store,
+            cuts: Cuts::default(),
+            widths: Widths::new(specs.len()),
+        });
+        Ok(Core {
+            source,
             log,
             lease,
             lease_table,
             stamps,
             known,
-            cuts: Cuts::default(),
-            slices: Mutex::new(BTreeSet::from_iter(slices)),
+            slices: Mutex::new(slices),
             settled: AtomicI64::new(0),
+            positions: tokio::sync::Mutex::default(),
+            written,
             given_up: AtomicBool::new(false),
         })
     }
@@ -439,14 +470,21 @@ impl Shared {
             agreed.map_err(failed)?;
             let created = self.directory.create(&self.cluster, space, specs);
             let keyspace = created.await.map_err(failed)?.keyspace;
-            let all = specs.iter().map(|spec| spec.name.to_owned());
-            return Ok((keyspace, all.collect()));
+            let all = specs.iter().map(|spec| spec.name).chain([log::TABLE]);
+            return Ok((keyspace, all.map(str::to_owned).collect()));
         };
         let keyspace = entry.keyspace;
         let present = schema::tables(&self.cluster, &keyspace).await;
         let present = present.map_err(failed)?;
+        if !present.iter().any(|table| table == lease::TABLE) {
+            let detail = format!(
+                "its keyspace '{keyspace}' has no table '{}': it is missing, or was restored in part. Restore the whole keyspace, or drop the graph",
+                lease::TABLE
+            );
+            return Err(unavailable(space, detail));
+        }
         for table in &present {
-            let own = [log::TABLE, lease::TABLE].contains(&&**table);
+            let own = [log::TABLE, log::EARLIER_TABLE, lease::TABLE].contains(&&**table);
             if !own && !specs.iter().any(|spec| spec.name == table) {
                 let detail = format!("it has a table '{table}' that this version does not know");
                 return Err(unavailable(space, detail));
@@ -457,7 +495,12 @@ impl Shared {
 
     /// Removes the space of that name. If `keyspace` is given, removes the space only if that is
     /// its keyspace. All later steps use the keyspace that was found first.
-    async fn remove(&self, space: &str, keyspace: Option<&str>) -> Result<(), KvError> {
+    async fn remove(
+        &self,
+        space: &str,
+        keyspace: Option<&str>,
+        member: &Member,
+    ) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
         let found = self.directory.find(&self.cluster, space).await;
@@ -467,8 +510,16 @@ impl Shared {
         if keyspace.is_some_and(|keyspace| keyspace != entry.keyspace) {
             return Ok(());
         }
-        if entry.ready() {
-            self.take_for_good(space, &entry).await?;
+        if entry.ready() && self.has_lease(&entry.keyspace).await.map_err(failed)? {
+            let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
+            let table = table.map_err(failed)?;
+            let taken = self.take_for_good(space, &table, member).await?;
+            let removed = self.directory.remove(&self.cluster, &entry).await;
+            if let Some(taken) = taken.filter(|_| removed.is_err()) {
+                // If the release fails too, this server may open the space or remove it.
+                let _ = table.release(&self.cluster, &taken).await;
+            }
+            return removed.map_err(failed);
         }
         let removed = self.directory.remove(&self.cluster, &entry).await;
         removed.map_err(failed)
@@ -481,26 +532,36 @@ impl Shared {
         removed.map_err(|failure| failure.opening(&entry.space))
     }
 
-    /// Takes the lease of a space that is to be removed, so that no process opens it meanwhile. If
-    /// the removal fails, the lease expires.
-    async fn take_for_good(&self, space: &str, entry: &Entry) -> Result<(), KvError> {
+    /// Whether a keyspace has the table of its lease. Without it no process can open the space.
+    async fn has_lease(&self, keyspace: &str) -> Result<bool, Failure> {
+        // A node that does not know the tables of a new space yet must not hide its lease.
+        self.cluster.agree().await;
+        let present = schema::tables(&self.cluster, keyspace).await?;
+        Ok(present.iter().any(|table| table == lease::TABLE))
+    }
+
+    /// Takes the lease of a space that is to be removed, so that no process opens it meanwhile.
+    /// `None` if it has none: then no process can open it.
+    async fn take_for_good(
+        &self,
+        space: &str,
+        table: &LeaseTable,
+        member: &Member,
+    ) -> Result<Option<LeaseRow>, KvError> {
         let failed = |failure: Failure| failure.opening(space);
-        let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
-        let table = table.map_err(failed)?;
-        let row = table.read(&self.cluster).await.map_err(failed)?;
-        let ours = LeaseRow {
-            owner: Some(owner()),
-            address: Some(self.cluster.config.address.clone()),
-            term: row.term + 1,
-            ..row.clone()
+        let row = table.find_row(&self.cluster).await.map_err(failed)?;
+        let Some(row) = row else {
+            // No process can open it.
+            return Ok(None);
         };
-        let free = row.owner.is_none();
-        if free {
+        let ours = claimed_by(member, &row, &self.cluster);
+        let is_free = self.is_free(&row, member).await.map_err(failed)?;
+        if is_free {
             // The scope of consistency is checked before and after the lease is taken, as in an
             // opening.
             self.scopes.check(&self.cluster).await.map_err(failed)?;
         }
-        if free
+        if is_free
             && table
                 .claim(&self.cluster, &row, &ours)
                 .await
@@ -508,12 +569,20 @@ impl Shared {
         {
             let agreed = self.scopes.check(&self.cluster).await;
             if agreed.is_err() {
-                // If the release fails, the lease blocks others until it expires.
                 let _ = table.release(&self.cluster, &ours).await;
             }
-            return agreed.map_err(failed);
+            return agreed.map(|()| Some(ours)).map_err(failed);
         }
         let row = table.read(&self.cluster).await.map_err(failed)?;
         Err(in_use(space, format!("{} has it open", holder(&row))))
+    }
+
+    /// Whether no other process has a lease.
+    async fn is_free(&self, row: &LeaseRow, member: &Member) -> Result<bool, Failure> {
+        let Some(owner) = row.living_owner().filter(|owner| *owner != member.name) else {
+            return Ok(true);
+        };
+        let table = &self.watch.table;
+        Ok(row.expires.is_none() && !table.exists(&self.cluster, owner).await?)
     }
 }

@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use scylla::response::PagingState;
 use varve_kv::{Flow, KvError, Row, TableId};
 
+use crate::ahead::{self, Scan, Slice, Slices, width};
 use crate::bridge::Bridge;
 use crate::cluster::Page;
-use crate::core::Core;
 use crate::cuts::Whole;
 use crate::failure::{Failure, unreadable};
 use crate::plan::{next_key, stored_partition};
-use crate::read::{error, page, read_partition, wait};
+use crate::read::{error, read_partition, wait};
+use crate::source::Source;
 use crate::split::{self, Search};
 use crate::statements::{BEFORE_ALL_TOKENS, Cell};
 
@@ -30,7 +30,7 @@ const WAYS: i128 = 16;
 const CUTS: u8 = 16;
 
 /// Returns the token of a partition, given by its stored key.
-fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
+fn token(core: &Source, table: TableId, partition: &[u8]) -> Option<i64> {
     let statement = &core.store[usize::from(table.0)].get;
     let no_row: &[u8] = &[];
     let token = statement.calculate_token(&(partition, no_row));
@@ -49,7 +49,7 @@ fn token_of(bytes: &[u8]) -> Option<i64> {
 }
 
 /// Returns the position of a partition in a full scan: its token, then its key.
-pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
+pub(crate) fn order(core: &Source, table: TableId, partition: &[u8]) -> Vec<u8> {
     let partition = stored_partition(partition);
     let token = token(core, table, partition).unwrap_or(BEFORE_ALL_TOKENS);
     let mut order = bytes_of(token);
@@ -59,30 +59,30 @@ pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
 
 /// Returns the keys of [`varve_kv::Reader::cuts`]. They are arbitrary, since the tokens of any keys
 /// are spread over the ring.
-pub(crate) fn cuts(core: &Core, table: TableId) -> Vec<Vec<u8>> {
+pub(crate) fn cuts(core: &Source, table: TableId) -> Vec<Vec<u8>> {
     let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
     let keys = (0..CUTS).map(|number| vec![number]);
     keys.filter(|_| !only_empty).collect()
 }
 
 /// Returns the partition key of the seam for a stored key.
-pub(crate) fn given_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
+pub(crate) fn given_partition<'a>(core: &Source, table: TableId, stored: &'a [u8]) -> &'a [u8] {
     let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
     if only_empty { &[] } else { stored }
 }
 
 pub(crate) fn scan_table(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
     table: TableId,
     after: Option<(&[u8], &[u8])>,
     visit: &mut dyn FnMut(Row<'_>) -> Flow,
 ) -> Result<(), KvError> {
-    let scan = FullScan {
+    let scan = FullScan(Scan {
         core,
         bridge,
         table,
-    };
+    });
     let mut from = BEFORE_ALL_TOKENS;
     if let Some((partition, clustering)) = after {
         let partition = stored_partition(partition);
@@ -95,10 +95,14 @@ pub(crate) fn scan_table(
 }
 
 /// A full scan of one table.
-struct FullScan<'a> {
-    core: &'a Arc<Core>,
-    bridge: &'a Bridge,
-    table: TableId,
+struct FullScan<'a>(Scan<'a>);
+
+impl<'a> std::ops::Deref for FullScan<'a> {
+    type Target = Scan<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl FullScan<'_> {
@@ -268,7 +272,9 @@ impl FullScan<'_> {
         let mut todo: Vec<(i64, i64)> =
             parts.map(|(from, end)| (from, end.unwrap_or(to))).collect();
         let mut search = Search::new();
-        let read = self.ranges(&mut todo, &mut search, visit);
+        let mut slices = Slices::default();
+        let read = self.ranges(&mut todo, &mut slices, &mut search, visit);
+        slices.put_back(&mut todo);
         if read.is_err() {
             search.broken_off(todo.into_iter().map(|(from, _)| bytes_of(from)));
         }
@@ -280,56 +286,86 @@ impl FullScan<'_> {
     fn ranges(
         &self,
         todo: &mut Vec<(i64, i64)>,
+        slices: &mut Slices,
         search: &mut Search,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<Flow, KvError> {
-        while let Some((from, to)) = todo.pop() {
-            search.begin(bytes_of(from));
+        while let Some(mut slice) = slices.next(&self.0, todo) {
+            search.begin(bytes_of(slice.range.0));
             if search.bounds.shortest().is_some() {
                 search.bounds.in_time(&self.core.name)?;
             }
-            let (mut at, mut last) = (None, None);
-            let mut took = Duration::ZERO;
-            loop {
-                let asked = Instant::now();
-                let page = self.page(from, to, at);
-                let time = asked.elapsed();
-                took += time;
-                match page {
-                    Ok(page) => {
-                        let (next, visited) = (page.next.clone(), self.visit_rows(&page, visit)?);
-                        match visited {
-                            Visited::Enough => return Ok(Flow::Break(())),
-                            Visited::All(None) => {}
-                            Visited::All(row) => {
-                                last = row;
-                                search.bounds.found();
-                            }
-                        }
-                        at = next;
-                        if at.is_none() {
-                            search.end(took);
-                            break;
-                        }
-                    }
-                    Err(error @ KvError::Tombstones { .. }) => {
-                        search.bounds.failed(time, error)?;
-                        let single = last.is_none() && from.checked_add(1) >= Some(to);
-                        if self.beside((from, to), last, todo, visit)?.is_break() {
-                            return Ok(Flow::Break(()));
-                        }
-                        if single {
-                            // Remembered as a part of its own, so that the next scan finds it,
-                            // whatever else is read together.
-                            search.end(Duration::MAX);
-                        }
-                        break;
-                    }
-                    Err(error) => return Err(error),
+            let mut read = Visits::default();
+            let rest = match self.slice(&mut slice, &mut read, search, visit)? {
+                SliceEnd::Enough => return Ok(Flow::Break(())),
+                SliceEnd::All => {
+                    self.core
+                        .widths
+                        .learn(self.table, slice.range, read.rows, read.bytes);
+                    search.end(read.took);
+                    continue;
                 }
+                rest => rest,
+            };
+            slices.put_back(todo);
+            let single = read.last.is_none() && width(slice.range) <= 1;
+            if self
+                .beside(slice.range, read.last.take(), todo, visit)?
+                .is_break()
+            {
+                return Ok(Flow::Break(()));
+            }
+            match rest {
+                SliceEnd::TooWide => search.end(read.took),
+                // Remembered as a part of its own, so that the next scan finds it, whatever else
+                // is read together.
+                _ if single => search.end(Duration::MAX),
+                _ => {}
             }
         }
         Ok(Flow::Continue(()))
+    }
+
+    /// Reads a slice, up to its end, to too many tombstones, or until it proves too wide.
+    fn slice(
+        &self,
+        slice: &mut Slice,
+        read: &mut Visits,
+        search: &mut Search,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<SliceEnd, KvError> {
+        loop {
+            let (page, time) = slice.page(&self.0);
+            let page = match page {
+                Ok(page) => page,
+                Err(error @ KvError::Tombstones { .. }) => {
+                    search.bounds.failed(time, error)?;
+                    return Ok(SliceEnd::Tombstones);
+                }
+                Err(error) => return Err(error),
+            };
+            read.took += time;
+            let before = read.rows;
+            let Some(first) = self.visit_rows(&page, read, visit)? else {
+                return Ok(SliceEnd::Enough);
+            };
+            if read.rows > before {
+                search.bounds.found();
+            }
+            if page.next.is_none() {
+                return Ok(SliceEnd::All);
+            }
+            if let (Some(first), Some((last, _))) = (first, &read.last)
+                && first != *last
+            {
+                let (from, end) = (slice.range.0, self.token(last)?);
+                if ahead::is_too_wide(slice.range, (from, end), read.rows, read.bytes) {
+                    let widths = &self.core.widths;
+                    widths.learn(self.table, (from, end), read.rows, read.bytes);
+                    return Ok(SliceEnd::TooWide);
+                }
+            }
+        }
     }
 
     /// Continues a range of tokens after a read that was given up because of tombstones.
@@ -365,23 +401,21 @@ impl FullScan<'_> {
         Ok(Flow::Continue(()))
     }
 
-    fn page(&self, from: i64, to: i64, at: Option<PagingState>) -> Result<Page, KvError> {
-        let table = self.table;
-        wait(self.core, self.bridge, move |core| async move {
-            let paged = &core.store[usize::from(table.0)].of_tokens;
-            let values = vec![Cell::Number(from), Cell::Number(to)];
-            page(&core, paged, values, at).await
-        })
-    }
-
+    /// Passes the rows of a page to `visit`. Returns the partition of its first row, if it has
+    /// rows; or `None` if no more rows are wanted.
+    #[expect(
+        clippy::option_option,
+        reason = "a page without rows differs from the end of the scan"
+    )]
     fn visit_rows(
         &self,
         page: &Page,
+        read: &mut Visits,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<Visited, KvError> {
+    ) -> Result<Option<Option<Vec<u8>>>, KvError> {
         let failed = |failure: Failure| error(self.core, failure);
         let rows = page.rows.rows::<(&[u8], &[u8], &[u8])>();
-        let mut last = None;
+        let (mut first, mut last) = (None, None);
         for row in rows.map_err(|error| failed(unreadable(error)))? {
             let (partition, clustering, value) = row.map_err(|error| failed(unreadable(error)))?;
             let row = Row {
@@ -390,21 +424,41 @@ impl FullScan<'_> {
                 value,
             };
             if visit(row).is_break() {
-                return Ok(Visited::Enough);
+                return Ok(None);
             }
+            read.rows += 1;
+            read.bytes += (partition.len() + clustering.len() + value.len()) as u64;
+            first = first.or(Some(partition));
             last = Some((partition, clustering));
         }
-        let last = last.map(|(partition, clustering)| (partition.to_vec(), clustering.to_vec()));
-        Ok(Visited::All(last))
+        if let Some((partition, clustering)) = last {
+            read.last = Some((partition.to_vec(), clustering.to_vec()));
+        }
+        Ok(Some(first.map(<[u8]>::to_vec)))
     }
 }
 
-/// The result of visiting a page.
-enum Visited {
+/// Why the read of a slice ended.
+enum SliceEnd {
     /// The visitor has stopped the scan.
     Enough,
-    /// All rows were visited; the last row's keys, if the page has rows.
-    All(Option<(Vec<u8>, Vec<u8>)>),
+    /// All rows were visited.
+    All,
+    /// The next page has too many tombstones.
+    Tombstones,
+    /// The rest should be read as several slices.
+    TooWide,
+}
+
+/// What was visited of a slice.
+#[derive(Default)]
+struct Visits {
+    rows: u64,
+    bytes: u64,
+    /// The duration of the requests.
+    took: Duration,
+    /// The keys of the last row.
+    last: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 #[cfg(test)]

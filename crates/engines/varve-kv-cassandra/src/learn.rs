@@ -105,7 +105,7 @@ impl Core {
         let rows = page.rows.rows::<(&[u8], &[u8])>().map_err(unreadable)?;
         for row in rows {
             let (partition, clustering) = row.map_err(unreadable)?;
-            let partition = given_partition(self, table, partition);
+            let partition = given_partition(&self.source, table, partition);
             self.known.add_row(table, partition, clustering);
         }
         place.page = page.next.map(|next| (statement, next));

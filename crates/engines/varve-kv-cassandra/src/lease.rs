@@ -1,23 +1,22 @@
-//! The lease: one row that names the process that has a space open.
+//! The lease on a space: one row in its keyspace, which names the server that has the space open.
 //!
-//! The owner's name expires unless the lease is renewed. Every change of the row is a lightweight
-//! transaction. Each opening and each release raises the *term*. A process that could not renew in
-//! time stops writing. It continues only if the term is still its own: then no other process has
-//! written meanwhile. The row also has the *bound*, which no timestamp exceeds, and the timestamp
-//! up to which all batches are *settled*.
+//! The lease is free if the row names no server, or one that has ended (`servers.rs`). Every change
+//! of the row is a lightweight transaction. Each opening and each release raises the *term*, which
+//! fences earlier openings. The row also has the *bound*, which no timestamp exceeds, and the
+//! timestamp up to which all batches are *settled*.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use varve_kv::Leadership;
 
 use crate::clock::Moment;
 use crate::cluster::{Cluster, Use};
 use crate::failure::{Failure, unreadable};
+use crate::member::Member;
 use crate::process;
 use crate::schema;
 use crate::statements::{applied, quoted};
@@ -26,21 +25,6 @@ use crate::statements::{applied, quoted};
 pub(crate) const TABLE: &str = "varve_lease";
 /// The key of the only row.
 const SLOT: i32 = 0;
-/// The largest allowed difference between the nodes' clocks. The node that grants a lease sets the
-/// expiry by its clock; the node that the next server asks checks the expiry by its own.
-const SKEW: Duration = Duration::from_secs(3);
-/// A process stops relying on its lease this long before the expiry. It includes a second because
-/// the expiry is in whole seconds.
-const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
-
-/// How long a closing space, or a failed opening, waits for the release of the lease.
-pub(crate) const RELEASE_WAIT: Duration = Duration::from_secs(5);
-
-/// Copies of an unanswered renewal are sent at intervals of the renewal interval divided by this.
-const COPY_PARTS: u32 = 4;
-/// Lower bounds for short leases: of a renewal's timeout, and of the wait before a copy is sent.
-const TIMEOUT_MIN: Duration = Duration::from_secs(1);
-const COPY_LEAST: Duration = Duration::from_millis(250);
 
 /// Returns the statement that creates the table.
 pub(crate) fn definition(keyspace: &str) -> String {
@@ -51,12 +35,18 @@ pub(crate) fn definition(keyspace: &str) -> String {
     )
 }
 
+/// The error for a space without the row that its creation wrote.
+const NO_LEASE: &str = "its keyspace has no lease: it was made anew, or restored in part. Restore the whole keyspace, or drop the graph";
+
 /// The row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LeaseRow {
-    /// The owner and its address; missing after a release or expiry.
+    /// The name of the server that has the lease, and its address; missing after a release.
     pub(crate) owner: Option<String>,
     pub(crate) address: Option<String>,
+    /// In how many seconds the owner's name expires: a server of an earlier version, which is not
+    /// in the table of servers, has the lease until then.
+    pub(crate) expires: Option<i32>,
     pub(crate) term: i64,
     pub(crate) bound: i64,
     pub(crate) settled: i64,
@@ -68,11 +58,11 @@ pub(crate) fn term(row: &LeaseRow) -> u64 {
 }
 
 impl LeaseRow {
-    /// Whether some process has the lease, as far as is known: it has not run out, and its owner is
-    /// not known to have ended.
-    pub(crate) fn is_held(&self) -> bool {
-        let owner = self.owner.as_deref();
-        owner.is_some_and(|owner| !process::has_ended(owner))
+    /// The owner, unless the kernel knows that its process has ended.
+    pub(crate) fn living_owner(&self) -> Option<&str> {
+        self.owner
+            .as_deref()
+            .filter(|owner| !process::has_ended(owner))
     }
 }
 
@@ -91,8 +81,7 @@ pub(crate) struct LeaseTable {
     look: PreparedStatement,
     create: PreparedStatement,
     claim: PreparedStatement,
-    extend: PreparedStatement,
-    numbers: PreparedStatement,
+    store: PreparedStatement,
     release: PreparedStatement,
 }
 
@@ -100,62 +89,62 @@ impl LeaseTable {
     pub(crate) async fn open(cluster: &Cluster, keyspace: &str) -> Result<Self, Failure> {
         let table = quoted(keyspace, TABLE);
         let prepare = async |cql: String| cluster.prepare(&cql, Use::Conditional).await;
-        let mut read = prepare(format!(
-            "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
-        ))
-        .await?;
+        let select = format!(
+            "SELECT owner, TTL(owner), address, term, bound, settled FROM {table} WHERE slot = {SLOT}"
+        );
+        let mut read = prepare(select.clone()).await?;
+        read.set_consistency(cluster.in_order());
         // A plain read suffices for a look at the row, since the conditions of a later change
         // decide. It costs a fraction of a linearized read.
-        let look = cluster
-            .prepare(
-                &format!("SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"),
-                Use::Read,
-            )
-            .await?;
-        read.set_consistency(cluster.in_order());
+        let look = cluster.prepare(&select, Use::Read).await?;
         let create = format!(
-            "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
+            "INSERT INTO {table} (slot, term, bound, settled) VALUES ({SLOT}, 0, 0, 0) IF NOT EXISTS"
         );
-        // A claim may arrive long after its row was read: meanwhile the old leader may have renewed
-        // the lease and stored batches above the old bound. Then the numbers differ, and the
-        // claimant must read them first.
+        // A claim may arrive long after its row was read: meanwhile the old leader may have stored
+        // batches above the old bound. Then the numbers differ, and the claimant must read them
+        // first.
         let claim = format!(
-            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ? AND bound = ? \
-             AND settled = ?"
+            "UPDATE {table} SET owner = ?, address = ?, term = ?, bound = ?, settled = ? WHERE slot = {SLOT} \
+             IF owner = ? AND term = ? AND bound = ? AND settled = ?"
         );
-        let extend = format!(
-            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ? AND bound <= ? \
-             AND settled <= ?"
+        let store = format!(
+            "UPDATE {table} SET bound = ?, settled = ? WHERE slot = {SLOT} IF term = ? AND bound <= ? AND settled <= ?"
         );
-        let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
-        // Unlike a claim, a renewal may be repeated while a node hangs. If the numbers have grown
-        // when the node carries out a copy, the copy is refused: within a term, bound and settled
-        // timestamp never decrease, and a release ends the term. A copy with equal numbers
-        // succeeds, and may keep the owner's name for one more lease.
-        let mut extend = prepare(extend).await?;
-        extend.set_is_idempotent(true);
+        // Unlike a claim, this may be repeated while a node hangs: within a term the numbers never
+        // decrease, and a release ends the term. So a late copy is refused or changes nothing.
+        let mut store = prepare(store).await?;
+        store.set_is_idempotent(true);
         let release = format!(
-            "UPDATE {table} SET owner = null, address = null, term = ?, bound = ?, settled = ? WHERE slot = ? IF term = ? \
-             AND owner = ?"
+            "UPDATE {table} SET owner = null, address = null, term = ?, bound = ?, settled = ? WHERE slot = {SLOT} \
+             IF term = ? AND owner = ?"
         );
         Ok(Self {
             read,
             look,
             create: prepare(create).await?,
             claim: prepare(claim).await?,
-            extend,
-            numbers: prepare(numbers).await?,
+            store,
             release: prepare(release).await?,
         })
     }
 
-    /// Returns the current row, created if it is missing.
+    /// Returns the current row, linearized with all changes.
+    ///
+    /// # Errors
+    /// [`Failure::Refused`] if there is none.
     pub(crate) async fn read(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
-        if let Some(row) = self.find(cluster, &self.read).await? {
-            return Ok(row);
-        }
-        cluster.run(&self.create, (SLOT,)).await?;
-        Ok(self.find(cluster, &self.read).await?.unwrap_or_default())
+        let row = self.find(cluster, &self.read).await?;
+        row.ok_or_else(|| Failure::Refused(NO_LEASE.to_owned()))
+    }
+
+    /// Writes the row of a space that is being created.
+    pub(crate) async fn create(&self, cluster: &Cluster) -> Result<(), Failure> {
+        cluster.run(&self.create, ()).await.map(drop)
+    }
+
+    /// As [`LeaseTable::read`], but a missing row is no error.
+    pub(crate) async fn find_row(&self, cluster: &Cluster) -> Result<Option<LeaseRow>, Failure> {
+        self.find(cluster, &self.read).await
     }
 
     /// Returns the row as a quorum knows it, or an empty one if it is missing. A change in progress
@@ -171,15 +160,16 @@ impl LeaseTable {
     ) -> Result<Option<LeaseRow>, Failure> {
         type Row = (
             Option<String>,
+            Option<i32>,
             Option<String>,
             Option<i64>,
             Option<i64>,
             Option<i64>,
         );
-        let result = cluster.run(statement, (SLOT,)).await?;
+        let result = cluster.run(statement, ()).await?;
         let rows = result.into_rows_result().map_err(unreadable)?;
         let row = rows.maybe_first_row::<Row>().map_err(unreadable)?;
-        let Some((owner, address, term, bound, settled)) = row else {
+        let Some((owner, ttl, address, term, bound, settled)) = row else {
             return Ok(None);
         };
         // Every change writes all three numbers. If missing ones counted as zeros, new timestamps
@@ -191,127 +181,65 @@ impl LeaseTable {
         Ok(Some(LeaseRow {
             owner,
             address,
+            expires: ttl,
             term,
             bound,
             settled,
         }))
     }
 
-    /// Claims a lease without an owner, with a new term, if the row has not changed since `before`
-    /// was read. Returns whether it succeeded.
+    /// Replaces the row, if it has not changed since `before` was read. Returns whether it
+    /// succeeded.
     pub(crate) async fn claim(
         &self,
         cluster: &Cluster,
         before: &LeaseRow,
         after: &LeaseRow,
     ) -> Result<bool, Failure> {
-        let conditions = [before.term, before.bound, before.settled];
-        let (batch, values) = self.change(cluster, &self.claim, &conditions, after);
-        applied(cluster.run_batch(&batch, values).await?)
+        let values = (
+            &after.owner,
+            &after.address,
+            after.term,
+            after.bound,
+            after.settled,
+            &before.owner,
+            before.term,
+            before.bound,
+            before.settled,
+        );
+        applied(cluster.run(&self.claim, values).await?)
     }
 
-    /// Renews a lease, if the row has the term of `row`, and no greater bound or settled timestamp.
+    /// Stores bound and settled timestamp of `row`, if the row has its term and no greater numbers.
     /// Returns whether it succeeded.
-    pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
-        let conditions = [row.term, row.bound, row.settled];
-        let (mut batch, values) = self.change(cluster, &self.extend, &conditions, row);
-        let timeout = renewal(cluster.config.lease);
-        batch.set_request_timeout(Some(timeout.max(TIMEOUT_MIN)));
-        let copy_after = timeout / COPY_PARTS;
-        let answer = cluster.run_urgent(&batch, values, copy_after.max(COPY_LEAST));
-        applied(answer.await?)
+    pub(crate) async fn store(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
+        let LeaseRow {
+            term,
+            bound,
+            settled,
+            ..
+        } = row;
+        let values = (bound, settled, term, bound, settled);
+        applied(cluster.run(&self.store, values).await?)
     }
 
-    /// Builds one conditional batch. It writes the owner and address with the lease's length as
-    /// time to live (1 to 86,400 s), and the numbers without one.
-    fn change<'a>(
-        &self,
-        cluster: &Cluster,
-        name: &PreparedStatement,
-        conditions: &[i64],
-        row: &'a LeaseRow,
-    ) -> (Batch, Vec<Vec<LeaseCell<'a>>>) {
-        let seconds = cluster.config.lease.as_secs().clamp(1, 86_400);
-        let seconds = i32::try_from(seconds).expect("it was just bounded");
-        let mut batch = Batch::new(BatchType::Unlogged);
-        batch.set_retry_policy(name.get_retry_policy().cloned());
-        batch.set_is_idempotent(name.get_is_idempotent());
-        batch.append_statement(name.clone());
-        batch.append_statement(self.numbers.clone());
-        use LeaseCell::{Int, Long, Text};
-        let owner = row.owner.as_deref().unwrap_or_default();
-        let address = row.address.as_deref().unwrap_or_default();
-        let mut named = vec![Int(seconds), Text(owner), Text(address), Int(SLOT)];
-        named.extend(conditions.iter().copied().map(Long));
-        let numbers = vec![
-            Long(row.term),
-            Long(row.bound),
-            Long(row.settled),
-            Int(SLOT),
-        ];
-        (batch, vec![named, numbers])
-    }
-
-    /// Releases the lease and ends its term. Does nothing if the lease has expired, or another
-    /// process has it. Any process may release the lease of one that has ended.
+    /// Releases the lease and ends its term. Does nothing if another process has it.
     pub(crate) async fn release(&self, cluster: &Cluster, row: &LeaseRow) -> Result<(), Failure> {
         let ended = row.term + 1;
-        let values = (ended, row.bound, row.settled, SLOT, row.term, &row.owner);
+        let values = (ended, row.bound, row.settled, row.term, &row.owner);
         cluster.run(&self.release, values).await.map(drop)
     }
 }
 
-/// A value of the lease's statements.
-enum LeaseCell<'a> {
-    Int(i32),
-    Long(i64),
-    Text(&'a str),
-}
-
-impl scylla::serialize::value::SerializeValue for LeaseCell<'_> {
-    fn serialize<'b>(
-        &self,
-        typ: &scylla::cluster::metadata::ColumnType<'_>,
-        writer: scylla::serialize::writers::CellWriter<'b>,
-    ) -> Result<
-        scylla::serialize::writers::WrittenCellProof<'b>,
-        scylla::serialize::SerializationError,
-    > {
-        match self {
-            Self::Int(number) => number.serialize(typ, writer),
-            Self::Long(number) => number.serialize(typ, writer),
-            Self::Text(text) => text.serialize(typ, writer),
-        }
-    }
-}
-
-/// What a process knows of its lease.
+/// What a process knows of its lease on a space.
 #[derive(Debug)]
 pub(crate) struct Lease {
-    state: Mutex<LeaseState>,
-    changed: watch::Sender<u64>,
-    /// Notified when a check finds that the lease cannot be relied on now, but is not lost.
-    pub(crate) wanted: Arc<Notify>,
+    /// The registration of this process, for which the lease counts.
+    pub(crate) member: Arc<Member>,
+    /// The new owner once the lease is lost, or the reason why it was given up.
+    lost_to: Mutex<Option<String>>,
     /// The owner and the term; the other numbers are not updated.
     pub(crate) row: LeaseRow,
-}
-
-#[derive(Debug)]
-struct LeaseState {
-    /// When the last granted request was sent, and for how long from then the lease can be relied
-    /// on.
-    asked: Moment,
-    lasts: Duration,
-    /// The new owner once the lease is lost, or the reason why it was given up.
-    lost_to: Option<String>,
-}
-
-impl LeaseState {
-    /// The remaining time; zero also if the clocks do not tell how much time has passed.
-    fn left(&self, now: Moment) -> Duration {
-        let gone = now.since(self.asked);
-        gone.map_or(Duration::ZERO, |gone| self.lasts.saturating_sub(gone))
-    }
 }
 
 /// The reason why a wait for the lease has failed.
@@ -319,40 +247,26 @@ impl LeaseState {
 pub(crate) struct Lost(pub(crate) String);
 
 impl Lease {
-    /// Creates a lease that was requested at `asked` and granted.
-    pub(crate) fn given(row: LeaseRow, asked: Moment, length: Duration) -> Self {
-        let state = LeaseState {
-            asked,
-            lasts: reliable(length),
-            lost_to: None,
-        };
+    /// Creates a lease that `member` was granted.
+    pub(crate) fn given(row: LeaseRow, member: Arc<Member>) -> Self {
         Self {
-            state: Mutex::new(state),
-            changed: watch::Sender::new(0),
-            wanted: Arc::default(),
+            member,
+            lost_to: Mutex::default(),
             row,
         }
-    }
-
-    /// Records a renewal by a request sent at `asked`.
-    pub(crate) fn renewed(&self, asked: Moment, length: Duration) {
-        let mut state = self.state.lock();
-        state.asked = asked;
-        state.lasts = reliable(length);
-        drop(state);
-        self.changed.send_modify(|count| *count += 1);
     }
 
     /// Records that the lease is lost for good: to the process `to`, or given up for the reason
     /// `to`. Only the first call counts.
     pub(crate) fn lost(&self, to: String) {
-        self.state.lock().lost_to.get_or_insert(to);
-        self.changed.send_modify(|count| *count += 1);
+        self.lost_to.lock().get_or_insert(to);
+        self.member.notify();
     }
 
     /// The new owner, or the reason why the lease was given up; `None` if it is not lost.
     pub(crate) fn lost_to(&self) -> Option<String> {
-        self.state.lock().lost_to.clone()
+        let lost = self.lost_to.lock().clone();
+        lost.or_else(|| self.member.lost())
     }
 
     /// Whether the lease can be relied on now.
@@ -362,26 +276,15 @@ impl Lease {
 
     /// Whether this process leads the space now. If that is suspended, requests a renewal.
     pub(crate) fn leadership(&self) -> Leadership {
-        self.leadership_at(Moment::now())
-    }
-
-    fn leadership_at(&self, now: Moment) -> Leadership {
-        let state = self.state.lock();
-        let leadership = match state.lost_to {
-            Some(_) => Leadership::Lost,
-            None if !state.left(now).is_zero() => Leadership::Held,
-            None => Leadership::Suspended,
-        };
-        drop(state);
-        if leadership == Leadership::Suspended {
-            self.wanted.notify_one();
+        if self.lost_to.lock().is_some() {
+            return Leadership::Lost;
         }
-        leadership
+        self.member.leadership(Moment::now())
     }
 
     /// For how long the lease can still be relied on.
     pub(crate) fn left(&self) -> Duration {
-        self.state.lock().left(Moment::now())
+        self.member.left(Moment::now())
     }
 
     /// Waits until the lease can be relied on.
@@ -389,7 +292,7 @@ impl Lease {
     /// # Errors
     /// When the lease is lost, or `closing` becomes true.
     pub(crate) async fn held(&self, mut closing: watch::Receiver<bool>) -> Result<(), Lost> {
-        let mut changed = self.changed.subscribe();
+        let mut changed = self.member.changes();
         loop {
             if let Some(to) = self.lost_to() {
                 return Err(Lost(lost(&to)));
@@ -413,23 +316,6 @@ pub(crate) fn lost(to: &str) -> String {
     format!("this server has lost its lease to {to}; the space must be reopened")
 }
 
-/// The interval of renewals: a third of the time for which the lease can be relied on.
-pub(crate) fn renewal(length: Duration) -> Duration {
-    reliable(length) / 3
-}
-
-/// The allowed lead of timestamps over the clock, in microseconds: twice the lease, so that
-/// renewals may be late.
-pub(crate) fn lead(cluster: &Cluster) -> i64 {
-    let lease = cluster.config.lease.as_micros();
-    i64::try_from(2 * lease).unwrap_or(i64::MAX / 2)
-}
-
-/// For how long a lease of this length can be relied on after its request was sent.
-fn reliable(length: Duration) -> Duration {
-    length.saturating_sub(MARGIN)
-}
-
 #[cfg(test)]
 mod late;
 
@@ -437,51 +323,62 @@ mod late;
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+    const LENGTH: Duration = Duration::from_secs(60);
+
+    fn lease_from(asked: Moment) -> Lease {
+        let member = Member::registered("a".to_owned(), asked, LENGTH);
+        Lease::given(LeaseRow::default(), Arc::new(member))
+    }
+
     fn lease() -> Lease {
-        Lease::given(LeaseRow::default(), Moment::now(), Duration::from_secs(60))
+        lease_from(Moment::now())
+    }
+
+    /// A moment so long ago that a lease from then has run out.
+    fn long_ago() -> Moment {
+        Moment::now().earlier(LENGTH)
     }
 
     #[test]
     fn it_holds_until_it_has_run_out_or_is_lost() {
         let lease = lease();
-        assert!(lease.holds() && lease.left() > Duration::from_secs(50));
-        lease.renewed(Moment::now(), MARGIN);
+        assert!(lease.holds() && lease.left() > 50 * SECOND);
+        lease.member.renewed(long_ago());
         assert!(!lease.holds());
-        lease.renewed(Moment::now(), Duration::from_secs(60));
+        lease.member.renewed(Moment::now());
         assert!(lease.holds());
         lease.lost("another".to_owned());
-        lease.renewed(Moment::now(), Duration::from_secs(60));
+        lease.member.renewed(Moment::now());
         assert!(!lease.holds(), "what is lost stays lost");
         assert_eq!(lease.lost_to().as_deref(), Some("another"));
     }
 
     #[test]
-    fn it_has_to_be_renewed_when_it_has_run_out_by_either_clock_or_one_stood_still() {
-        let asked = Moment::now();
-        let length = Duration::from_secs(60);
-        let lease = Lease::given(LeaseRow::default(), asked, length);
-        let second = Duration::from_secs(1);
-        let at = |running: u32, wall: u32| asked.later(running * second, wall * second);
-        assert_eq!(lease.leadership_at(at(50, 50)), Leadership::Held);
-        assert_eq!(lease.leadership_at(at(57, 57)), Leadership::Suspended);
-        assert_eq!(lease.leadership_at(at(56, 0)), Leadership::Suspended);
-        assert_eq!(lease.leadership_at(at(10, 13)), Leadership::Suspended);
-        // This check has requested a renewal. The renewal sets a new start for both clocks, so the
-        // earlier difference no longer counts.
-        lease.renewed(at(10, 13), length);
-        assert_eq!(lease.leadership_at(at(20, 23)), Leadership::Held);
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime
-            .expect("a runtime")
-            .block_on(lease.wanted.notified());
+    fn all_leases_of_a_server_are_lost_with_its_row() {
+        let lease = lease();
+        let other = Lease::given(LeaseRow::default(), Arc::clone(&lease.member));
+        other.lost("a third".to_owned());
+        assert!(lease.holds() && !other.holds(), "one space");
+        lease.member.ended();
+        lease.member.renewed(Moment::now());
+        assert_eq!(lease.leadership(), Leadership::Lost);
+        assert_eq!(other.lost_to().as_deref(), Some("a third"));
     }
 
     #[test]
-    fn it_is_given_up_before_another_clock_can_say_that_it_has_ended() {
-        let length = Duration::from_secs(15);
-        let lease = Lease::given(LeaseRow::default(), Moment::now(), length);
-        assert!(lease.left() <= length - SKEW - Duration::from_secs(1));
-        assert!(2 * renewal(length) < lease.left(), "a renewal may fail");
+    fn it_has_to_be_renewed_when_it_has_run_out_by_either_clock_or_one_stood_still() {
+        let asked = Moment::now();
+        let lease = lease_from(asked);
+        let at = |running: u32, wall: u32| asked.later(running * SECOND, wall * SECOND);
+        let leadership = |at| lease.member.leadership(at);
+        assert_eq!(leadership(at(59, 59)), Leadership::Held);
+        assert_eq!(leadership(at(60, 60)), Leadership::Suspended);
+        assert_eq!(leadership(at(60, 0)), Leadership::Suspended);
+        assert_eq!(leadership(at(10, 13)), Leadership::Suspended);
+        // The renewal sets a new start for both clocks, so the earlier difference no longer counts.
+        lease.member.renewed(at(10, 13));
+        assert_eq!(leadership(at(20, 23)), Leadership::Held);
     }
 
     #[test]
@@ -493,12 +390,12 @@ mod tests {
         runtime.block_on(async {
             let lease = lease();
             assert_eq!(lease.held(closing.subscribe()).await, Ok(()));
-            lease.renewed(Moment::now(), MARGIN);
+            lease.member.renewed(long_ago());
             let (held, ()) = tokio::join!(lease.held(closing.subscribe()), async {
-                lease.renewed(Moment::now(), Duration::from_secs(60));
+                lease.member.renewed(Moment::now());
             });
             assert_eq!(held, Ok(()));
-            lease.renewed(Moment::now(), MARGIN);
+            lease.member.renewed(long_ago());
             let (held, ()) = tokio::join!(lease.held(closing.subscribe()), async {
                 closing.send_replace(true);
             });

@@ -18,10 +18,12 @@
 //! or if the cluster refuses the write for good. The process then writes no more until it opens the
 //! space again.
 //!
-//! A lease in the keyspace ensures that one process at a time has a space open. This crate does not
-//! interpret keys and values.
+//! A lease in the keyspace ensures that one process at a time has a space open. It names a process
+//! that is registered in the table of servers; the process renews that one row for all its spaces.
+//! This crate does not interpret keys and values.
 
 mod acquire;
+mod ahead;
 mod bridge;
 mod change;
 mod clock;
@@ -32,11 +34,16 @@ mod cuts;
 mod directory;
 mod engine;
 mod failure;
+mod figures;
+mod followed;
 mod full;
+mod group;
 mod known;
+mod leaders;
 mod learn;
 mod lease;
 mod log;
+mod member;
 mod nodes;
 mod open;
 mod plan;
@@ -46,11 +53,17 @@ mod record;
 mod schema;
 mod scope;
 mod send;
+mod servers;
+mod sessions;
+mod slices;
+mod source;
 mod space;
 mod split;
 mod stamps;
 mod statements;
 mod tls;
+mod tried;
+mod watch;
 
 pub use change::ConsistencyChange;
 pub use config::{CassandraConfig, Consistency, Credentials, Identity, Tls};

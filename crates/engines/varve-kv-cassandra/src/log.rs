@@ -1,12 +1,9 @@
 //! The write-ahead log: a batch is stored in it before it is carried out.
 //!
 //! A batch is *settled* once it is wholly stored in the tables, or never will be. Each partition of
-//! the log is a slice of time, so that settled batches are removed as a whole and leave one
-//! tombstone. A slice that is removed late does no harm: the lease has the timestamp up to which
-//! all batches are settled, and earlier records are never read.
-//!
-//! Timestamps that are ahead of the clock hardly grow, for example after the clock was set back.
-//! Then all batches go to one slice, whose settled part is removed by range.
+//! the log is a slice (`slices.rs`), which is removed as a whole. Records up to the settled
+//! timestamp of the lease are never read: a record that a node executes late, or a slice that
+//! reappears, does no harm.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,9 +18,10 @@ use crate::schema;
 use crate::statements::quoted;
 
 /// The name of the table.
-pub(crate) const TABLE: &str = "varve_log";
-/// Microseconds of timestamps in one slice.
-const SLICE_MICROS: i64 = 10_000_000;
+pub(crate) const TABLE: &str = "varve_records";
+/// The log of an earlier version, which is read once and then removed. Such a version refuses a
+/// space with a table that it does not know, so it never misses a record of this version.
+pub(crate) const EARLIER_TABLE: &str = "varve_log";
 /// The most chunks of a record that are sent at the same time.
 const CHUNKS_AT_ONCE: usize = 8;
 /// The `gc_grace_seconds` of the table. A slice that reappears later does no harm.
@@ -36,11 +34,6 @@ pub(crate) fn definition(keyspace: &str) -> String {
         "CREATE TABLE IF NOT EXISTS {table} (p bigint, c blob, v blob, PRIMARY KEY (p, c)) WITH id = '{id}' AND \
          gc_grace_seconds = {GC_GRACE_SECONDS}"
     )
-}
-
-/// Returns the slice of a timestamp.
-pub(crate) fn slice_of(stamp: i64) -> i64 {
-    stamp.div_euclid(SLICE_MICROS)
 }
 
 /// The chunks of one record that are known to be stored.
@@ -83,17 +76,20 @@ pub(crate) struct Log {
     slices: PreparedStatement,
     read: PreparedStatement,
     remove: PreparedStatement,
-    remove_settled: PreparedStatement,
 }
 
 impl Log {
-    pub(crate) async fn open(cluster: &Cluster, keyspace: &str) -> Result<Self, Failure> {
-        let table = quoted(keyspace, TABLE);
+    /// Prepares the statements of [`TABLE`], or of [`EARLIER_TABLE`].
+    pub(crate) async fn open(
+        cluster: &Cluster,
+        keyspace: &str,
+        table: &str,
+    ) -> Result<Self, Failure> {
+        let table = quoted(keyspace, table);
         let put = format!("INSERT INTO {table} (p, c, v) VALUES (?, ?, ?) USING TIMESTAMP ?");
         let slices = format!("SELECT DISTINCT p FROM {table}");
         let read = format!("SELECT c, v FROM {table} WHERE p = ? AND c > ?");
         let remove = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
-        let remove_settled = format!("{remove} AND c < ?");
         let mut read = cluster.prepare(&read, Use::Read).await?;
         // A chunk may have half a megabyte, so a page has at most 8 megabytes.
         read.set_page_size(16);
@@ -101,19 +97,18 @@ impl Log {
             put: cluster.prepare(&put, Use::Write).await?,
             slices: cluster.prepare(&slices, Use::Read).await?,
             remove: cluster.prepare(&remove, Use::Write).await?,
-            remove_settled: cluster.prepare(&remove_settled, Use::Write).await?,
             read,
         })
     }
 
-    /// Stores the record of the batch with the timestamp `stamp`. A failed call may be repeated
-    /// with the same `stored`, which lists the stored chunks. After a success, the batch is
-    /// decided. While no failure was [`Failure::Unknown`], a part of the record is certainly
+    /// Stores the record of the batch with the timestamp `stamp` in a slice. A failed call may be
+    /// repeated with the same `stored`, which lists the stored chunks. After a success, the batch
+    /// is decided. While no failure was [`Failure::Unknown`], a part of the record is certainly
     /// missing, and the batch may be given up.
     pub(crate) async fn put(
         &self,
         cluster: &Cluster,
-        stamp: i64,
+        (slice, stamp): (i64, i64),
         record: &Record,
         stored: &Stored,
     ) -> Result<(), Failure> {
@@ -122,7 +117,7 @@ impl Log {
         let chunks = chunks.map(|(number, bytes)| {
             let key = chunk_key(stamp, number, count);
             async move {
-                let values = (slice_of(stamp), &key[..], bytes, stamp);
+                let values = (slice, &key[..], bytes, stamp);
                 cluster.run(&self.put, values).await.map(drop)
             }
         });
@@ -164,23 +159,18 @@ impl Log {
         Ok((chunks.collect::<Result<_, Failure>>()?, page.next))
     }
 
-    /// Removes a slice.
-    pub(crate) async fn remove(&self, cluster: &Cluster, slice: i64) -> Result<(), Failure> {
-        let end = slice.saturating_add(1).saturating_mul(SLICE_MICROS);
-        cluster.run(&self.remove, (end, slice)).await.map(drop)
-    }
-
-    /// Removes the records of a slice up to `settled`, a timestamp in it.
-    pub(crate) async fn remove_settled(
+    /// Removes a slice whose last record has the timestamp `last`.
+    pub(crate) async fn remove(
         &self,
         cluster: &Cluster,
-        settled: i64,
+        (slice, last): (i64, i64),
     ) -> Result<(), Failure> {
-        let after = key_after(settled);
-        let values = (settled, slice_of(settled), &after[..]);
-        cluster.run(&self.remove_settled, values).await.map(drop)
+        cluster.run(&self.remove, (last, slice)).await.map(drop)
     }
 }
+
+#[cfg(test)]
+mod late;
 
 #[cfg(test)]
 mod tests {

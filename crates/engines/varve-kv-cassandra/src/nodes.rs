@@ -11,7 +11,7 @@
 //! An overloaded cluster has no silent node: its nodes answer something.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -155,8 +155,7 @@ impl LoadBalancingPolicy for Nodes {
             _ => first,
         };
         if let Some((node, _)) = picked {
-            // Requests of the driver itself have none.
-            let _ = REQUEST.try_with(|asked| asked.node.set(Arc::clone(node)));
+            asked(node);
         }
         picked
     }
@@ -196,6 +195,76 @@ impl LoadBalancingPolicy for Nodes {
     fn name(&self) -> String {
         "past silent nodes".to_owned()
     }
+}
+
+/// Sends the first copy of a request to a given node, if that answers; further ones as usual.
+#[derive(Debug)]
+pub(crate) struct Near {
+    nodes: Arc<Nodes>,
+    /// The host id of the node.
+    node: u128,
+    has_asked: AtomicBool,
+}
+
+impl Near {
+    pub(crate) fn new(nodes: &Arc<Nodes>, node: u128) -> Arc<Self> {
+        Arc::new(Self {
+            nodes: Arc::clone(nodes),
+            node,
+            has_asked: AtomicBool::new(false),
+        })
+    }
+}
+
+impl LoadBalancingPolicy for Near {
+    fn pick<'a>(
+        &'a self,
+        request: &'a RoutingInfo,
+        cluster: &'a ClusterState,
+    ) -> Option<(NodeRef<'a>, Option<Shard>)> {
+        let is_near = |node: &&Arc<Node>| node.host_id.as_u128() == self.node;
+        let near = cluster.get_nodes_info().iter().find(is_near);
+        let near = near.filter(|node| node.is_connected() && !self.nodes.is_silent(node));
+        match near {
+            Some(node) if !self.has_asked.swap(true, Ordering::Relaxed) => {
+                asked(node);
+                Some((node, None))
+            }
+            _ => self.nodes.pick(request, cluster),
+        }
+    }
+
+    fn fallback<'a>(
+        &'a self,
+        request: &'a RoutingInfo,
+        cluster: &'a ClusterState,
+    ) -> FallbackPlan<'a> {
+        self.nodes.fallback(request, cluster)
+    }
+
+    fn on_request_success(&self, request: &RoutingInfo, latency: Duration, node: NodeRef<'_>) {
+        self.nodes.on_request_success(request, latency, node);
+    }
+
+    fn on_request_failure(
+        &self,
+        request: &RoutingInfo,
+        latency: Duration,
+        node: NodeRef<'_>,
+        error: &RequestAttemptError,
+    ) {
+        self.nodes.on_request_failure(request, latency, node, error);
+    }
+
+    fn name(&self) -> String {
+        "a given node first".to_owned()
+    }
+}
+
+/// Notes the node that a request is sent to.
+fn asked(node: &Arc<Node>) {
+    // Requests of the driver itself are not noted.
+    let _ = REQUEST.try_with(|asked| asked.node.set(Arc::clone(node)));
 }
 
 /// The silent nodes, by host id.

@@ -1,4 +1,4 @@
-//! The spaces that this process has open, and the names under which it takes their leases.
+//! The spaces that this process has open, and the names under which it is registered.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crate::clock::now;
 use crate::core::Core;
 use crate::process;
 
-/// Distinguishes the openings of one process.
+/// Distinguishes the openings, and the names, of one process.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 /// The spaces that this process has open or is opening, by name: the number of the opening, and the
@@ -62,9 +62,9 @@ impl Drop for OpenSpace {
     }
 }
 
-/// Returns a name for the owner of a lease. It is unique among all openings, and tells on this
-/// machine whether its process has ended.
-pub(crate) fn owner() -> String {
-    let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
-    process::named(&format!("{}-{opening}", now()))
+/// Returns a name that no other process and no other call has. It tells on this machine whether
+/// this process has ended.
+pub(crate) fn unique_name() -> String {
+    let number = OPENINGS.fetch_add(1, Ordering::Relaxed);
+    process::named(&format!("{}-{number}", now()))
 }

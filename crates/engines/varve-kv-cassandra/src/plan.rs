@@ -6,7 +6,8 @@
 //!
 //! A deleted row leaves a tombstone for days, which every read near it must skip. If a batch
 //! promises to remove all stored rows of a range ([`varve_kv::Batch::sweep`]), adjacent removed
-//! rows without a put between them are removed as one range: one tombstone.
+//! rows without a put between them are removed as one range: one tombstone. If the range is the
+//! whole partition, the partition is removed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -253,7 +254,29 @@ fn in_ranges(bytes: &[u8], changes: Vec<Change>, sweeps: &[&Sweep]) -> Vec<Chang
     };
     let (mut ranges, mut rows) = (Vec::new(), Vec::with_capacity(changes.len()));
     let mut left = changes.as_slice();
+    let whole = sweeps.iter().map(|sweep| (sweep.table, &sweep.range));
+    let whole: Vec<TableId> = whole
+        .filter(|(table, range)| {
+            let of_table = |change: &&Change| change.table == *table;
+            let mut own = changes.iter().filter(of_table);
+            **range == ClusteringRange::all() && own.all(|it| it.kind != ChangeKind::Put)
+        })
+        .map(|(table, _)| table)
+        .collect();
     while let [first, ..] = left {
+        if first.kind == ChangeKind::Delete && whole.contains(&first.table) {
+            let run = left.iter().take_while(|it| it.table == first.table).count();
+            ranges.push(Change {
+                kind: ChangeKind::DeletePrefix,
+                clustering: Span {
+                    len: 0,
+                    ..first.clustering
+                },
+                ..*first
+            });
+            left = &left[run..];
+            continue;
+        }
         let within = sweeps.iter().filter_map(|sweep| {
             let rest = left.iter();
             let run = rest.take_while(|change| swept(change, &sweep.range, sweep.table));
@@ -425,6 +448,25 @@ mod tests {
         for key in [2, 4] {
             assert!(few.contains(&row(ChangeKind::Delete, swept, key)), "{key}");
         }
+    }
+
+    #[test]
+    fn a_partition_whose_rows_are_all_removed_is_removed_whole() {
+        let (swept, other) = (TableId(1), TableId(2));
+        let mut batch = Batch::new();
+        batch.delete(swept, b"p", b"b");
+        batch.delete(other, b"p", b"b");
+        batch.sweep(swept, b"p", ClusteringRange::all());
+        let kinds = |batch: &Batch| -> Vec<ChangeRow> {
+            let plan = plan(batch);
+            change_rows(&plan, &plan.pieces()[0])
+        };
+        let whole = (ChangeKind::DeletePrefix, 1, vec![], vec![]);
+        let single = |table| (ChangeKind::Delete, table, b"b".to_vec(), vec![]);
+        assert_eq!(kinds(&batch), [whole, single(2)]);
+        // Rows that the batch puts are never removed, not even for a moment.
+        batch.put(swept, b"p", b"c", b"");
+        assert!(kinds(&batch).contains(&single(1)));
     }
 
     #[test]

@@ -2,31 +2,33 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use futures::{StreamExt, TryStreamExt, stream};
 use scylla::response::PagingState;
-use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, ScanRequest, TableId, attempt};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
-use crate::core::Core;
 use crate::cuts::{CutTarget, Whole};
 use crate::failure::{Failure, unreadable};
+use crate::group::{self, RowKey, Start};
 use crate::plan::{next_key, stored_partition};
+use crate::source::Source;
 use crate::split::{self, Search};
 use crate::statements::{Cell, Paged, Scan};
+use crate::tried;
 
 /// The most requests of one call that are under way at once.
-const REQUESTS_AT_ONCE: usize = 64;
+pub(crate) const REQUESTS_AT_ONCE: usize = 64;
+/// The most ranges of one call whose starts are read, and buffered, at once.
+const RANGES_AT_ONCE: usize = 256;
 
 /// Returns the caller's error for a failed read.
-pub(crate) fn error(core: &Core, failure: Failure) -> KvError {
+pub(crate) fn error(core: &Source, failure: Failure) -> KvError {
     failure.into_error(&core.name)
 }
 
-fn busy(core: &Core) -> KvError {
+pub(crate) fn busy(core: &Source) -> KvError {
     KvError::Busy {
         space: core.name.to_string(),
         detail: "too many requests are in flight".to_owned(),
@@ -35,93 +37,98 @@ fn busy(core: &Core) -> KvError {
 
 /// Runs `work` on the runtime with a permit for concurrent requests, and waits for it.
 pub(crate) fn wait<T, F>(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
-    work: impl FnOnce(Arc<Core>) -> F + Send + 'static,
+    work: impl FnOnce(Arc<Source>) -> F + Send + 'static,
 ) -> Result<T, KvError>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Failure>> + Send,
 {
+    if attempt::is_running() {
+        return Err(tried::refuse(core));
+    }
     let shared = Arc::clone(core);
     let done = bridge.wait(async move {
         let cluster = Arc::clone(&shared.cluster);
         let Some(_room) = cluster.enter().await else {
             return Err(busy(&shared));
         };
-        cluster.waits.fetch_add(1, Ordering::Relaxed);
+        cluster.figures.wait();
         let core = Arc::clone(&shared);
         work(core).await.map_err(|failure| error(&shared, failure))
     });
-    done.unwrap_or_else(|| {
-        Err(KvError::Io {
-            space: core.name.to_string(),
-            detail: "the engine failed, see the log".to_owned(),
-        })
-    })
+    done.unwrap_or_else(|| Err(failed_engine(core)))
 }
 
-async fn one(
-    core: &Core,
-    table: TableId,
-    partition: &[u8],
-    clustering: &[u8],
-) -> Result<Option<Vec<u8>>, Failure> {
-    let statement = &core.store[usize::from(table.0)].get;
-    let values = (stored_partition(partition), clustering);
-    let result = core.cluster.run(statement, values).await?;
-    let rows = result.into_rows_result().map_err(unreadable)?;
-    let row = rows.maybe_first_row::<(&[u8],)>().map_err(unreadable)?;
-    Ok(row.map(|(value,)| value.to_vec()))
+/// The error for a caller whose work panicked.
+pub(crate) fn failed_engine(core: &Source) -> KvError {
+    KvError::Io {
+        space: core.name.to_string(),
+        detail: "the engine failed, see the log".to_owned(),
+    }
 }
 
-pub(crate) fn get(
-    core: &Arc<Core>,
+pub(crate) fn get_with(
+    core: &Arc<Source>,
     bridge: &Bridge,
     table: TableId,
-    partition: &[u8],
-    clustering: &[u8],
-) -> Result<Option<Vec<u8>>, KvError> {
+    (partition, clustering): (&[u8], &[u8]),
+    found: &mut dyn FnMut(&[u8]),
+) -> Result<bool, KvError> {
+    if attempt::is_running() {
+        let values = tried::values(core, table, &[(partition, clustering)])?;
+        let value = values.first().and_then(Option::as_deref);
+        value.map(found);
+        return Ok(value.is_some());
+    }
     let (partition, clustering) = (partition.to_vec(), clustering.to_vec());
-    wait(core, bridge, move |core| async move {
-        one(&core, table, &partition, &clustering).await
-    })
+    let value = wait(core, bridge, move |core| async move {
+        group::value(&core, table, &partition, &clustering).await
+    })?;
+    value.as_deref().map(found);
+    Ok(value.is_some())
 }
 
-pub(crate) fn multi_get(
-    core: &Arc<Core>,
+pub(crate) fn get_each(
+    core: &Arc<Source>,
     bridge: &Bridge,
     table: TableId,
     keys: &[(&[u8], &[u8])],
-) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+    found: &mut dyn FnMut(usize, &[u8]),
+) -> Result<(), KvError> {
     if keys.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
-    let keys: Vec<(Vec<u8>, Vec<u8>)> = keys
-        .iter()
-        .map(|(partition, clustering)| (partition.to_vec(), clustering.to_vec()))
-        .collect();
-    wait(core, bridge, move |core| async move {
-        let core = &core;
-        let gets = keys.iter().map(|(partition, clustering)| async move {
-            one(core, table, partition, clustering).await
+    let values = if attempt::is_running() {
+        tried::values(core, table, keys)?
+    } else {
+        let keys: Vec<RowKey> = keys
+            .iter()
+            .map(|(partition, clustering)| (partition.to_vec(), clustering.to_vec()))
+            .collect();
+        let read = wait(core, bridge, move |core| async move {
+            group::values(&core, table, &keys).await
         });
-        let gets: Vec<_> = gets.collect();
-        stream::iter(gets)
-            .buffered(REQUESTS_AT_ONCE)
-            .try_collect()
-            .await
-    })
+        Arc::new(read?)
+    };
+    for (at, value) in values.iter().enumerate() {
+        if let Some(value) = value {
+            found(at, value);
+        }
+    }
+    Ok(())
 }
 
 /// A range of a partition's rows that is read by pages.
-#[derive(Debug, Clone)]
-struct Slice {
-    table: TableId,
-    partition: Vec<u8>,
-    from: Vec<u8>,
-    to: Option<Vec<u8>>,
-    reverse: bool,
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Slice {
+    pub(crate) table: TableId,
+    /// The stored key.
+    pub(crate) partition: Vec<u8>,
+    pub(crate) from: Vec<u8>,
+    pub(crate) to: Option<Vec<u8>>,
+    pub(crate) reverse: bool,
 }
 
 impl Slice {
@@ -135,7 +142,7 @@ impl Slice {
         }
     }
 
-    fn place(&self) -> CutTarget {
+    pub(crate) fn place(&self) -> CutTarget {
         (self.table, Whole::Partition(self.partition.clone()))
     }
 
@@ -172,7 +179,11 @@ impl Slice {
         parts
     }
 
-    async fn page(&self, core: &Core, from: Option<PagingState>) -> Result<Page, Failure> {
+    pub(crate) async fn page(
+        &self,
+        core: &Source,
+        from: Option<PagingState>,
+    ) -> Result<Page, Failure> {
         let table = &core.store[usize::from(self.table.0)];
         let scan: &Scan = match self.reverse {
             true => &table.backward,
@@ -192,7 +203,7 @@ impl Slice {
 
 /// Reads the page at `from`; the first page is small.
 pub(crate) async fn page(
-    core: &Core,
+    core: &Source,
     paged: &Paged,
     values: Vec<Cell<'_>>,
     from: Option<PagingState>,
@@ -213,7 +224,7 @@ type Behind = (Option<Vec<u8>>, Option<PagingState>);
 /// Passes the rows of a page to `visit`. Returns the position after the page, if more rows are
 /// wanted.
 fn visit_page(
-    core: &Core,
+    core: &Source,
     page: Page,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
 ) -> Result<ControlFlow<(), Behind>, KvError> {
@@ -232,7 +243,7 @@ fn visit_page(
 }
 
 pub(crate) fn scan(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
     request: ScanRequest<'_>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
@@ -246,12 +257,15 @@ pub(crate) fn scan(
         request.range,
         request.reverse,
     );
+    if attempt::is_running() {
+        return tried::scan(core, slice, visit);
+    }
     read_slice(core, bridge, slice, None, visit).map(drop)
 }
 
 /// Reads the rows of one partition, given by its stored key, from the clustering key `from` on.
 pub(crate) fn read_partition(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
     (table, partition): (TableId, &[u8]),
     from: Vec<u8>,
@@ -265,7 +279,7 @@ pub(crate) fn read_partition(
 /// Reads a slice, whose first page may have been read already. Where there are too many tombstones,
 /// it is read in smaller slices.
 fn read_slice(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
     slice: Slice,
     first: Option<FirstPage>,
@@ -287,11 +301,11 @@ fn read_slice(
 }
 
 /// A page that was read already, and the duration of its read.
-type FirstPage<E = Failure> = (Result<Page, E>, Duration);
+pub(crate) type FirstPage<E = Failure> = (Result<Page, E>, Duration);
 
 /// Reads slices from the last to the first. The first page of the last slice may have been read.
 fn read_parts(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
     (todo, mut first): (&mut Vec<Slice>, Option<FirstPage<KvError>>),
     search: &mut Search,
@@ -353,41 +367,57 @@ fn read_parts(
     reason = "the visitor's signature says it better than a name would"
 )]
 pub(crate) fn scan_many(
-    core: &Arc<Core>,
+    core: &Arc<Source>,
     bridge: &Bridge,
     (table, ranges): (TableId, &[PartitionRange<'_>]),
     visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
 ) -> Result<(), KvError> {
     let wanted = ranges.iter().enumerate();
     let wanted: Vec<_> = wanted.filter(|(_, one)| !one.range.is_empty()).collect();
-    // The first pages of a window's ranges are read together; most ranges need no second page.
-    for window in wanted.chunks(REQUESTS_AT_ONCE) {
+    // The starts of a window's ranges are read together; most ranges have no more rows.
+    for window in wanted.chunks(RANGES_AT_ONCE) {
         let slices: Vec<Slice> = window
             .iter()
             .map(|(_, one)| Slice::new(table, one.partition, one.range, false))
             .collect();
         let wanted = slices.clone();
-        let pages: Vec<Option<FirstPage>> = wait(core, bridge, move |core| async move {
-            let core = &core;
-            let pages = wanted.iter().map(|slice| async move {
-                // A slice that is read in several parts is read later, when its range is visited.
-                if !core.cuts.of(&slice.place()).is_empty() {
-                    return None;
-                }
-                let asked = Instant::now();
-                let page = slice.page(core, None).await;
-                Some((page, asked.elapsed()))
-            });
-            let pages: Vec<_> = pages.collect();
-            Ok(stream::iter(pages)
-                .buffered(REQUESTS_AT_ONCE)
-                .collect()
-                .await)
+        let starts = wait(core, bridge, move |core| async move {
+            Ok(group::starts(&core, table, &wanted).await)
         })?;
-        for ((page, slice), (at, _)) in pages.into_iter().zip(slices).zip(window) {
+        for ((start, slice), (at, _)) in starts.into_iter().zip(slices).zip(window) {
             let mut visit = |clustering: &[u8], value: &[u8]| visit(*at, clustering, value);
-            read_slice(core, bridge, slice, page, &mut visit).map(drop)?;
+            read_on(core, bridge, slice, start, &mut visit)?;
         }
     }
     Ok(())
+}
+
+/// Visits a slice whose start was read.
+fn read_on(
+    core: &Arc<Source>,
+    bridge: &Bridge,
+    slice: Slice,
+    start: Start,
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+) -> Result<(), KvError> {
+    let (rest, page) = match start {
+        Start::Unread => (Some(slice), None),
+        Start::Page(page) => (Some(slice), Some(*page)),
+        Start::Rows(rows) => {
+            for (clustering, value) in &rows {
+                if visit(clustering, value).is_break() {
+                    return Ok(());
+                }
+            }
+            let last = rows.last().filter(|_| group::is_full(&rows));
+            let rest = last.and_then(|(last, _)| slice.after(Some(last.to_vec())));
+            (rest, None)
+        }
+    };
+    match rest {
+        Some(rest) if rest.to.as_ref().is_none_or(|to| rest.from < *to) => {
+            read_slice(core, bridge, rest, page, visit).map(drop)
+        }
+        _ => Ok(()),
+    }
 }

@@ -39,6 +39,18 @@ pub(crate) async fn drop_keyspace(cluster: &Cluster, keyspace: &str) -> Result<(
         .await
 }
 
+/// Removes a table with its content, if it exists.
+pub(crate) async fn drop_table(
+    cluster: &Cluster,
+    keyspace: &str,
+    table: &str,
+) -> Result<(), Failure> {
+    let table = quoted(keyspace, table);
+    cluster
+        .define(format!("DROP TABLE IF EXISTS {table}"))
+        .await
+}
+
 /// Creates the tables of `specs` that are not in `present`.
 pub(crate) async fn add_tables(
     cluster: &Cluster,

@@ -209,6 +209,10 @@ fn bound<'a>(
             &table.delete,
             vec![Number(stamp + 1), partition, clustering],
         ),
+        // A deleted partition is no tombstone that a full scan counts.
+        (ChangeKind::DeletePrefix, None) if plan.clustering(change).is_empty() => {
+            (&table.delete_all, vec![Number(stamp), partition])
+        }
         (ChangeKind::DeletePrefix | ChangeKind::DeleteRange, None) => (
             &table.delete_open,
             vec![Number(stamp), partition, clustering],

@@ -5,35 +5,29 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 use varve_kv::{
-    Absences, Batch, Durability, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Space,
-    Statistic, TableId,
+    Absences, Batch, Durability, Flow, KvError, Reader, ReaderLayer, Space, Statistic, TableId,
 };
 
 use crate::bridge::Bridge;
 use crate::core::Core;
-use crate::full;
 use crate::lease::term;
+use crate::member::Membership;
 use crate::open::OpenSpace;
 use crate::read;
 use crate::record::Record;
+use crate::source::SourceReader;
 
 /// A space of a cluster.
 pub(crate) struct CassandraSpace {
     pub(crate) core: Arc<Core>,
+    pub(crate) reader: SourceReader,
     pub(crate) bridge: Arc<Bridge>,
     /// The background tasks; closing the space aborts them.
-    pub(crate) keepers: [JoinHandle<()>; 3],
+    pub(crate) keepers: [JoinHandle<()>; 2],
     /// Dropped after the lease is released: only then does the space count as closed.
     pub(crate) open: Option<OpenSpace>,
-}
-
-impl CassandraSpace {
-    fn failed(&self) -> KvError {
-        KvError::Io {
-            space: self.core.name.to_string(),
-            detail: "the engine failed, see the log".to_owned(),
-        }
-    }
+    /// Keeps this process registered until the lease is released.
+    pub(crate) _membership: Arc<Membership>,
 }
 
 impl Drop for CassandraSpace {
@@ -44,32 +38,11 @@ impl Drop for CassandraSpace {
     }
 }
 
-impl Reader for CassandraSpace {
-    fn get_with(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-        found: &mut dyn FnMut(&[u8]),
-    ) -> Result<bool, KvError> {
-        let value = read::get(&self.core, &self.bridge, table, partition, clustering)?;
-        value.as_deref().map(found);
-        Ok(value.is_some())
-    }
+impl ReaderLayer for CassandraSpace {
+    type Below<'a> = SourceReader;
 
-    fn get_each(
-        &self,
-        table: TableId,
-        keys: &[(&[u8], &[u8])],
-        found: &mut dyn FnMut(usize, &[u8]),
-    ) -> Result<(), KvError> {
-        let values = read::multi_get(&self.core, &self.bridge, table, keys)?;
-        for (at, value) in values.into_iter().enumerate() {
-            if let Some(value) = value {
-                found(at, &value);
-            }
-        }
-        Ok(())
+    fn read<T>(&self, read: impl FnOnce(&SourceReader) -> T) -> T {
+        read(&self.reader)
     }
 
     fn known_absent(&self, rows: &[(TableId, &[u8], &[u8])]) -> Absences {
@@ -77,40 +50,6 @@ impl Reader for CassandraSpace {
         rows.iter()
             .map(|(table, partition, clustering)| known.lacks(*table, partition, clustering))
             .collect()
-    }
-
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        read::scan(&self.core, &self.bridge, request, visit)
-    }
-
-    fn scan_many(
-        &self,
-        table: TableId,
-        ranges: &[PartitionRange<'_>],
-        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        read::scan_many(&self.core, &self.bridge, (table, ranges), visit)
-    }
-
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        full::order(&self.core, table, partition)
-    }
-
-    fn cuts(&self, table: TableId) -> Vec<Vec<u8>> {
-        full::cuts(&self.core, table)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        full::scan_table(&self.core, &self.bridge, table, after, visit)
     }
 }
 
@@ -123,7 +62,7 @@ impl Space for CassandraSpace {
         let sweeps = batch.sweeps().to_vec();
         let core = Arc::clone(&self.core);
         let written = self.bridge.wait(core.write(record, sweeps));
-        written.unwrap_or_else(|| Err(self.failed()))
+        written.unwrap_or_else(|| Err(read::failed_engine(&self.core)))
     }
 
     fn sync(&self) -> Result<(), KvError> {
@@ -134,7 +73,7 @@ impl Space for CassandraSpace {
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
         Err(KvError::Io {
             space: self.core.name.to_string(),
-            detail: "the data is in a cluster; copy it with the cluster's own snapshots".to_owned(),
+            detail: "the data is in a cluster, which has no files to copy".to_owned(),
         })
     }
 
@@ -146,7 +85,8 @@ impl Space for CassandraSpace {
     fn verify_checksums(&self) -> Result<(), KvError> {
         for number in 0..self.core.specs.len() {
             let table = TableId(u8::try_from(number).unwrap_or(u8::MAX));
-            self.scan_table(table, None, &mut |_| Flow::Continue(()))?;
+            self.reader
+                .scan_table(table, None, &mut |_| Flow::Continue(()))?;
         }
         Ok(())
     }
@@ -161,7 +101,18 @@ impl Space for CassandraSpace {
 
     fn statistics(&self) -> Vec<Statistic> {
         let statistic = |name, help, value| Statistic { name, help, value };
+        let (open, bytes) = self.core.slices.lock().backlog();
         vec![
+            statistic(
+                "cluster_log_open_batches",
+                "Batches that are not completely applied.",
+                open as f64,
+            ),
+            statistic(
+                "cluster_log_bytes",
+                "Bytes of the log that the next server would execute after a crash.",
+                bytes as f64,
+            ),
             statistic(
                 "cluster_known_rows",
                 "Row keys in memory, which save inserts a read to find whether a row exists.",

@@ -5,9 +5,11 @@
 //! that a batch puts into a range that it has emptied stay. No timestamp exceeds a *bound* that is
 //! stored with the lease before it is used; the next opening begins above it.
 
-use std::collections::BTreeSet;
-
 use parking_lot::Mutex;
+
+/// The lead of a new bound over the clock, in microseconds. A bound is stored when half of it is
+/// used, so a space that is written stores one each ten seconds.
+const LEAD: i64 = 20_000_000;
 
 /// The timestamps of one space.
 #[derive(Debug)]
@@ -21,18 +23,17 @@ struct StampRange {
     last: i64,
     /// The greatest timestamp that may be used.
     bound: i64,
-    /// The timestamps of batches that are not wholly stored yet.
-    open: BTreeSet<i64>,
+}
+
+/// Returns a bound for timestamps after `last`.
+pub(crate) fn bound_after(last: i64, now: i64) -> i64 {
+    now.max(last).saturating_add(LEAD)
 }
 
 impl Stamps {
     /// Begins above `last`; no timestamp may be used before [`Stamps::grant`].
     pub(crate) fn after(last: i64) -> Self {
-        let state = StampRange {
-            last,
-            bound: last,
-            open: BTreeSet::new(),
-        };
+        let state = StampRange { last, bound: last };
         Self {
             state: Mutex::new(state),
         }
@@ -47,19 +48,28 @@ impl Stamps {
             return None;
         }
         state.last = stamp + 1;
-        state.open.insert(stamp);
         Some(stamp)
     }
 
-    /// Closes the batch of `stamp`: it is wholly stored, or nothing of it ever will be.
-    pub(crate) fn close(&self, stamp: i64) {
-        self.state.lock().open.remove(&stamp);
+    /// Whether a batch can take a timestamp now.
+    pub(crate) fn may_take(&self, now: i64) -> bool {
+        self.left(now) > 1
     }
 
-    /// Returns the bound to store next, `lead` microseconds ahead.
-    pub(crate) fn wanted(&self, now: i64, lead: i64) -> i64 {
+    /// Whether so little is left below the bound that the next one should be stored.
+    pub(crate) fn run_short(&self, now: i64) -> bool {
+        self.left(now) < LEAD / 2
+    }
+
+    fn left(&self, now: i64) -> i64 {
         let state = self.state.lock();
-        now.max(state.last).saturating_add(lead).max(state.bound)
+        state.bound - now.max(state.last)
+    }
+
+    /// Returns the bound to store next.
+    pub(crate) fn wanted(&self, now: i64) -> i64 {
+        let state = self.state.lock();
+        bound_after(state.last, now).max(state.bound)
     }
 
     /// Allows timestamps up to `bound`, which has been stored.
@@ -68,10 +78,9 @@ impl Stamps {
         state.bound = state.bound.max(bound);
     }
 
-    /// Returns the timestamp up to which every batch is wholly stored.
-    pub(crate) fn settled(&self) -> i64 {
-        let state = self.state.lock();
-        state.open.first().map_or(state.last, |first| first - 1)
+    /// The greatest timestamp that may be used.
+    pub(crate) fn bound(&self) -> i64 {
+        self.state.lock().bound
     }
 
     /// The last used timestamp.
@@ -87,39 +96,32 @@ mod tests {
     #[test]
     fn they_grow_by_two_whatever_the_clock_says() {
         let stamps = Stamps::after(100);
+        assert!(!stamps.may_take(500));
         assert_eq!(stamps.take(500), None, "nothing is granted");
-        stamps.grant(stamps.wanted(500, 1_000));
+        stamps.grant(stamps.wanted(500));
+        assert!(stamps.may_take(500) && !stamps.run_short(500));
         assert_eq!(stamps.take(500), Some(500));
         assert_eq!(stamps.take(500), Some(502));
         assert_eq!(stamps.take(3), Some(504));
-        assert_eq!(stamps.take(1_499), Some(1_499));
-        assert_eq!(stamps.take(1_499), None, "beyond the bound");
+        let last = 499 + LEAD;
+        assert!(stamps.run_short(last));
+        assert_eq!(stamps.take(last), Some(last));
+        assert!(!stamps.may_take(last));
+        assert_eq!(stamps.take(last), None, "beyond the bound");
     }
 
     #[test]
     fn they_begin_after_those_of_before() {
         let stamps = Stamps::after(10_000);
-        stamps.grant(stamps.wanted(5, 100));
+        stamps.grant(stamps.wanted(5));
         assert_eq!(stamps.take(5), Some(10_001));
-    }
-
-    #[test]
-    fn what_is_settled_lies_before_all_that_is_open() {
-        let stamps = Stamps::after(0);
-        stamps.grant(1_000);
-        let (one, two) = (stamps.take(10).unwrap(), stamps.take(20).unwrap());
-        assert_eq!(stamps.settled(), one - 1);
-        stamps.close(two);
-        assert_eq!(stamps.settled(), one - 1);
-        stamps.close(one);
-        assert_eq!(stamps.settled(), two + 1);
     }
 
     #[test]
     fn a_bound_never_goes_back() {
         let stamps = Stamps::after(0);
-        stamps.grant(1_000);
-        assert_eq!(stamps.wanted(5, 10), 1_000);
+        stamps.grant(2 * LEAD);
+        assert_eq!(stamps.wanted(5), 2 * LEAD);
         stamps.grant(10);
         assert!(stamps.take(900).is_some());
     }

@@ -16,6 +16,10 @@ const FIRST_PAGE_ROWS: i32 = 128;
 /// Rows of the other pages.
 const PAGE_ROWS: i32 = 1_000;
 
+/// The most rows of each partition that a read of ranges of several partitions returns, as many as
+/// the first page of a scan.
+pub(crate) const EACH_ROWS: usize = FIRST_PAGE_ROWS as usize;
+
 /// A token below those of all partitions.
 pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
 
@@ -53,6 +57,16 @@ pub(crate) struct Scan {
     pub(crate) closed: Paged,
 }
 
+/// The statements of a read of one range of several partitions: `c >= ?`, and
+/// `c >= ? AND c < ?`.
+#[derive(Debug)]
+pub(crate) struct Each {
+    /// partitions, from
+    pub(crate) open: PreparedStatement,
+    /// partitions, from, to
+    pub(crate) closed: PreparedStatement,
+}
+
 /// The statements of one table.
 #[derive(Debug)]
 pub(crate) struct TableStatements {
@@ -60,12 +74,18 @@ pub(crate) struct TableStatements {
     pub(crate) put: PreparedStatement,
     /// timestamp, p, c
     pub(crate) delete: PreparedStatement,
+    /// timestamp, p
+    pub(crate) delete_all: PreparedStatement,
     /// timestamp, p, from
     pub(crate) delete_open: PreparedStatement,
     /// timestamp, p, from, to
     pub(crate) delete_closed: PreparedStatement,
     /// p, c
     pub(crate) get: PreparedStatement,
+    /// partitions, clustering keys: the rows of each partition with one of these keys.
+    pub(crate) get_many: PreparedStatement,
+    /// The first [`EACH_ROWS`] rows of each of several partitions.
+    pub(crate) each: Each,
     pub(crate) forward: Scan,
     pub(crate) backward: Scan,
     /// from, to: the rows of all partitions with tokens after the first, up to the second.
@@ -124,6 +144,18 @@ async fn scan(cluster: &Cluster, table: &str, order: &str) -> Result<Scan, Failu
     })
 }
 
+async fn each(cluster: &Cluster, table: &str) -> Result<Each, Failure> {
+    let read = async |end: &str| {
+        let select = format!("SELECT p, c, v FROM {table} WHERE p IN ? AND c >= ?{end}");
+        let statement = format!("{select} PER PARTITION LIMIT {EACH_ROWS}");
+        cluster.prepare(&statement, Use::Read).await
+    };
+    Ok(Each {
+        open: read("").await?,
+        closed: read(" AND c < ?").await?,
+    })
+}
+
 async fn within_token(cluster: &Cluster, table: &str) -> Result<Option<WithinToken>, Failure> {
     let read = async |range: &str| {
         let select = format!("SELECT p FROM {table} WHERE token(p) = ? AND c >= ?{range}");
@@ -149,9 +181,15 @@ async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, F
         ))
         .await?,
         delete: write(format!("{delete} AND c = ?")).await?,
+        delete_all: write(delete.clone()).await?,
         delete_open: write(format!("{delete} AND c >= ?")).await?,
         delete_closed: write(format!("{delete} AND c >= ? AND c < ?")).await?,
         get: read(format!("SELECT v FROM {table} WHERE p = ? AND c = ?")).await?,
+        get_many: read(format!(
+            "SELECT p, c, v FROM {table} WHERE p IN ? AND c IN ?"
+        ))
+        .await?,
+        each: each(cluster, table).await?,
         forward: scan(cluster, table, "").await?,
         backward: scan(cluster, table, " ORDER BY c DESC").await?,
         of_tokens: paged(

@@ -28,6 +28,8 @@ pub(crate) struct Directory {
     /// further check.
     any: AtomicBool,
     parted: RwLock<HashMap<Vec<u8>, Arc<Parted>>>,
+    /// How often partitions got parts.
+    changes: AtomicU64,
     counts: Mutex<Counts>,
     /// Held while records are stored, so that a newer record is stored later.
     storing: Mutex<()>,
@@ -105,6 +107,7 @@ impl Directory {
             records: records.expect("the space was opened with the table of records"),
             any: AtomicBool::new(false),
             parted: RwLock::default(),
+            changes: AtomicU64::new(0),
             counts: Mutex::new(Counts::new(options.bytes_max)),
             storing: Mutex::default(),
         };
@@ -153,6 +156,13 @@ impl Directory {
         let now = Arc::new(Parted { parts, removals });
         parted.insert(partition.to_vec(), now);
         self.any.store(true, Ordering::Release);
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How often partitions have got parts, as far as this process knows. It grows before the first
+    /// row is put into the new parts.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// Whether partitions of a table may be in parts.

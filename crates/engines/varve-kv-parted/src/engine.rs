@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use varve_kv::{Engine, EngineLayer, KvError, Space, TableSpec};
+use varve_kv::{Engine, EngineLayer, KvError, Space, SpaceId, TableSpec};
 
 use crate::directory::Directory;
 use crate::space::PartedSpace;
@@ -67,6 +67,26 @@ impl EngineLayer for PartedEngine {
         let specs = with_records(tables);
         let inner = self.inner.open(name, specs, create)?;
         let directory = Directory::load(name, &*inner, specs, &self.rules, self.options)?;
-        Ok(Arc::new(PartedSpace { inner, directory }))
+        Ok(Arc::new(PartedSpace {
+            inner,
+            directory,
+            is_followed: false,
+        }))
+    }
+
+    fn follow(
+        &self,
+        space: &SpaceId,
+        tables: &'static [TableSpec],
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let specs = with_records(tables);
+        let inner = self.inner.follow(space, specs)?;
+        let (name, rules) = (&space.name, &self.rules);
+        let directory = Directory::load(name, &*inner, specs, rules, self.options)?;
+        Ok(Arc::new(PartedSpace {
+            inner,
+            directory,
+            is_followed: true,
+        }))
     }
 }

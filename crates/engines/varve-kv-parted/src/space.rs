@@ -15,6 +15,10 @@ use crate::{full, merge, placing};
 pub(crate) struct PartedSpace {
     pub(crate) inner: Arc<dyn Space>,
     pub(crate) directory: Directory,
+    /// Whether another process leads the space. It alone knows which removals from older epochs
+    /// have ended, so partitions in parts are left to it. The directory is as new as the opening: a
+    /// batch that was complete before put all its rows where the directory says.
+    pub(crate) is_followed: bool,
 }
 
 /// A row to be read.
@@ -41,6 +45,21 @@ impl Asked {
 }
 
 impl PartedSpace {
+    /// Checks, before partitions in parts are read, that this process may read them.
+    ///
+    /// # Errors
+    /// [`KvError::Led`] where the space is only followed.
+    fn check_led(&self) -> Result<(), KvError> {
+        match self.is_followed {
+            false => Ok(()),
+            true => Err(KvError::Led {
+                space: self.directory.space.clone(),
+                address: String::new(),
+                term: 0,
+            }),
+        }
+    }
+
     /// Returns the parts of a partition, and the keys of those in which a row may be, the newest
     /// epoch first; `None` if the row can only be in the partition itself.
     fn places(
@@ -60,6 +79,7 @@ impl PartedSpace {
         request: ScanRequest<'_>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
+        self.check_led()?;
         match self.directory.together_in(request.table, request.range) {
             Some(None) => self.inner.scan(request, visit),
             _ => merge::scan(&self.directory, &*self.inner, request, visit).map(drop),
@@ -72,6 +92,7 @@ impl PartedSpace {
         table: TableId,
         keys: &[(&[u8], &[u8])],
     ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        self.check_led()?;
         let asked: Vec<Asked> = keys
             .iter()
             .map(|(partition, clustering)| {
@@ -237,6 +258,9 @@ impl ReaderLayer for PartedSpace {
         after: Option<(&[u8], &[u8])>,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<(), KvError> {
+        if self.directory.any() && self.directory.may_part(table) {
+            self.check_led()?;
+        }
         full::scan_table(&self.directory, &*self.inner, table, after, visit)
     }
 }
@@ -285,6 +309,10 @@ impl SpaceLayer for PartedSpace {
                 written
             }
         }
+    }
+
+    fn layout(&self) -> u64 {
+        self.directory.changes()
     }
 
     fn statistics(&self) -> Vec<Statistic> {

@@ -8,7 +8,10 @@
 
 use std::sync::Arc;
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ReaderExt, Space};
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Engine, Flow, KvError, PartitionRange, ReaderExt,
+    ScanRequest, Space,
+};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, Rows, TABLES, all_rows, cold, named, point, rows,
@@ -158,6 +161,45 @@ fn a_partition_in_parts_reads_as_one() {
     check(&*space);
     drop(space);
     check(&*engine.open("s", TABLES, false).unwrap());
+}
+
+/// A follower reads whole partitions, and leaves those in parts to the process that leads the
+/// space, which tells by the layout when it has begun parts.
+#[test]
+fn a_follower_leaves_partitions_in_parts_to_the_leader() {
+    let shared = SharedMemory::of(Box::new(ScatteredEngine::new()));
+    let server = |address: &str| PartedEngine::new(shared.server(address), &[rule("named")], TINY);
+    let (leader, follower) = (server("a"), server("b"));
+    let space = leader.open("s", TABLES, true).unwrap();
+    put_each(&*space, 0..2, b"v");
+    let id = leader.spaces().unwrap().remove(0);
+    let (before, layout) = (follower.follow(&id, TABLES).unwrap(), space.layout());
+    let all = ClusteringRange::all();
+    let hub = named(b"hub");
+    assert_eq!(rows(&*before, NAMED, &hub, &all, false).len(), 2);
+    put_each(&*space, 2..40, b"v");
+    assert!(space.layout() > layout);
+    let space = follower.follow(&id, TABLES).unwrap();
+    let led = |read: Result<(), KvError>| assert!(matches!(read, Err(KvError::Led { .. })));
+    let key = point(1);
+    led(space.get(NAMED, &hub, &key).map(drop));
+    led(space.multi_get(NAMED, &[(&hub, &key)]).map(drop));
+    let request = ScanRequest {
+        table: NAMED,
+        partition: &hub,
+        range: &all,
+        reverse: false,
+    };
+    led(space.scan(request, &mut |_, _| Flow::Continue(())));
+    led(space.scan_table(NAMED, None, &mut |_| Flow::Continue(())));
+    let ranges = PartitionRange::of_each(&[&hub], &all);
+    led(space.scan_many(NAMED, &ranges, &mut |_, _, _| Flow::Continue(())));
+    let other = named(b"other");
+    assert_eq!(space.get(NAMED, &other, &key).unwrap(), None);
+    assert_eq!(space.get(POINTS, &point(1), b"c").unwrap(), None);
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(1), b"c", b"v");
+    led(space.write(&batch, Durability::Buffered));
 }
 
 /// Rows written without the layer can be read with it, and their bytes count when they are read.

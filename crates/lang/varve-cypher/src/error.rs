@@ -1,8 +1,13 @@
 //! Errors in a text, with their position and the names that openCypher's TCK gives them.
 
+mod runtime;
+
 use std::fmt;
 
 use crate::tree::Span;
+
+pub use runtime::{CypherError, Error, ErrorClass, Phase};
+pub(crate) use runtime::{Outcome, argument_error, arithmetic_error, not_supported, type_error};
 
 /// The result of parsing.
 pub type Result<T> = std::result::Result<T, ParseError>;

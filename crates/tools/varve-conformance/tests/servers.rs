@@ -26,8 +26,8 @@ const LOAD_STEP: Duration = Duration::from_millis(20);
 /// Threads that read the writes back.
 const CHECKERS: usize = 4;
 
-/// The shortest lease that a server accepts, in seconds.
-const LEASE_SECONDS: &str = "10";
+/// The lease of the servers, in seconds.
+const LEASE_SECONDS: &str = "4";
 /// The time limit for another server to take the lead, and for a job, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const GRAPH: &str = "/graphs/hugegraph";

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 use varve_kv::ClusteringRange;
-use varve_model::{ElementId, VertexId};
+use varve_model::{Datum, ElementId, VertexId};
 
 use super::*;
 use crate::testing;
@@ -203,4 +203,40 @@ fn a_plain_partition_has_the_only_bucket_and_no_value() {
     ] {
         assert_eq!(plain_partition(index).as_slice(), partition(index, 0, &[]));
     }
+}
+
+#[test]
+fn equal_values_of_any_type_are_one_whatever_door_stored_them() {
+    let object = |datum| Value::Object(Box::new(datum));
+    for (plain, others) in [
+        (
+            Value::Text("a".into()),
+            vec![object(Datum::Text("a".into()))],
+        ),
+        (Value::Boolean(true), vec![object(Datum::Bool(true))]),
+        (
+            Value::Int(1),
+            vec![
+                Value::Double(1.0),
+                object(Datum::Int(1)),
+                object(Datum::Float(1.0)),
+            ],
+        ),
+        (Value::Double(1.5), vec![object(Datum::Float(1.5))]),
+    ] {
+        for other in &others {
+            assert_eq!(
+                unique_tuple_of_any(&[&plain]),
+                unique_tuple_of_any(&[other])
+            );
+        }
+    }
+    assert_eq!(
+        ordered(&Value::Text("a".into())),
+        ordered(&object(Datum::Text("a".into())))
+    );
+    assert_ne!(
+        unique_tuple_of_any(&[&Value::Text("1".into())]),
+        unique_tuple_of_any(&[&Value::Int(1)])
+    );
 }

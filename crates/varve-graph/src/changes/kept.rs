@@ -11,7 +11,8 @@ use varve_model::{CommitVersion, Instant};
 use crate::error::GraphError;
 use crate::notes::Notes;
 
-pub(super) const NOTE: &str = "changes";
+/// The name of the note.
+pub(crate) const NOTE: &str = "changes";
 /// Whether changes are kept, and the number of the restored copy that the store is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keeping {
@@ -74,6 +75,17 @@ pub(crate) struct KeptChanges {
 }
 
 impl KeptChanges {
+    /// No changes are kept.
+    pub(crate) fn off() -> Self {
+        Self {
+            retention: Retention::None,
+            since: CommitVersion::MAX,
+            oldest: AtomicU64::new(CommitVersion::MAX.0),
+            restored: 0,
+            has_rest: AtomicBool::new(false),
+        }
+    }
+
     /// Reads and updates the note of a graph that is opened at `now` with the newest version
     /// `newest`. If changes were not kept, or the store was restored from a backup, the list starts
     /// anew, since commits may be missing from the old one.

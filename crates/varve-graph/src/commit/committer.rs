@@ -20,7 +20,7 @@ use varve_encoding::tables::COUNTER;
 use varve_kv::{Batch, Durability, KvError, Reader, ReaderExt, Space, fail_point, has_snapshots};
 use varve_model::{Clock, CommitVersion, Instant};
 
-pub(crate) use progress::{Progress, Waited};
+pub(crate) use progress::{OwnProgress, Progress, Waited};
 
 use self::group::{Group, joined, numbered};
 use super::CLOSE_WAIT_MAX;
@@ -205,7 +205,7 @@ impl Committer {
 
     /// The committer's progress, for concurrent readers.
     pub(crate) fn progress(&self) -> Progress {
-        Progress::of(&self.shared)
+        Progress::Own(OwnProgress::of(&self.shared))
     }
 
     /// The newest version whose commit, like all before it, is visible.

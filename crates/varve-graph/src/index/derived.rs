@@ -15,6 +15,7 @@ use varve_model::sortable::given_id;
 use varve_model::{ElementId, VertexId};
 
 use crate::error::GraphError;
+use crate::schema::{Presentation, Schema};
 
 /// The longest first value of a derived entry, in bytes.
 pub const DERIVED_FIRST_BYTES_MAX: usize = 255;
@@ -35,6 +36,11 @@ pub trait Deriver: Send + Sync {
         content: &[u8],
         entries: &mut DerivedEntries,
     ) -> Result<(), GraphError>;
+
+    /// How queries see the elements of the graph with this schema; `None` = as they are stored.
+    fn presentation(&self, _: &Schema) -> Option<Presentation> {
+        None
+    }
 }
 
 /// The source of a graph's deriver when the graph is opened.

@@ -14,7 +14,7 @@ use super::rebuild::{Keys, STEP, StoredState, ids, may_decide, may_decide_each, 
 use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::write::{Emitter, States, commit_internal, current_rows, is_put, states};
+use crate::write::{Emitter, States, commit_internal, current_rows_near, is_put, states};
 
 /// Adds every missing entry that the graph's deriver computes, from the present states and, for
 /// reads of the past, from the events. `wanted` selects the elements by their content. Writers keep
@@ -195,7 +195,7 @@ fn add(
     if table != EVENT {
         // The states found may have changed before this commit took its latches, so rows are read
         // again.
-        for (id, current) in ids.iter().zip(current_rows(graph.reader(), ids)?) {
+        for (id, current) in ids.iter().zip(current_rows_near(graph.reader(), ids)?) {
             let Some(current) = current.filter(|it| it.header.kind == RowKind::Put) else {
                 continue;
             };

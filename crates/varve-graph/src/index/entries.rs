@@ -146,8 +146,13 @@ fn unique_entry(
         .iter()
         .map(|field| properties.get(*field))
         .collect();
+    let tuple = match label.group {
+        Some(_) => index::unique_tuple_of_any(&values?),
+        None => index::unique_tuple(&values?),
+    };
+    let owner = IndexId::Label(label.group.unwrap_or(label.id));
     Some(IndexEntry {
-        partition: index::partition(IndexId::Label(label.id), 0, &index::unique_tuple(&values?)),
+        partition: index::partition(owner, 0, &tuple),
         clustering: element,
         unique: true,
     })
@@ -202,6 +207,7 @@ mod tests {
             index_type,
             fields: fields.to_vec(),
             buckets: 1,
+            group: None,
             status: SchemaStatus::Created,
             user_data: Datum::Map(Vec::new()),
         }

@@ -11,21 +11,22 @@ use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{Flow, TableId, fail_point};
+use varve_kv::{Batch, ClusteringRange, Flow, TableId, fail_point};
 use varve_model::schema::{IndexBase, IndexType};
 use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalScope};
 
-use super::uniqueness::base_of;
+use super::uniqueness::has_values;
 use super::{IndexEntry, conflict, entries, holders};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::rows::{Current, decode_element};
+use crate::schema::{Schema, SchemaElement};
 use crate::tasks::TaskProgress;
-use crate::write::{Emitter, commit_internal, current_rows, read_latch};
+use crate::write::{Emitter, commit_internal, current_rows_near, read_latch};
 
 /// Elements, or entries, in one commit.
-const CHUNK: usize = 500;
+const CHUNK: usize = 2_000;
 /// Rows read between two checks of the progress.
 pub(super) const STEP: usize = 20_000;
 
@@ -57,7 +58,7 @@ pub(crate) fn rebuild(
                 let mut claimed = IdMap::default();
                 // The states found may have changed before this commit took its latches, so rows
                 // are read again.
-                let rows = current_rows(graph.reader(), &ids)?;
+                let rows = current_rows_near(graph.reader(), &ids)?;
                 ids.iter().zip(rows).try_for_each(|(id, current)| {
                     add_present(emitter, graph, label, (id, current), &claims, &mut claimed)
                 })
@@ -105,14 +106,15 @@ fn check_unique(
     label: &IndexLabel,
     progress: &TaskProgress,
 ) -> Result<(), GraphError> {
-    let prefix = partition_prefix(IndexId::Label(label.id));
+    let prefix = partition_prefix(IndexId::Label(label.group.unwrap_or(label.id)));
     let mut partition: Vec<u8> = Vec::new();
     let mut holders: Vec<ElementId> = Vec::new();
     let check = |partition: &[u8], holders: &[ElementId]| {
         if holders.len() < 2 {
             return Ok(());
         }
-        let found = |reader| conflict(reader, label, partition, holders, graph.now());
+        let schema = graph.schema();
+        let found = |reader| conflict(reader, (&schema, label), partition, holders, graph.now());
         let found = match Arc::clone(graph.space()).snapshot() {
             Some(snapshot) => found(&*snapshot),
             None => {
@@ -122,7 +124,7 @@ fn check_unique(
             }
         };
         match found? {
-            Some((_, id)) => Err(conflict_found(label, &id)),
+            Some((_, id)) => Err(conflict_found(&schema, label, &id)),
             None => Ok(()),
         }
     };
@@ -149,10 +151,11 @@ fn check_unique(
     check(&partition, &holders)
 }
 
-fn conflict_found(label: &IndexLabel, id: &ElementId) -> GraphError {
+fn conflict_found(schema: &Schema, label: &IndexLabel, id: &ElementId) -> GraphError {
     let message = format!(
         "Unique constraint {}(id={}) conflict is found for '{id}'",
-        label.name, label.id
+        schema.told_name(label),
+        label.id
     );
     GraphError::new(ErrorKind::Unique, message)
 }
@@ -185,6 +188,28 @@ fn claims(label: &IndexLabel, found: &[StoredState]) -> Vec<Vec<u8>> {
         )
     });
     entries.map(|entry| entry.partition).collect()
+}
+
+/// Adds the partitions in which a state claims its values of unique indexes.
+pub(super) fn put_claims(
+    schema: &Schema,
+    id: &ElementId,
+    content: &[u8],
+    claims: &mut Vec<Vec<u8>>,
+) -> Result<(), GraphError> {
+    let element = decode_element(id, content)?;
+    let labels = match &element {
+        Element::Vertex(vertex) => schema.indexes_of_vertex_label(vertex.label),
+        Element::Edge(edge) => schema.indexes_of_edge_label(edge.id.label),
+    };
+    for label in labels
+        .iter()
+        .filter(|it| it.index_type == IndexType::Unique)
+    {
+        let entries = entries(label, id, element.properties()).into_iter();
+        claims.extend(entries.map(|entry| entry.partition));
+    }
+    Ok(())
 }
 
 /// The state of a row, if `label` has an entry for it. Other rows are skipped, even if they change
@@ -229,7 +254,7 @@ fn wanted(
     }))
 }
 
-fn add_present(
+pub(super) fn add_present(
     emitter: &mut Emitter<'_>,
     graph: &Graph,
     label: &IndexLabel,
@@ -252,7 +277,7 @@ fn add_present(
             holders.extend(earlier);
             for holder in holders.iter().filter(|holder| *holder != id) {
                 if holds_now(graph, label, holder, &entry)? {
-                    return Err(conflict_found(label, id));
+                    return Err(conflict_found(&graph.schema(), label, id));
                 }
             }
         }
@@ -274,17 +299,13 @@ fn holds_now(
         ElementId::Vertex(id) => graph.vertex(id, now)?.map(Element::Vertex),
         ElementId::Edge(id) => graph.edge(id, now)?.map(Element::Edge),
     };
-    // The id may belong to an element of another label by now.
-    let element = element.filter(|element| label.base == base_of(element));
-    Ok(element.is_some_and(|element| {
-        let entries = entries(label, id, element.properties());
-        entries.iter().any(|own| own.partition == entry.partition)
-    }))
+    let schema = graph.schema();
+    Ok(element.is_some_and(|element| has_values(&schema, label, &element, &entry.partition)))
 }
 
 /// Adds the entries of an event for reads of the past; if the event may decide now or later
 /// (`ahead`), for reads of the present too.
-fn add_past(
+pub(super) fn add_past(
     emitter: &mut Emitter<'_>,
     label: &IndexLabel,
     found: &StoredState,
@@ -310,7 +331,7 @@ pub(super) fn may_decide_each(
     ids: &[ElementId],
     found: &[StoredState],
 ) -> Result<Vec<bool>, GraphError> {
-    let rows = current_rows(graph.reader(), ids)?;
+    let rows = current_rows_near(graph.reader(), ids)?;
     let rows: IdMap<&ElementId, Current> = ids
         .iter()
         .zip(rows)
@@ -333,7 +354,7 @@ pub(super) fn may_decide(now: Instant, event: &Header, current: Option<&Current>
         })
 }
 
-/// Removes every entry of `label`.
+/// Removes every entry of `label`, which no write has any more.
 ///
 /// # Errors
 /// When the task was cancelled or the store fails.
@@ -342,7 +363,15 @@ pub(crate) fn remove(
     label: &IndexLabel,
     progress: &TaskProgress,
 ) -> Result<(), GraphError> {
-    let prefix = partition_prefix(IndexId::Label(label.id));
+    if label.group.is_some()
+        && graph
+            .schema()
+            .all_index_labels()
+            .any(|other| goes_on(label, other))
+    {
+        return Ok(());
+    }
+    let prefix = partition_prefix(IndexId::Label(label.group.unwrap_or(label.id)));
     for table in [INDEX, EVENT_INDEX] {
         walk(
             graph,
@@ -354,9 +383,7 @@ pub(crate) fn remove(
             },
             &mut |keys: Keys| {
                 commit_internal(graph, &[], &[], |emitter| {
-                    for (partition, clustering) in &keys {
-                        emitter.batch.delete(table, partition, clustering);
-                    }
+                    delete_all(&mut emitter.batch, table, &keys);
                     Ok(())
                 })?
                 .wait()
@@ -365,6 +392,28 @@ pub(crate) fn remove(
         )?;
     }
     Ok(())
+}
+
+/// Whether `other` shares the entries of `label`, which is being removed, and stays.
+fn goes_on(label: &IndexLabel, other: &IndexLabel) -> bool {
+    other.group == label.group && other.id != label.id && other.is_usable()
+}
+
+/// Deletes these entries, which are consecutive in a scan. The entries before them in their
+/// partitions are deleted already, so each partition is swept: up to the last of the keys, and all
+/// others to their ends.
+fn delete_all(batch: &mut Batch, table: TableId, keys: &Keys) {
+    let mut partitions = keys.chunk_by(|one, other| one.0 == other.0).peekable();
+    while let Some(entries) = partitions.next() {
+        for (partition, clustering) in entries {
+            batch.delete(table, partition, clustering);
+        }
+        let mut range = ClusteringRange::all();
+        if let ([.., (_, last)], None) = (entries, partitions.peek()) {
+            range.to = Some([last.as_slice(), &[0]].concat());
+        }
+        batch.sweep(table, &entries[0].0, range);
+    }
 }
 
 /// Returns what the walk collects from a row (partition, clustering key, value), if anything.
@@ -415,5 +464,27 @@ pub(super) fn walk<T>(
             return Ok(());
         }
         after = last;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_partitions_of_a_removed_index_are_swept() {
+        let key = |partition: u8, entry: u8| (vec![partition], vec![entry]);
+        let mut batch = Batch::new();
+        delete_all(&mut batch, INDEX, &vec![key(1, 5), key(2, 1), key(2, 2)]);
+        assert_eq!(batch.len(), 3);
+        let swept = batch.sweeps().iter();
+        let swept: Vec<_> = swept
+            .map(|it| (it.partition[0], it.range.clone()))
+            .collect();
+        let up_to = ClusteringRange {
+            from: Vec::new(),
+            to: Some(vec![2, 0]),
+        };
+        assert_eq!(swept, [(1, ClusteringRange::all()), (2, up_to)]);
     }
 }

@@ -9,20 +9,21 @@ use super::entries;
 use crate::error::GraphError;
 use crate::read::{resolve, scan_events};
 use crate::rows::{decode_element, sides};
+use crate::schema::Schema;
 
 /// Finds two of `holders` that hold the values of `partition` at one instant from `now` on. The
 /// reader is a snapshot, or the caller has latched the holders; otherwise their rows may move
 /// between two reads.
 pub(crate) fn conflict(
     reader: &dyn Reader,
-    label: &IndexLabel,
+    of: (&Schema, &IndexLabel),
     partition: &[u8],
     holders: &[ElementId],
     now: Instant,
 ) -> Result<Option<(ElementId, ElementId)>, GraphError> {
     let mut held: Vec<(Period, &ElementId)> = Vec::new();
     for holder in holders {
-        let periods = held_by(reader, label, partition, holder, now)?;
+        let periods = held_by(reader, of, partition, holder, now)?;
         held.extend(periods.into_iter().map(|period| (period, holder)));
     }
     held.sort_by_key(|(period, _)| period.from);
@@ -46,7 +47,7 @@ pub(crate) fn conflict(
 /// `partition`.
 fn held_by(
     reader: &dyn Reader,
-    label: &IndexLabel,
+    (schema, label): (&Schema, &IndexLabel),
     partition: &[u8],
     id: &ElementId,
     now: Instant,
@@ -78,20 +79,38 @@ fn held_by(
         let state = resolve(reader, place, clustering, row.as_deref(), from, newest)?;
         let Some(state) = state else { continue };
         let element = decode_element(id, &state.content)?;
-        // The id may belong to an element of another label in this period.
-        let has = base_of(&element) == label.base
-            && entries(label, id, element.properties())
-                .iter()
-                .any(|own| own.partition == partition);
-        if has {
+        if has_values(schema, label, &element, partition) {
             periods.extend(Period::new(from, to));
         }
     }
     Ok(periods)
 }
 
+/// Whether an element has the values of a partition of a unique index or its group. The id may
+/// belong to an element of another label than when the entry was made.
+pub(crate) fn has_values(
+    schema: &Schema,
+    label: &IndexLabel,
+    element: &Element,
+    partition: &[u8],
+) -> bool {
+    let base = base_of(element);
+    let id = element.id();
+    let has = |label: &IndexLabel| {
+        let own = entries(label, &id, element.properties());
+        own.iter().any(|own| own.partition == partition)
+    };
+    match label.group {
+        None => label.base == base && has(label),
+        group => schema
+            .kept_on(base)
+            .iter()
+            .any(|other| other.group == group && has(other)),
+    }
+}
+
 /// The base of the index labels that cover `element`.
-pub(crate) fn base_of(element: &Element) -> IndexBase {
+fn base_of(element: &Element) -> IndexBase {
     match element {
         Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),
         Element::Edge(edge) => IndexBase::Edge(edge.id.label),

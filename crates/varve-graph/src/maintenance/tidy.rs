@@ -8,7 +8,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::tables::PENDING;
 use varve_kv::{ClusteringRange, Flow, ScanRequest, fail_point};
-use varve_model::ElementId;
+use varve_model::{ElementId, Instant};
 
 use crate::error::GraphError;
 use crate::graph::Graph;
@@ -24,8 +24,13 @@ const CHUNK: usize = 256;
 pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
     let mut done = 0;
     while done < limit {
-        let due = due(graph, CHUNK.min(limit - done))?;
+        let published = graph.published();
+        if graph.last_look.is_current(published, graph.now()) {
+            break;
+        }
+        let (due, next) = due(graph, CHUNK.min(limit - done))?;
         if due.is_empty() {
+            graph.last_look.note(published, next);
             break;
         }
         done += due.len();
@@ -48,8 +53,14 @@ pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
     Ok(done)
 }
 
-fn due(graph: &Graph, limit: usize) -> Result<Vec<(Vec<u8>, ElementId)>, GraphError> {
+/// Boundaries that have passed: their keys and elements.
+type Due = Vec<(Vec<u8>, ElementId)>;
+
+/// Returns up to `limit` boundaries that have passed, and the first that has not, if it was
+/// reached.
+fn due(graph: &Graph, limit: usize) -> Result<(Due, Option<Instant>), GraphError> {
     let mut due = Vec::new();
+    let mut next = None;
     let mut damaged = None;
     let now = graph.now();
     let range = ClusteringRange::all();
@@ -63,7 +74,10 @@ fn due(graph: &Graph, limit: usize) -> Result<Vec<(Vec<u8>, ElementId)>, GraphEr
     graph.reader().scan(request, &mut |clustering, _| {
         match key::decode_pending(clustering) {
             Ok((at, id)) if at <= now => due.push((clustering.to_vec(), id)),
-            Ok(_) => return Flow::Break(()),
+            Ok((at, _)) => {
+                next = Some(at);
+                return Flow::Break(());
+            }
             Err(error) => {
                 damaged = Some(error);
                 return Flow::Break(());
@@ -75,5 +89,5 @@ fn due(graph: &Graph, limit: usize) -> Result<Vec<(Vec<u8>, ElementId)>, GraphEr
             Flow::Break(())
         }
     })?;
-    damaged.map_or(Ok(due), |error| Err(error.into()))
+    damaged.map_or(Ok((due, next)), |error| Err(error.into()))
 }

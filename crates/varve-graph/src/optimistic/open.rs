@@ -29,7 +29,7 @@ impl OptimisticTransaction {
     }
 
     /// Creates missing schema elements.
-    fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
+    pub(super) fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
         // Schema elements stay even if the change is refused later, so a client with a policy may
         // not create them.
         if self.base().access().is_some() && !has_all(self.schema.current(), used) {

@@ -8,12 +8,12 @@ use std::cell::RefCell;
 use varve_encoding::key;
 use varve_model::schema::EdgeLabelType;
 use varve_model::{
-    Condition, Direction, Edge, EdgeId, EdgeLabel, EdgeLabelId, Element, ElementId, Properties,
-    PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
+    Condition, Direction, Edge, EdgeId, EdgeLabel, EdgeLabelId, Element, ElementId, Instant,
+    Properties, PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion, ScanAsk,
-    ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, GraphView, GraphWriter, Meter, Neighbour, PastVersion,
+    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
 };
 
 use super::adjacent::Walk;
@@ -234,6 +234,14 @@ impl GraphView for OptimisticTransaction {
     }
 
     /// Reads the view only: the transaction's changes are not part of the past yet.
+    fn valid_at(&self) -> Option<Instant> {
+        self.base().valid_at()
+    }
+
+    fn has_uncommitted(&self, element: &ElementId) -> bool {
+        self.changed_at(element) > 0
+    }
+
     fn versions(
         &self,
         id: &ElementId,

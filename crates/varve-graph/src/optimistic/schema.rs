@@ -113,11 +113,35 @@ impl SchemaView for OptimisticTransaction {
         SchemaView::vertex_label_named(&**self.schema.current(), name)
     }
 
+    fn vertex_labels(&self) -> Option<Vec<VertexLabelId>> {
+        SchemaView::vertex_labels(&**self.schema.current())
+    }
+
+    fn vertex_supertypes(&self, id: VertexLabelId) -> &[VertexLabelId] {
+        SchemaView::vertex_supertypes(&**self.schema.current(), id)
+    }
+
+    fn edge_supertypes(&self, id: EdgeLabelId) -> &[EdgeLabelId] {
+        SchemaView::edge_supertypes(&**self.schema.current(), id)
+    }
+
+    fn vertex_subtypes(&self, id: VertexLabelId) -> &[VertexLabelId] {
+        SchemaView::vertex_subtypes(&**self.schema.current(), id)
+    }
+
+    fn edge_subtypes(&self, id: EdgeLabelId) -> &[EdgeLabelId] {
+        SchemaView::edge_subtypes(&**self.schema.current(), id)
+    }
+
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {
         SchemaView::edge_label(&**self.schema.current(), id)
     }
 
     fn edge_label_named(&self, name: &str) -> Option<&EdgeLabel> {
         SchemaView::edge_label_named(&**self.schema.current(), name)
+    }
+
+    fn edge_labels(&self) -> Option<Vec<EdgeLabelId>> {
+        SchemaView::edge_labels(&**self.schema.current())
     }
 }

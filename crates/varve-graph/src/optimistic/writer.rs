@@ -86,6 +86,10 @@ impl GraphWriter for OptimisticTransaction {
         })
     }
 
+    fn set_label(&self, vertex: &VertexId, label: &str, meter: &Meter) -> Result<(), ViewError> {
+        self.relabel(vertex, label, meter)
+    }
+
     fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
         meter.apart(|| self.commit_if_due(Some(element), 1))?;
         match element {
@@ -330,7 +334,7 @@ impl OptimisticTransaction {
 
     /// The edges of a vertex; of more than `elements_max`, only the first `elements_max + 1`, since
     /// a transaction cannot remove more.
-    fn edges_of(&self, id: &VertexId, meter: &Meter) -> Result<Vec<EdgeId>, ViewError> {
+    pub(super) fn edges_of(&self, id: &VertexId, meter: &Meter) -> Result<Vec<EdgeId>, ViewError> {
         let mut key = Vec::new();
         self.put_vertex_key(id, &mut key);
         let mut edges = Vec::new();

@@ -317,7 +317,14 @@ fn equal_values(
     conditions: &[Condition],
 ) -> Option<Vec<Vec<u8>>> {
     let data_type = data_type(schema, key);
-    let bytes = |value: &Value| ordered_as(value, data_type);
+    let bytes = |value: &Value| match (data_type, value) {
+        // Equal numbers of a key that takes all types have different bytes.
+        (DataType::Object, Value::Text(_) | Value::Boolean(_) | Value::Uuid(_)) => {
+            Some(index::ordered(value))
+        }
+        (DataType::Object, _) => None,
+        _ => ordered_as(value, data_type),
+    };
     if is_collection(schema, key) {
         return on(conditions, key).find_map(|predicate| match predicate {
             Predicate::Contains(member) => Some(vec![bytes(member)?]),
@@ -359,6 +366,9 @@ fn ranges_of(
         return None;
     }
     let data_type = data_type(schema, key);
+    if data_type == DataType::Object {
+        return None;
+    }
     let mut narrowed: Option<(Vec<ClusteringRange>, usize)> = None;
     for predicate in on(conditions, key) {
         let Some(ranges) = intervals(predicate, data_type) else {

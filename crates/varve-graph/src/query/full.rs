@@ -12,13 +12,14 @@ use varve_encoding::DecodeError;
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, decides_always};
 use varve_encoding::tables::{EVENT, VERTEX};
-use varve_kv::{Flow, ReaderExt, Row};
+use varve_kv::{Flow, Row};
 
 use super::delivery::FETCH_MAX;
 use super::plan::Leg;
 use super::resolver::RowKey;
 use super::run::{FoundRow, RowVisitor, Run, flow_of};
 use crate::GraphError;
+use crate::near::get_near;
 
 const CURRENT: u8 = 0;
 const EVENTS: u8 = 1;
@@ -275,8 +276,10 @@ impl Run<'_> {
                 .iter()
                 .map(|(p, c)| (p.as_slice(), c.as_slice()))
                 .collect();
-            let mut current = reader.multi_get(self.table, &asked)?.into_iter();
-            keys.retain(|_| current.next().flatten().is_none());
+            let mut has_row = vec![false; asked.len()];
+            get_near(reader, self.table, &asked, &mut |at, _| has_row[at] = true)?;
+            let mut has_row = has_row.into_iter();
+            keys.retain(|_| has_row.next() == Some(false));
             if self
                 .unresolved(EVENTS, &keys, found, &last, take)?
                 .is_break()

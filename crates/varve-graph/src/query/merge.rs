@@ -5,12 +5,16 @@ use std::collections::VecDeque;
 
 use varve_encoding::tables::{EVENT_INDEX, INDEX};
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest, TableId};
-use varve_model::TemporalScope;
 
 use super::plan::Entries;
+use super::resolver::Resolver;
 
 /// The most keys that a merge buffers: with many partitions, each is read in smaller pieces.
 const BUFFERED_KEYS_MAX: usize = 16_384;
+/// How many keys of a partition are read from a cluster first, and with each further read, at
+/// least: as many as the cluster sends at once.
+const REMOTE_FIRST: usize = 128;
+const REMOTE_MORE: usize = 1_128;
 
 /// Merges the clustering keys in one range of several partitions.
 ///
@@ -37,6 +41,10 @@ struct Source<'a> {
 struct Stream {
     table: TableId,
     reverse: bool,
+    /// Whether it is read from a cluster.
+    is_remote: bool,
+    /// Whether the first keys have been read.
+    goes_on: bool,
     /// The range that is still to be read.
     rest: ClusteringRange,
     buffer: VecDeque<Vec<u8>>,
@@ -44,11 +52,10 @@ struct Stream {
 }
 
 impl<'a> Merge<'a> {
-    /// A merge of the range of `entries` in each of their partitions, in the tables that `scope`
-    /// needs. It starts after `after`, or at `after` if `again` is true.
+    /// A merge of the range of `entries` in each of their partitions, in the tables that the
+    /// resolver's point needs. It starts after `after`, or at `after` if `again` is true.
     pub(super) fn new(
-        reader: &'a dyn Reader,
-        scope: TemporalScope,
+        resolver: &'a dyn Resolver,
         entries: &'a Entries,
         after: Option<&[u8]>,
         again: bool,
@@ -61,6 +68,8 @@ impl<'a> Merge<'a> {
         let stream = |table| Stream {
             table,
             reverse,
+            is_remote: resolver.is_remote(),
+            goes_on: false,
             rest: rest.clone(),
             buffer: VecDeque::new(),
             ended: false,
@@ -68,10 +77,10 @@ impl<'a> Merge<'a> {
         let sources = entries.partitions.iter().map(|partition| Source {
             partition,
             present: stream(INDEX),
-            past: (!scope.is_now()).then(|| stream(EVENT_INDEX)),
+            past: (!resolver.scope().is_now()).then(|| stream(EVENT_INDEX)),
         });
         Self {
-            reader,
+            reader: resolver.reader(),
             reverse,
             sources: sources.collect(),
         }
@@ -80,10 +89,10 @@ impl<'a> Merge<'a> {
     /// Appends the next `count` keys to `keys`; fewer only at the end.
     pub(super) fn next(&mut self, count: usize, keys: &mut Vec<Vec<u8>>) -> Result<(), KvError> {
         let streams = self.sources.iter().flat_map(Source::streams).count();
-        let per_stream = count.min(BUFFERED_KEYS_MAX / streams.max(1)).max(1);
+        let each_max = (BUFFERED_KEYS_MAX / streams.max(1)).max(1);
         let wanted = keys.len() + count;
         while keys.len() < wanted {
-            let Some(key) = self.first(per_stream)? else {
+            let Some(key) = self.first((count, each_max))? else {
                 break;
             };
             keys.push(key);
@@ -91,7 +100,8 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    fn first(&mut self, refill: usize) -> Result<Option<Vec<u8>>, KvError> {
+    /// Takes the first key. Streams read `count` keys where they have none, at most `each_max`.
+    fn first(&mut self, refill: (usize, usize)) -> Result<Option<Vec<u8>>, KvError> {
         for source in &mut self.sources {
             source.fill(self.reader, refill)?;
         }
@@ -139,7 +149,7 @@ impl Source<'_> {
     }
 
     /// Reads the next keys of each table whose buffer is empty.
-    fn fill(&mut self, reader: &dyn Reader, count: usize) -> Result<(), KvError> {
+    fn fill(&mut self, reader: &dyn Reader, count: (usize, usize)) -> Result<(), KvError> {
         let (partition, present) = (self.partition, &mut self.present);
         let read_on = present.is_used_up();
         if read_on {
@@ -176,12 +186,19 @@ impl Stream {
         reader: &dyn Reader,
         partition: &[u8],
         range: ClusteringRange,
-        count: usize,
+        (count, each_max): (usize, usize),
     ) -> Result<(), KvError> {
         if range.is_empty() {
             self.ended = true;
             return Ok(());
         }
+        let count = match (self.is_remote, self.goes_on) {
+            (false, _) => count,
+            (true, false) => REMOTE_FIRST,
+            (true, true) => REMOTE_MORE,
+        };
+        let count = count.min(each_max);
+        self.goes_on = true;
         let request = ScanRequest {
             table: self.table,
             partition,

@@ -314,7 +314,8 @@ fn any_label(
             parts.push(found.alternatives);
         }
     }
-    if let (true, Some(index)) = (parts.is_empty(), incomplete) {
+    // An index of an open graph is one of several that belong together.
+    if let (true, Some(index)) = (parts.is_empty() || schema.is_open(), incomplete) {
         return Err(not_complete(&index));
     }
     if parts.is_empty() {

@@ -1,7 +1,7 @@
 //! The interface by which a query reads elements.
 
 use varve_encoding::row::Header;
-use varve_kv::{ClusteringRange, Flow, Reader, TableId};
+use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, TableId};
 use varve_model::TemporalScope;
 use varve_view::ElementPolicy;
 
@@ -52,6 +52,12 @@ pub trait Resolver {
         Ok(())
     }
 
+    /// Whether each read is a request to a cluster. Then many rows should be read together, even if
+    /// some are not needed.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Visits the elements of `keys` that exist, in ascending position: `visit(position in keys,
     /// content)`.
     ///
@@ -75,4 +81,26 @@ pub trait Resolver {
         range: &ClusteringRange,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError>;
+
+    /// Visits the edges of several ranges as [`Resolver::visit_adjacent`] does, range by range,
+    /// each with the position of its range. A break ends the visits of that range only.
+    ///
+    /// # Errors
+    /// As [`Resolver::visit_elements`].
+    #[expect(
+        clippy::type_complexity,
+        reason = "the visitor's signature says it better than a name would"
+    )]
+    fn visit_adjacent_each(
+        &self,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        for (at, PartitionRange { partition, range }) in ranges.iter().enumerate() {
+            self.visit_adjacent(partition, range, &mut |clustering, content| {
+                visit(at, clustering, content)
+            })?;
+        }
+        Ok(())
+    }
 }

@@ -100,7 +100,7 @@ impl Run<'_> {
                 self.by_source(leg, &sources, &range, after, visit)
             }
             Source::Adjacent { owner, range } => {
-                self.adjacent(leg, &key::vertex_id(owner), range, after, &[], visit)
+                self.adjacent(leg, &key::vertex_id(owner), range, after, visit)
             }
             Source::All => self.all(leg, after, visit),
         }
@@ -148,8 +148,7 @@ impl Run<'_> {
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let after = (!after.is_empty()).then_some(after);
-        let (reader, scope) = (self.resolver.reader(), self.resolver.scope());
-        let mut merge = Merge::new(reader, scope, entries, after, false);
+        let mut merge = Merge::new(self.resolver, entries, after, false);
         let mut places = Vec::new();
         let mut count = self.delivery.fetch();
         loop {
@@ -217,85 +216,23 @@ impl Run<'_> {
         })
     }
 
-    /// Visits the edges in `range` of each source vertex that an entry names. The position is the
-    /// length of the source's key, that key, and the edge's clustering key.
-    fn by_source(
-        &mut self,
-        leg: &Leg,
-        sources: &Entries,
-        range: &ClusteringRange,
-        after: &[u8],
-        visit: &mut RowVisitor<'_>,
-    ) -> Result<Flow, GraphError> {
-        let (resumed, mut edge_after) = split_by_source(after);
-        let (reader, scope) = (self.resolver.reader(), self.resolver.scope());
-        let mut merge = Merge::new(reader, scope, sources, resumed, true);
-        let mut keys = Vec::new();
-        loop {
-            keys.clear();
-            merge.next(
-                usize::try_from(self.delivery.fetch()).unwrap_or(1),
-                &mut keys,
-            )?;
-            if keys.is_empty() {
-                return Ok(Flow::Continue(()));
-            }
-            for source in &keys {
-                self.resolver.looked(1)?;
-                if !key::is_vertex_element(source) {
-                    continue;
-                }
-                let (owner, _) = key::current_of(source)?;
-                let edge_after = if resumed == Some(source.as_slice()) {
-                    edge_after
-                } else {
-                    &[]
-                };
-                let mut front = u16::try_from(source.len())
-                    .unwrap_or(u16::MAX)
-                    .to_be_bytes()
-                    .to_vec();
-                front.extend_from_slice(source);
-                let flow = self.adjacent(leg, &owner, range, edge_after, &front, visit)?;
-                // This position is after every edge of the source: no clustering key begins with
-                // 0xFF.
-                front.push(0xFF);
-                let end = |out: &mut Vec<u8>| out.extend_from_slice(&front);
-                if flow.is_break() || self.delivery.passed(1, &end).is_break() {
-                    return Ok(Flow::Break(()));
-                }
-            }
-            edge_after = &[];
-        }
-    }
-
-    /// Visits the edges of `owner` in `range`. The position is `front` and the edge's clustering
-    /// key.
+    /// Visits the edges of `owner` in `range`. The position is the edge's clustering key.
     fn adjacent(
         &mut self,
         leg: &Leg,
         owner: &[u8],
         range: &ClusteringRange,
         after: &[u8],
-        front: &[u8],
         visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
-        let mut range = range.clone();
-        if !after.is_empty() {
-            // No edge's key is a prefix of another edge's key, and an event's key is the edge's key
-            // and a version. So this key is after the edge and all its events.
-            range.from = [after, &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
-        }
+        let range = beyond(range, after);
         if range.is_empty() {
             return Ok(Flow::Continue(()));
         }
         let resolver = self.resolver;
         let mut outcome = Ok(Flow::Continue(()));
         resolver.visit_adjacent(owner, &range, &mut |clustering, content| {
-            let position = |out: &mut Vec<u8>| {
-                out.extend_from_slice(front);
-                out.extend_from_slice(clustering);
-            };
+            let position = |out: &mut Vec<u8>| out.extend_from_slice(clustering);
             let row = FoundRow {
                 partition: owner,
                 clustering,
@@ -463,13 +400,14 @@ pub(super) fn flow_of(outcome: &Result<Flow, GraphError>) -> Flow {
     }
 }
 
-/// Splits a position of [`Run::by_source`] into the source's key and the edge's clustering key.
-fn split_by_source(position: &[u8]) -> (Option<&[u8]>, &[u8]) {
-    let parts = position
-        .split_first_chunk::<2>()
-        .and_then(|(length, rest)| rest.split_at_checked(usize::from(u16::from_be_bytes(*length))));
-    match parts {
-        Some((source, edge)) => (Some(source), edge),
-        None => (None, &[]),
+/// Returns the part of a range of edges after the edge with the clustering key `after`; the whole
+/// range if that is empty.
+pub(super) fn beyond(range: &ClusteringRange, after: &[u8]) -> ClusteringRange {
+    let mut range = range.clone();
+    if !after.is_empty() {
+        // No edge's key is a prefix of another edge's key, and an event's key is the edge's key and
+        // a version. So this key is after the edge and all its events.
+        range.from = [after, &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
     }
+    range
 }

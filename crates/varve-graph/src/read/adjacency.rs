@@ -70,7 +70,7 @@ impl View {
     ///
     /// # Errors
     /// As [`View::adjacent`].
-    pub(crate) fn adjacent_ranges(
+    pub fn adjacent_ranges(
         &self,
         ranges: &[PartitionRange<'_>],
         looked: &mut dyn FnMut(usize) -> Flow,

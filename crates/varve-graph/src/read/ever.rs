@@ -13,11 +13,12 @@
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ReaderExt, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
 use varve_model::{CommitVersion, Direction, EdgeId, ElementId, VertexId};
 
 use super::View;
 use crate::error::{ErrorKind, GraphError};
+use crate::near::{Place, get_near};
 use crate::query::RowKey;
 use crate::rows::sides;
 
@@ -184,10 +185,14 @@ impl View {
         let mut listed_last = None;
         loop {
             let walked = self.walk(&mut page, token.phase, token.last)?;
+            let mut only_here = match token.phase {
+                Phase::Current => Vec::new(),
+                Phase::Events => self.are_only_here(kind, &walked.found, token.seen)?,
+            }
+            .into_iter();
             let mut left = walked.found.into_iter().peekable();
             while let Some(found) = left.next() {
-                let listed =
-                    token.phase == Phase::Current || self.is_only_here(kind, &found, token.seen)?;
+                let listed = only_here.next().unwrap_or(true);
                 if !listed || (self.guard.is_some() && !self.shows_some_state(&found.id)?) {
                     continue;
                 }
@@ -241,28 +246,36 @@ impl View {
         }
     }
 
-    /// Whether an element with events may have had no current row when the first phase passed it.
-    /// `seen` is the last commit before the first page.
-    fn is_only_here(
+    /// Whether each of these elements, which have events, may have had no current row when the
+    /// first phase passed it. `seen` is the last commit before the first page.
+    fn are_only_here(
         &self,
         kind: ListedKind,
-        found: &EverListed,
+        found: &[EverListed],
         seen: CommitVersion,
-    ) -> Result<bool, GraphError> {
-        let side = sides(&found.id).1.remove(0);
-        let row = self
-            .reader()
-            .get(kind.table(), &side.partition, &side.clustering)?;
-        let Some(row) = row else {
-            return Ok(true);
-        };
-        let (header, _) = Header::decode(&row)?;
-        let written = match header.kind {
-            // A marker has no version; the event that it announces has.
-            RowKind::Marker => found.newest,
-            RowKind::Put | RowKind::Delete => header.version,
-        };
-        Ok(written > seen)
+    ) -> Result<Vec<bool>, GraphError> {
+        let sides: Vec<_> = found.iter().map(|it| sides(&it.id).1.remove(0)).collect();
+        let places: Vec<Place<'_>> = sides
+            .iter()
+            .map(|side| (&side.partition[..], &side.clustering[..]))
+            .collect();
+        let mut only_here = vec![true; found.len()];
+        let mut damaged = Ok(());
+        get_near(self.reader(), kind.table(), &places, &mut |at, row| {
+            match Header::decode(row) {
+                Ok((header, _)) => {
+                    let written = match header.kind {
+                        // A marker has no version; the event that it announces has.
+                        RowKind::Marker => found[at].newest,
+                        RowKind::Put | RowKind::Delete => header.version,
+                    };
+                    only_here[at] = written > seen;
+                }
+                Err(error) => damaged = Err(error),
+            }
+        })?;
+        damaged?;
+        Ok(only_here)
     }
 
     /// Reads the elements of a phase's rows after `after`. The first phase reads no more than the

@@ -1,6 +1,7 @@
-//! Implements [`GraphView`], the interface of queries, for [`View`].
+//! Implements [`GraphView`], the interface of queries, for the stored elements of a [`View`].
 
 use std::cell::{Cell, RefCell};
+use std::ops::Deref;
 
 use varve_encoding::DecodeError;
 use varve_encoding::row::PropertyReader;
@@ -11,8 +12,8 @@ use varve_kv::{ClusteringRange, PartitionRange, TableId};
 use varve_model::schema::EdgeLabelType;
 use varve_model::sortable::given_id;
 use varve_model::{
-    Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Properties, PropertyKeyId,
-    TemporalScope, VertexId, VertexLabelId,
+    Condition, Direction, EdgeId, EdgeLabelId, Element, ElementId, Instant, Properties,
+    PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
     Dictionary, EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
@@ -38,7 +39,19 @@ fn damage(error: DecodeError) -> ViewError {
     GraphError::from(error).into()
 }
 
-impl GraphView for View {
+/// A view that shows elements as they are stored.
+#[derive(Clone, Copy)]
+pub(super) struct StoredView<'v>(pub(super) &'v View);
+
+impl Deref for StoredView<'_> {
+    type Target = View;
+
+    fn deref(&self) -> &View {
+        self.0
+    }
+}
+
+impl GraphView for StoredView<'_> {
     fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>) {
         key::put_vertex_id(id, out);
     }
@@ -275,6 +288,10 @@ impl GraphView for View {
             }
         }
         Ok(())
+    }
+
+    fn valid_at(&self) -> Option<Instant> {
+        Some(self.valid())
     }
 
     fn versions(

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
-use varve_kv::{Flow, ReaderExt};
+use varve_encoding::tables::EVENT;
+use varve_kv::{Flow, ReaderExt, TableId};
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period, TemporalScope};
 
 use super::{View, scan_events};
 use crate::error::GraphError;
-use crate::rows::{decode_element, sides};
+use crate::hash::IdMap;
+use crate::near::{Place, get_near, in_scan_order, scan_between};
+use crate::rows::{Side, decode_element, sides};
 
 /// Which part of a history to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +139,42 @@ impl View {
         Ok(shown)
     }
 
+    /// Reads the histories of several elements at once, to be visited by
+    /// [`View::visit_read_history`]. The elements should be near one another in a listing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn read_histories(&self, ids: &[ElementId]) -> Result<StoredHistories, GraphError> {
+        match self.guard {
+            None => StoredHistories::read(self, ids),
+            // Which events are visible depends on further reads.
+            Some(_) => Ok(StoredHistories::default()),
+        }
+    }
+
+    /// As [`View::visit_history`], for the element `id`, which was number `at` of those of `read`.
+    ///
+    /// # Errors
+    /// As [`View::visit_history`].
+    pub fn visit_read_history(
+        &self,
+        read: &StoredHistories,
+        (at, id): (usize, &ElementId),
+        visit: &mut dyn FnMut(Version) -> Flow,
+    ) -> Result<(), GraphError> {
+        let Some(stored) = read.of.get(at).filter(|stored| stored.is_whole) else {
+            return self.visit_history(id, None, visit);
+        };
+        let mut merged = Merged::new(self, id, None, stored.row.as_deref(), visit)?;
+        for event in &stored.events {
+            let (header, content) = Header::decode(event)?;
+            if merged.event(header, content).is_break() {
+                break;
+            }
+        }
+        merged.end()
+    }
+
     fn visit_stored_history(
         &self,
         id: &ElementId,
@@ -143,20 +183,10 @@ impl View {
     ) -> Result<(), GraphError> {
         let (table, sides) = sides(id);
         let side = &sides[0];
-        let mut lister = Lister {
-            id,
-            before,
-            newer: Newer::default(),
-            visit,
-            over: false,
-            failed: None,
-        };
         let row = self
             .reader()
             .get(table, &side.partition, &side.clustering)?;
-        let current = row.as_deref().map(Header::decode).transpose()?;
-        let mut current = current
-            .filter(|(header, _)| header.kind == RowKind::Put && header.version <= self.version());
+        let mut merged = Merged::new(self, id, before, row.as_deref(), visit)?;
         // Newer events of earlier pages are read, too: any of them may supersede an event of this
         // page.
         let newest = self.version();
@@ -165,20 +195,149 @@ impl View {
             &side.partition,
             &side.clustering,
             newest,
-            &mut |header, content| {
-                if let Some((own, own_content)) =
-                    current.take_if(|(own, _)| own.version > header.version)
-                    && lister.add(own, own_content).is_break()
-                {
-                    return Flow::Break(());
-                }
-                lister.add(header, content)
-            },
+            &mut |header, content| merged.event(header, content),
         )?;
-        if let Some((own, content)) = current.filter(|_| !lister.over) {
-            let _ = lister.add(own, content);
+        merged.end()
+    }
+}
+
+/// The stored rows of some elements ([`View::read_histories`]).
+#[derive(Debug, Default)]
+pub struct StoredHistories {
+    of: Vec<StoredHistory>,
+}
+
+/// The stored rows of one element.
+#[derive(Debug, Clone, Default)]
+struct StoredHistory {
+    row: Option<Vec<u8>>,
+    /// The rows of the events up to the view's transaction time, newest first.
+    events: Vec<Vec<u8>>,
+    /// Whether all events were read.
+    is_whole: bool,
+}
+
+/// The most events that are read for some elements at once, and the bytes of these events.
+const EVENTS_MAX: usize = 20_000;
+const EVENT_BYTES_MAX: usize = 8 << 20;
+
+impl StoredHistories {
+    /// Reads the rows, and then the events up to a number of them: an event that leaves a row
+    /// meanwhile is among the events.
+    fn read(view: &View, ids: &[ElementId]) -> Result<Self, GraphError> {
+        let (reader, newest) = (view.reader(), view.version());
+        let mut of = vec![StoredHistory::default(); ids.len()];
+        let places: Vec<(TableId, Side)> = ids
+            .iter()
+            .map(|id| {
+                let (table, mut sides) = sides(id);
+                (table, sides.swap_remove(0))
+            })
+            .collect();
+        let keys: Vec<Place<'_>> = places
+            .iter()
+            .map(|(_, side)| (&side.partition[..], &side.clustering[..]))
+            .collect();
+        let Some((table, _)) = places.first() else {
+            return Ok(Self { of });
+        };
+        // A page of histories may have elements of two listings: those that have a row, and those
+        // that were deleted.
+        let order = in_scan_order(reader, *table, &keys);
+        let (first, last) = (keys[order[0]], keys[order[order.len() - 1]]);
+        get_near(reader, *table, &keys, &mut |at, row| {
+            of[at].row = Some(row.to_vec());
+        })?;
+        let numbers: IdMap<Place<'_>, usize> = order
+            .iter()
+            .enumerate()
+            .map(|(position, at)| (keys[*at], position))
+            .collect();
+        let [begin, end] = [
+            key::event_clustering(first.1, CommitVersion::MAX),
+            key::event_clustering(last.1, CommitVersion::ZERO),
+        ];
+        let (mut passed, mut bytes) = (0, 0);
+        let mut reached = None;
+        let range = ((first.0, &begin[..]), (last.0, &end[..]));
+        scan_between(reader, EVENT, range, &mut |row| {
+            // A damaged key belongs to no element; `varve verify` reports it.
+            let Ok((current, version)) = key::split_event(row.clustering) else {
+                return Flow::Continue(());
+            };
+            passed += 1;
+            if let Some(position) = numbers.get(&(row.partition, current))
+                && version <= newest
+            {
+                reached = Some(*position);
+                bytes += row.value.len();
+                of[order[*position]].events.push(row.value.to_vec());
+            }
+            match passed < EVENTS_MAX && bytes < EVENT_BYTES_MAX {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })?;
+        let is_all = passed < EVENTS_MAX && bytes < EVENT_BYTES_MAX;
+        let whole = if is_all {
+            ids.len()
+        } else {
+            reached.unwrap_or(0)
+        };
+        for at in &order[..whole] {
+            of[*at].is_whole = true;
         }
-        lister.failed.map_or(Ok(()), Err)
+        Ok(Self { of })
+    }
+}
+
+/// Merges the current row of an element into its events, newest first.
+struct Merged<'a> {
+    lister: Lister<'a>,
+    /// The row, until it was visited.
+    current: Option<(Header, &'a [u8])>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(
+        view: &View,
+        id: &'a ElementId,
+        before: Option<CommitVersion>,
+        row: Option<&'a [u8]>,
+        visit: &'a mut dyn FnMut(Version) -> Flow,
+    ) -> Result<Self, GraphError> {
+        let current = row.map(Header::decode).transpose()?;
+        let shown = |(header, _): &(Header, _)| {
+            header.kind == RowKind::Put && header.version <= view.version()
+        };
+        Ok(Self {
+            lister: Lister {
+                id,
+                before,
+                newer: Newer::default(),
+                visit,
+                over: false,
+                failed: None,
+            },
+            current: current.filter(shown),
+        })
+    }
+
+    fn event(&mut self, header: Header, content: &[u8]) -> Flow {
+        if let Some((own, own_content)) = self
+            .current
+            .take_if(|(own, _)| own.version > header.version)
+        {
+            self.lister.add(own, own_content)?;
+        }
+        self.lister.add(header, content)
+    }
+
+    fn end(mut self) -> Result<(), GraphError> {
+        if let Some((own, content)) = self.current.filter(|_| !self.lister.over) {
+            let _ = self.lister.add(own, content);
+        }
+        self.lister.failed.map_or(Ok(()), Err)
     }
 }
 

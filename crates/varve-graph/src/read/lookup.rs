@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use varve_encoding::key;
 use varve_encoding::row::Header;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{ClusteringRange, Flow, Reader, ReaderExt, TableId};
+use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, ReaderExt, TableId};
 use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
 use varve_view::ElementPolicy;
 
@@ -35,6 +35,11 @@ impl Resolver for View {
         self.point().row_decides(header)
     }
 
+    fn is_remote(&self) -> bool {
+        // Only engines over a network have no snapshots.
+        !self.is_one_state()
+    }
+
     fn visit_elements(
         &self,
         table: TableId,
@@ -61,6 +66,17 @@ impl Resolver for View {
         let mut looked = || Flow::Continue(());
         self.adjacent_in(owner, range, &mut looked, &mut |edge| {
             visit(edge.clustering, edge.content)
+        })
+    }
+
+    fn visit_adjacent_each(
+        &self,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        let mut looked = |_| Flow::Continue(());
+        self.adjacent_ranges(ranges, &mut looked, &mut |at, edge| {
+            visit(at, edge.clustering, edge.content)
         })
     }
 }

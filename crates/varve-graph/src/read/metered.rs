@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use varve_encoding::row;
-use varve_kv::{ClusteringRange, Reader, TableId};
+use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::TemporalScope;
 use varve_view::{ElementPolicy, Flow, Meter, ViewError};
 
@@ -79,6 +79,10 @@ impl Resolver for Metered<'_> {
         }
     }
 
+    fn is_remote(&self) -> bool {
+        self.view.is_remote()
+    }
+
     fn decides(&self, header: &row::Header) -> bool {
         self.view.decides(header)
     }
@@ -106,6 +110,22 @@ impl Resolver for Metered<'_> {
         self.view
             .adjacent_in(owner, range, &mut looked, &mut |edge| {
                 visit(edge.clustering, edge.content)
+            })?;
+        self.looked(0)
+    }
+
+    fn visit_adjacent_each(
+        &self,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        let mut looked = |_| match self.count(1) {
+            true => Flow::Continue(()),
+            false => Flow::Break(()),
+        };
+        self.view
+            .adjacent_ranges(ranges, &mut looked, &mut |at, edge| {
+                visit(at, edge.clustering, edge.content)
             })?;
         self.looked(0)
     }

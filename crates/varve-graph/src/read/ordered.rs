@@ -12,8 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId};
-use varve_model::CommitVersion;
+use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId, attempt};
 
 use crate::commit::{Progress, Waited};
 use crate::deadline::TOO_LATE;
@@ -23,7 +22,7 @@ pub(crate) struct Ordered {
     inner: Arc<dyn Reader>,
     graph: String,
     progress: Progress,
-    /// The newest version that a read of the present may have shown.
+    /// The mark of the commits that reads of the present may have shown.
     shown: AtomicU64,
 }
 
@@ -42,13 +41,26 @@ impl Ordered {
         if table != EVENT && table != EVENT_INDEX {
             return Ok(());
         }
-        let shown = CommitVersion(self.shown.load(Ordering::Acquire));
         let space = || self.graph.clone();
+        if attempt::is_running() {
+            // The wait below would block the thread.
+            attempt::refuse();
+            return Err(KvError::Busy {
+                space: space(),
+                detail: TOO_LATE.to_owned(),
+            });
+        }
+        let shown = self.shown.load(Ordering::Acquire);
         match self.progress.wait(shown) {
             Waited::Stored => Ok(()),
             Waited::TooLong => Err(KvError::Busy {
                 space: space(),
                 detail: TOO_LATE.to_owned(),
+            }),
+            Waited::Passed => Err(KvError::Led {
+                space: space(),
+                address: String::new(),
+                term: 0,
             }),
             Waited::Undecided => Err(KvError::Busy {
                 space: space(),
@@ -62,11 +74,21 @@ impl Ordered {
         }
     }
 
-    /// Records, after rows of `table` were read, the newest version that they may show.
+    /// Notes an error which says that the graph's leader must answer.
+    fn noted<T>(&self, read: Result<T, KvError>) -> Result<T, KvError> {
+        if let Err(KvError::Led { .. }) = &read {
+            self.progress.note_elsewhere();
+        }
+        read
+    }
+
+    /// Marks, after rows of `table` were read, the commits that they may show.
     fn after(&self, table: TableId) {
         if table == VERTEX || table == EDGE || table == INDEX {
-            self.shown
-                .fetch_max(self.progress.numbered().0, Ordering::AcqRel);
+            self.shown.fetch_max(self.progress.mark(), Ordering::AcqRel);
+        }
+        if table == INDEX {
+            self.progress.searched();
         }
     }
 }
@@ -84,7 +106,7 @@ impl Reader for Ordered {
             self.after(table);
             found(value);
         };
-        let exists = self.inner.get_with(table, partition, clustering, &mut show);
+        let exists = self.noted(self.inner.get_with(table, partition, clustering, &mut show));
         self.after(table);
         exists
     }
@@ -100,7 +122,7 @@ impl Reader for Ordered {
             self.after(table);
             found(at, value);
         };
-        let got = self.inner.get_each(table, keys, &mut show);
+        let got = self.noted(self.inner.get_each(table, keys, &mut show));
         self.after(table);
         got
     }
@@ -116,7 +138,7 @@ impl Reader for Ordered {
             self.after(table);
             visit(clustering, value)
         };
-        self.inner.scan(request, &mut show)?;
+        self.noted(self.inner.scan(request, &mut show))?;
         self.after(table);
         Ok(())
     }
@@ -132,7 +154,7 @@ impl Reader for Ordered {
             self.after(table);
             visit(at, clustering, value)
         };
-        self.inner.scan_many(table, ranges, &mut show)?;
+        self.noted(self.inner.scan_many(table, ranges, &mut show))?;
         self.after(table);
         Ok(())
     }
@@ -156,7 +178,7 @@ impl Reader for Ordered {
             self.after(table);
             visit(row)
         };
-        self.inner.scan_table(table, after, &mut show)?;
+        self.noted(self.inner.scan_table(table, after, &mut show))?;
         self.after(table);
         Ok(())
     }

@@ -12,6 +12,7 @@ use varve_model::{
 };
 
 use super::guard::Guard;
+use super::remembered::RememberingReader;
 use super::resolve::covers;
 use super::{resolve, scan_events};
 use crate::commit::stored_version;
@@ -64,6 +65,18 @@ impl View {
     #[must_use]
     pub fn reader(&self) -> &dyn Reader {
         &*self.reader
+    }
+
+    /// The same view for one query, which reads no edge and no vertex twice if the engine is
+    /// reached over a network.
+    #[must_use]
+    pub fn remembering(&self) -> Self {
+        let mut view = self.clone();
+        // Only such engines have no snapshots.
+        if view.last.is_some() {
+            view.reader = Arc::new(RememberingReader::new(view.reader));
+        }
+        view
     }
 
     /// The current schema: the past is read with today's names.

@@ -27,6 +27,15 @@ pub struct ServedGraph {
     pub schema: Arc<Schema>,
 }
 
+impl std::fmt::Debug for ServedGraph {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_tuple("ServedGraph")
+            .field(&self.graph.name())
+            .finish()
+    }
+}
+
 /// The cache of one thread: the last graph that it looked up. Several threads may share a cache,
 /// but then it is no faster than the registry.
 #[derive(Default)]

@@ -154,6 +154,7 @@ impl Registry {
                 report(name, &error);
             }
         }
+        self.replicas.keep_only(|name| self.has(name));
         if let Err(error) = self.tend_system() {
             report(SYSTEM_GRAPH, &error);
         }

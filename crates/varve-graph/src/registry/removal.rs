@@ -94,15 +94,20 @@ impl Registry {
     }
 
     /// Removes a graph that cannot be opened, and so cannot get the drop mark. The newest space is
-    /// removed first, so that after a crash no space of a failed clear is taken for the graph.
+    /// removed first, so that after a crash no space of a failed clear is taken for the graph. On a
+    /// shared engine this fails if another server has the graph open.
     pub(super) fn drop_unopened(
         &self,
         name: &str,
         doomed: &mut Vec<Doomed>,
     ) -> Result<(), GraphError> {
         self.reap(doomed);
+        if self.is_shared() {
+            self.engine.clear_begun(&|space| is_of(name, space))?;
+        }
         for space in self.spaces_of(name)?.into_iter().rev() {
-            self.engine.drop_space(&space.name, None)?;
+            let incarnation = Some(&*space.incarnation).filter(|_| self.is_shared());
+            self.engine.drop_space(&space.name, incarnation)?;
             self.marked.lock().remove(&space);
             doomed.retain(|doomed| doomed.space.name != space.name);
         }
@@ -174,7 +179,7 @@ pub(super) fn doom(doomed: &mut Vec<Doomed>, space: SpaceId) {
 }
 
 /// Whether a space has the drop mark.
-pub(super) fn is_marked(space: &dyn Space) -> Result<bool, KvError> {
+pub(crate) fn is_marked(space: &dyn Space) -> Result<bool, KvError> {
     Ok(space.get(META, SETTINGS, DROPPED)?.is_some())
 }
 

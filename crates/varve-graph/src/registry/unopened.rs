@@ -5,7 +5,7 @@
 //! Requests for such a graph fail at once; other graphs are served. On a shared engine the tending
 //! thread tries again at growing intervals, since the cause may be repaired from outside. Another
 //! server that can open the graph leads it like any other graph. On an embedded engine the next
-//! start tries again, and the graph can be dropped.
+//! start tries again. Such a graph can be dropped.
 
 use std::collections::BTreeMap;
 

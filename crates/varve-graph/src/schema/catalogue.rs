@@ -11,11 +11,13 @@ use varve_kv::{
 };
 use varve_model::{Clock, EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 
+use super::definition::{self, Definition};
 use super::draft::{Draft, LAST_ID, LastIds};
 use super::kind::SchemaKind;
 use super::mode::{GraphMode, ReadMode};
 use super::note::note_changed;
 use super::open::FirstUse;
+use super::presentation::Presentation;
 use super::record::Record;
 use super::request::{
     Action, EdgeLabelChange, IndexLabelChange, NewEdgeLabel, NewIndexLabel, NewPropertyKey,
@@ -118,6 +120,7 @@ impl Catalogue {
             };
             *last = greatest.max(*last);
         }
+        load_definitions(&*space, tables, &mut schema)?;
         Ok(Self {
             space,
             tables,
@@ -214,6 +217,21 @@ impl Catalogue {
         self.version.store(version, Ordering::Release);
     }
 
+    /// Sets how queries see the elements of the graph; `None` = as they are stored.
+    pub(crate) fn present(&self, presentation: Option<Presentation>) {
+        if presentation.is_none() && self.current.load().presentation().is_none() {
+            return;
+        }
+        // The lock blocks changes of the schema.
+        let _changes = self.last_ids.lock();
+        let mut schema = Schema::clone(&self.current.load());
+        schema.present(presentation.map(Arc::new));
+        schema.next_version();
+        let version = schema.version();
+        self.current.store(Arc::new(schema));
+        self.version.store(version, Ordering::Release);
+    }
+
     /// Applies one change: `apply` makes the draft, which is then stored and published. If `apply`
     /// fails or changes nothing, nothing is stored.
     pub(super) fn change<T>(
@@ -244,6 +262,7 @@ impl Catalogue {
             tasks: &self.tasks,
         };
         let outcome = apply(&mut draft)?;
+        definition::serve_changed(&mut draft, &self.current.load())?;
         if let Some(submission) = &draft.submission {
             submission.write_into(&mut draft.batch);
         }
@@ -409,7 +428,7 @@ impl Catalogue {
         &self,
         new: NewIndexLabel,
     ) -> Result<WithTask<IndexLabel>, GraphError> {
-        self.change(|draft| index_label::create(draft, new))
+        self.change(|draft| index_label::create(draft, new, false))
     }
 
     /// Changes an index label's user data.
@@ -423,6 +442,29 @@ impl Catalogue {
     ) -> Result<Arc<IndexLabel>, GraphError> {
         self.change(|draft| index_label::change(draft, action, change))
     }
+}
+
+fn load_definitions(
+    space: &dyn Space,
+    tables: SchemaTables,
+    schema: &mut Schema,
+) -> Result<(), GraphError> {
+    let range = ClusteringRange::all();
+    let request = ScanRequest {
+        table: tables.meta,
+        partition: definition::PARTITION,
+        range: &range,
+        reverse: false,
+    };
+    let mut read = Vec::new();
+    space.scan(request, &mut |key, value| {
+        read.push(Definition::from_row(key, value));
+        ControlFlow::Continue(())
+    })?;
+    for definition in read {
+        schema.put_definition(definition?);
+    }
+    Ok(())
 }
 
 pub(super) fn damaged(what: &str) -> GraphError {

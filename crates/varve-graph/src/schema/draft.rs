@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use varve_kv::Batch;
+use varve_model::IndexLabel;
 use varve_model::schema::SchemaStatus;
 use varve_model::time::Instant;
 
@@ -92,6 +93,14 @@ impl Draft<'_> {
         self.batch
             .put(self.tables.counter, &[kind.byte()], LAST_ID, &bytes);
         Ok(id)
+    }
+
+    /// Returns the id of a new index label that no request names: the next free one in every mode.
+    pub(super) fn hidden_index_id(&mut self) -> Result<u32, GraphError> {
+        let taken = self.schema.all_index_labels().map(|index| index.id.0).max();
+        let last = self.last_ids[SchemaKind::IndexLabel as usize - 1];
+        let given = i64::from(taken.unwrap_or_default().max(last)) + 1;
+        self.new_id::<IndexLabel>(Some(given), |_, _| false)
     }
 
     /// Puts a new or changed element.

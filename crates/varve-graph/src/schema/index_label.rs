@@ -26,16 +26,21 @@ struct Base<'a> {
     primary_keys: &'a [PropertyKeyId],
 }
 
-/// Creates an index label, removes those that it makes superfluous, and adds the task that indexes
-/// existing elements.
+/// Creates an index label, removes those that it makes superfluous unless `keeps_others`, and adds
+/// the task that indexes existing elements.
 pub(super) fn create(
     draft: &mut Draft<'_>,
     new: NewIndexLabel,
+    keeps_others: bool,
 ) -> Result<WithTask<IndexLabel>, GraphError> {
     draft.check_given_id(SchemaKind::IndexLabel, new.id)?;
     refuse_repeats("index fields", &new.fields)?;
     check_name(&new.name)?;
     let schema = &draft.schema;
+    let mut definitions = schema.definitions().iter();
+    if definitions.any(|definition| definition.of.name == new.name) {
+        return Err(SchemaKind::IndexLabel.existed(&new.name));
+    }
     let found = schema.index_label_by_name(&new.name);
     if let Some(element) = existing(found, new.check_exist, |old| is_same(schema, old, &new))? {
         let task = TaskId::NONE;
@@ -50,7 +55,10 @@ pub(super) fn create(
     check_repeated(&draft.schema, &base, &new, &fields)?;
     user_data::refuse_nulls(&new.user_data)?;
     let base = base.base;
-    let superseded = superseded(&draft.schema, base, new.index_type, &fields);
+    let superseded = match keeps_others {
+        true => Vec::new(),
+        false => superseded(&draft.schema, base, new.index_type, &fields),
+    };
     let mut removals = Vec::with_capacity(superseded.len());
     for old in &superseded {
         draft.set_status(old, SchemaStatus::Deleting);
@@ -68,6 +76,7 @@ pub(super) fn create(
         index_type: new.index_type,
         fields,
         buckets: 1,
+        group: None,
         status,
         user_data: user_data::created(new.user_data, draft.now),
     });
@@ -367,7 +376,10 @@ fn superseded(
         }
     };
     let gone = |old: &&Arc<IndexLabel>| {
-        old.status != SchemaStatus::Deleting && is_weaker(old) && is_covered(old)
+        old.status != SchemaStatus::Deleting
+            && is_weaker(old)
+            && is_covered(old)
+            && schema.definition_of(old.id).is_none()
     };
     schema
         .indexes_on(base)

@@ -34,6 +34,20 @@ pub fn check_name(name: &str) -> Result<(), GraphError> {
     Ok(())
 }
 
+/// Joins the labels of a set in the name of a vertex label.
+const SET_SEPARATOR: &str = "::";
+
+/// Checks the name of a vertex label of an open graph: a name, or several joined with `::`, for
+/// vertices with several labels.
+pub(super) fn check_label_set(name: &str) -> Result<(), GraphError> {
+    if name.contains(SET_SEPARATOR) {
+        name.split(SET_SEPARATOR).try_for_each(check_name)?;
+        // The name as a whole, for its length.
+        return check_name(&name.replace(SET_SEPARATOR, "  "));
+    }
+    check_name(name)
+}
+
 /// `[a, b]`, the form of lists in messages.
 pub(super) fn bracketed<T: Display>(items: &[T]) -> String {
     let items: Vec<String> = items.iter().map(ToString::to_string).collect();
@@ -86,5 +100,15 @@ mod tests {
             assert_eq!(check_name(bad).expect_err(bad).message, message);
         }
         check_name(&long[1..]).expect("255 are fine");
+        check_label_set("A::B").expect("a set");
+        for bad in [
+            "A::",
+            "::A",
+            "A:B",
+            "A:::B",
+            &format!("{0}::{0}", &long[100..]),
+        ] {
+            assert!(check_label_set(bad).is_err(), "{bad}");
+        }
     }
 }

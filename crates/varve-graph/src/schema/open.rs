@@ -15,7 +15,7 @@ use super::catalogue::{SchemaTables, damaged};
 use super::draft::Draft;
 use super::kind::SchemaElement;
 use super::mode::SchemaMode;
-use super::name::check_name;
+use super::name::{check_label_set, check_name};
 use super::request::NewPropertyKey;
 use super::snapshot::Schema;
 use super::{property_key, user_data};
@@ -194,11 +194,13 @@ fn ensure_key(draft: &mut Draft<'_>, name: &str, data_type: DataType) -> Result<
 }
 
 /// Returns a schema element that depends on the data type of a key: by an index, an id, a sort key
-/// or a time to live.
+/// or a time to live. Indexes of definitions take values of all types.
 fn user_of_type(schema: &Schema, key: PropertyKeyId) -> Option<String> {
-    let index = schema
-        .all_index_labels()
-        .find(|index| index.fields.contains(&key));
+    let index = schema.all_index_labels().find(|index| {
+        index.fields.contains(&key)
+            && index.status != SchemaStatus::Deleting
+            && schema.definition_of(index.id).is_none()
+    });
     if let Some(index) = index {
         return Some(format!("index label '{}'", index.name));
     }
@@ -261,7 +263,7 @@ fn ensure_vertex_label(draft: &mut Draft<'_>, used: &LabelUse<'_>) -> Result<(),
 }
 
 fn new_vertex_label(draft: &mut Draft<'_>, used: &LabelUse<'_>) -> Result<VertexLabel, GraphError> {
-    check_name(used.name)?;
+    check_label_set(used.name)?;
     let id = draft.new_id::<VertexLabel>(None, |_, _| false)?;
     Ok(VertexLabel {
         id: VertexLabelId(id),

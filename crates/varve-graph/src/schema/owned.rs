@@ -1,12 +1,15 @@
 //! Changes of the schema whose tasks belong to a user.
 
+use std::sync::Arc;
+
 use varve_model::{IndexLabel, PropertyKey};
 
 use super::catalogue::Catalogue;
+use super::definition::{Definition, NewDefinition};
 use super::draft::Draft;
 use super::kind::SchemaKind;
 use super::request::{NewIndexLabel, NewPropertyKey, WithTask};
-use super::{index_label, property_key, removal};
+use super::{definition, index_label, property_key, removal};
 use crate::GraphError;
 use crate::tasks::TaskId;
 
@@ -57,7 +60,38 @@ impl OwnedChanges<'_> {
         &self,
         new: NewIndexLabel,
     ) -> Result<WithTask<IndexLabel>, GraphError> {
-        self.change(|draft| index_label::create(draft, new))
+        self.change(|draft| index_label::create(draft, new, false))
+    }
+
+    /// Creates an index label, and keeps those that it makes superfluous.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_index_label`].
+    pub fn add_index_label(&self, new: NewIndexLabel) -> Result<WithTask<IndexLabel>, GraphError> {
+        self.change(|draft| index_label::create(draft, new, true))
+    }
+
+    /// Creates a definition, and its parts for the labels that exist. Returns the tasks that build
+    /// them; until they have ended, queries do not use the parts.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_property_key`]; [`ErrorKind::Existed`](crate::ErrorKind::Existed)
+    /// for a name that another definition or an index label has, and for the label and keys of
+    /// another definition of that kind, where a rule counts as `Range`;
+    /// [`ErrorKind::NotAllowed`](crate::ErrorKind::NotAllowed) if the schema is declared.
+    pub fn create_definition(
+        &self,
+        new: NewDefinition,
+    ) -> Result<(Arc<Definition>, Vec<TaskId>), GraphError> {
+        self.change(|draft| definition::create(draft, new))
+    }
+
+    /// Removes a definition; tasks remove its parts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if no definition has that name.
+    pub fn remove_definition(&self, name: &str) -> Result<Arc<Definition>, GraphError> {
+        self.change(|draft| definition::remove(draft, name))
     }
 
     /// Removes an element of this kind: a property key that no label has at once, the others by a

@@ -125,16 +125,8 @@ fn create_olap_index(draft: &mut Draft<'_>, key: &PropertyKey) -> Result<(), Gra
         WriteType::OlapRange => IndexType::Range,
         WriteType::Oltp | WriteType::OlapCommon => return Ok(()),
     };
-    // A hidden element takes the next free id in every mode, since no dump names it.
-    let taken = draft
-        .schema
-        .all_index_labels()
-        .map(|index| index.id.0)
-        .max();
-    let given = taken
-        .unwrap_or_default()
-        .max(draft.last_ids[SchemaKind::IndexLabel as usize - 1]);
-    let id = draft.new_id::<IndexLabel>(Some(i64::from(given) + 1), |_, _| false)?;
+    // No dump names a hidden element.
+    let id = draft.hidden_index_id()?;
     draft.put(IndexLabel {
         id: IndexLabelId(id),
         name: format!("*olap_by_{}", key.name),
@@ -142,6 +134,7 @@ fn create_olap_index(draft: &mut Draft<'_>, key: &PropertyKey) -> Result<(), Gra
         index_type,
         fields: vec![key.id],
         buckets: 1,
+        group: None,
         status: SchemaStatus::Created,
         user_data: user_data::created(Vec::new(), draft.now),
     });

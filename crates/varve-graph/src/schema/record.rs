@@ -291,6 +291,7 @@ impl Record for IndexLabel {
             ("type", text(self.index_type.name())),
             ("fields", key_list(&self.fields)),
             ("buckets", Datum::Int(i64::from(self.buckets))),
+            ("group", self.group.map_or(Datum::Null, |group| id(group.0))),
             ("status", text(self.status.name())),
             ("user_data", self.user_data.clone()),
         ])
@@ -312,6 +313,7 @@ impl Record for IndexLabel {
             index_type: fields.named("type", IndexType::from_name)?,
             fields: fields.keys("fields")?,
             buckets: buckets.map_err(|_| fields.damaged("buckets"))?,
+            group: fields.optional_number("group")?.map(IndexLabelId),
             status: fields.named("status", SchemaStatus::from_name)?,
             user_data: fields.user_data(),
         })

@@ -8,6 +8,7 @@ use varve_model::{
     EdgeLabel, EdgeLabelId, IndexLabel, IndexLabelId, PropertyKeyId, VertexLabel, VertexLabelId,
 };
 
+use super::definition::refuse_part;
 use super::draft::Draft;
 use super::kind::{SchemaElement, SchemaKind};
 use super::property_key;
@@ -34,6 +35,9 @@ pub(super) fn request(
     name: &str,
 ) -> Result<TaskId, GraphError> {
     let id = find(&draft.schema, kind, name)?;
+    if kind == SchemaKind::IndexLabel {
+        refuse_part(&draft.schema, IndexLabelId(id))?;
+    }
     draft.add_task(NewTask::about(TaskType::RemoveSchema, kind, id, name))
 }
 

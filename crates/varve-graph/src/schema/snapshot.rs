@@ -11,8 +11,10 @@ use varve_model::{
     VertexLabelId,
 };
 
+use super::definition::Definition;
 use super::kind::SchemaElement;
 use super::mode::{ReadMode, SchemaMode};
+use super::presentation::Presentation;
 use crate::GraphError;
 
 /// Ids below this are looked up by position. Greater ids, which only restored schemas have, are in
@@ -107,6 +109,10 @@ pub struct Schema {
     kept: IndexLists,
     /// The SUB labels of each PARENT label, including removed ones.
     subs: Map<EdgeLabelId, RedBlackTreeMapSync<EdgeLabelId, Arc<EdgeLabel>>>,
+    /// How queries see the elements; `None` = as they are stored.
+    presentation: Option<Arc<Presentation>>,
+    /// By ascending id.
+    definitions: Arc<Vec<Arc<Definition>>>,
 }
 
 macro_rules! look_ups {
@@ -146,7 +152,7 @@ impl Schema {
         PropertyKey,
         PropertyKeyId,
         property_keys,
-        property_key,
+        stored_property_key,
         property_key_by_name,
         require_property_key,
         all_property_keys,
@@ -182,6 +188,43 @@ impl Schema {
         all_index_labels,
         "index label"
     );
+
+    /// The definitions of indexes and constraints of an open graph, by ascending id.
+    #[must_use]
+    pub fn definitions(&self) -> &[Arc<Definition>] {
+        &self.definitions
+    }
+
+    /// The definition that an index label serves; the first one, if it serves several.
+    #[must_use]
+    pub fn definition_of(&self, index: IndexLabelId) -> Option<&Arc<Definition>> {
+        let mut all = self.definitions.iter();
+        all.find(|definition| definition.parts.contains(&index))
+    }
+
+    /// The name of an index label in messages: that of the definition that it serves, if any.
+    pub(crate) fn told_name<'s>(&'s self, index: &'s IndexLabel) -> &'s str {
+        match self.definition_of(index.id) {
+            Some(definition) => &definition.of.name,
+            None => &index.name,
+        }
+    }
+
+    pub(super) fn put_definition(&mut self, definition: Definition) {
+        self.remove_definition(definition.id);
+        let all = Arc::make_mut(&mut self.definitions);
+        let at = all.partition_point(|one| one.id < definition.id);
+        all.insert(at, Arc::new(definition));
+    }
+
+    pub(super) fn remove_definition(&mut self, id: IndexLabelId) {
+        Arc::make_mut(&mut self.definitions).retain(|one| one.id != id);
+    }
+
+    /// The index labels that a write of an element on `base` must keep up to date.
+    pub(crate) fn kept_on(&self, base: IndexBase) -> &[Arc<IndexLabel>] {
+        self.kept.get(&base).map_or(&[], |l| l)
+    }
 
     /// Every vertex label, including removed ones, by ascending id.
     pub fn vertex_labels_ever(&self) -> impl Iterator<Item = &Arc<VertexLabel>> {
@@ -250,6 +293,53 @@ impl Schema {
     #[must_use]
     pub fn edge_label_name(&self, id: EdgeLabelId) -> &str {
         self.edge_label(id).map_or("~undefined", |l| &l.name)
+    }
+
+    /// The property key of that id, even when it was removed, or the property that is presented
+    /// under that id.
+    #[must_use]
+    pub fn property_key(&self, id: PropertyKeyId) -> Option<&Arc<PropertyKey>> {
+        match &self.presentation {
+            Some(presentation) if Presentation::has_id(id) => presentation.key(id),
+            _ => self.stored_property_key(id),
+        }
+    }
+
+    /// How queries see the elements; `None` = as they are stored.
+    #[must_use]
+    pub fn presentation(&self) -> Option<&Presentation> {
+        self.presentation.as_deref()
+    }
+
+    /// The properties that queries see in vertices of a label.
+    #[must_use]
+    pub fn seen_in_vertices(&self, label: &VertexLabel) -> Vec<PropertyKeyId> {
+        let presented = |it: &Presentation| it.vertex_keys(label.id).to_vec();
+        self.seen(&label.properties, presented)
+    }
+
+    /// The properties that queries see in edges of a label.
+    #[must_use]
+    pub fn seen_in_edges(&self, label: &EdgeLabel) -> Vec<PropertyKeyId> {
+        let presented = |it: &Presentation| it.edge_keys(label.id).to_vec();
+        self.seen(&label.properties, presented)
+    }
+
+    fn seen(
+        &self,
+        declared: &[PropertyKeyId],
+        presented: impl FnOnce(&Presentation) -> Vec<PropertyKeyId>,
+    ) -> Vec<PropertyKeyId> {
+        let Some(presentation) = self.presentation() else {
+            return declared.to_vec();
+        };
+        let stored = declared.iter().copied();
+        let stored = stored.filter(|key| !presentation.replaces(*key));
+        stored.chain(presented(presentation)).collect()
+    }
+
+    pub(super) fn present(&mut self, presentation: Option<Arc<Presentation>>) {
+        self.presentation = presentation;
     }
 
     /// The names of property keys, in the order of `ids`.

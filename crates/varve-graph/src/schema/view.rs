@@ -5,7 +5,7 @@ use varve_model::{
 };
 use varve_view::{SchemaView, ViewError};
 
-use super::Schema;
+use super::{Presentation, Schema};
 use crate::element::{RawValue, convert_condition};
 
 impl SchemaView for Schema {
@@ -22,7 +22,14 @@ impl SchemaView for Schema {
     }
 
     fn property_key_named(&self, name: &str) -> Option<&PropertyKey> {
-        self.property_key_by_name(name).map(AsRef::as_ref)
+        let stored = || self.property_key_by_name(name);
+        let found = match self.presentation() {
+            None => stored(),
+            Some(presentation) => presentation
+                .key_named(name)
+                .or_else(|| stored().filter(|key| !presentation.replaces(key.id))),
+        };
+        found.map(AsRef::as_ref)
     }
 
     fn condition_value(&self, key: &PropertyKey, value: &Value) -> Result<Value, ViewError> {
@@ -30,8 +37,12 @@ impl SchemaView for Schema {
     }
 
     fn property_keys(&self) -> Vec<PropertyKeyId> {
-        let seen = self.all_property_keys().filter(|key| !self.hides(key.id));
-        seen.map(|key| key.id).collect()
+        let presentation = self.presentation();
+        let is_replaced = |key| presentation.is_some_and(|it| it.replaces(key));
+        let seen = self.all_property_keys().map(|key| key.id);
+        let seen = seen.filter(|key| !self.hides(*key) && !is_replaced(*key));
+        let presented = presentation.into_iter().flat_map(Presentation::keys);
+        seen.chain(presented).collect()
     }
 
     fn vertex_label(&self, id: VertexLabelId) -> Option<&VertexLabel> {
@@ -42,11 +53,39 @@ impl SchemaView for Schema {
         self.vertex_label_by_name(name).map(AsRef::as_ref)
     }
 
+    fn vertex_labels(&self) -> Option<Vec<VertexLabelId>> {
+        Some(self.all_vertex_labels().map(|label| label.id).collect())
+    }
+
+    fn vertex_supertypes(&self, id: VertexLabelId) -> &[VertexLabelId] {
+        let presentation = self.presentation();
+        presentation.map_or(&[], |presentation| presentation.vertex_supertypes(id))
+    }
+
+    fn vertex_subtypes(&self, id: VertexLabelId) -> &[VertexLabelId] {
+        let presentation = self.presentation();
+        presentation.map_or(&[], |presentation| presentation.vertex_subtypes(id))
+    }
+
+    fn edge_subtypes(&self, id: EdgeLabelId) -> &[EdgeLabelId] {
+        let presentation = self.presentation();
+        presentation.map_or(&[], |presentation| presentation.edge_subtypes(id))
+    }
+
+    fn edge_supertypes(&self, id: EdgeLabelId) -> &[EdgeLabelId] {
+        let presentation = self.presentation();
+        presentation.map_or(&[], |presentation| presentation.edge_supertypes(id))
+    }
+
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {
         Self::edge_label(self, id).map(AsRef::as_ref)
     }
 
     fn edge_label_named(&self, name: &str) -> Option<&EdgeLabel> {
         self.edge_label_by_name(name).map(AsRef::as_ref)
+    }
+
+    fn edge_labels(&self) -> Option<Vec<EdgeLabelId>> {
+        Some(self.all_edge_labels().map(|label| label.id).collect())
     }
 }

@@ -131,6 +131,21 @@ impl Tasks {
         })
     }
 
+    /// The tasks of a graph that another server leads: none run or are known here.
+    pub(crate) fn followed(space: Arc<dyn Space>, clock: Arc<dyn Clock>) -> Self {
+        let shared = Shared {
+            space,
+            tables: TaskTables::default(),
+            clock,
+            last_id: Mutex::default(),
+            state: Mutex::new(TaskSchedule::default()),
+            changed: Condvar::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
     /// Sets the bodies and starts to run waiting tasks.
     pub fn start(&self, bodies: Arc<dyn TaskBodies>) {
         let ended = {

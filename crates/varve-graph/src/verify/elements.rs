@@ -5,8 +5,10 @@ use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
 use varve_kv::{Flow, ReaderExt, TableId};
 use varve_model::schema::Retention;
-use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Period, VertexId};
+use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, VertexId};
 
+use super::events::Brief;
+use super::prints::print;
 use super::rows::Rows;
 use super::{Check, Wrong};
 use crate::error::GraphError;
@@ -15,13 +17,6 @@ use crate::rows::decode_element;
 
 /// The most targets of edges in one read. An engine may hold the blocks of all of them in memory.
 const TARGETS_TOGETHER: usize = 64;
-
-/// An event without its content.
-struct Brief {
-    version: CommitVersion,
-    period: Period,
-    kind: RowKind,
-}
 
 impl Check<'_> {
     pub(super) fn vertex_row(
@@ -34,8 +29,10 @@ impl Check<'_> {
             return Err(Wrong::Damage("not a vertex's key".to_owned()));
         }
         let id = ElementId::Vertex(key::decode_vertex_id(partition)?);
+        self.seen.rows.push(print(partition, clustering));
         if self.current_row(&id, partition, clustering, value)? {
             self.report.vertices += 1;
+            self.seen.vertices.push(print(partition, &[]));
         }
         Ok(())
     }
@@ -51,13 +48,19 @@ impl Check<'_> {
         if direction == Direction::In {
             return Ok(());
         }
+        self.seen.rows.push(print(partition, clustering));
         let ends = [edge.source.clone(), edge.target.clone()];
         let id = ElementId::Edge(edge);
         if self.current_row(&id, partition, clustering, value)? {
             self.report.edges += 1;
             let [source, target] = ends;
             match self.source_exists(&source)? {
-                true => self.targets.push((key::vertex_id(&target), self.row)),
+                true => {
+                    let target = key::vertex_id(&target);
+                    if self.known.vertices.has(print(&target, &[])) != Some(true) {
+                        self.targets.push((target, self.row));
+                    }
+                }
                 false => self.report.dangling_edges += 1,
             }
         }
@@ -71,7 +74,9 @@ impl Check<'_> {
         {
             return Ok(*exists);
         }
-        let exists = self.exists(&key::vertex_id(vertex))?;
+        let partition = key::vertex_id(vertex);
+        let is_known = self.known.vertices.has(print(&partition, &[])) == Some(true);
+        let exists = is_known || self.exists(&partition)?;
         self.source = Some((vertex.clone(), exists));
         Ok(exists)
     }
@@ -86,8 +91,9 @@ impl Check<'_> {
     }
 
     /// Counts as dangling the edges whose targets do not exist now, among the edges collected since
-    /// the last call. `rows` has the rows of these edges. Reads many targets at once, in the order
-    /// of their keys, since the keys are scattered over the table.
+    /// the last call, whose targets no earlier stage has read. `rows` has the rows of these edges.
+    /// Reads many targets at once, in the order of their keys, since the keys are scattered over
+    /// the table.
     pub(super) fn look_for_targets(&mut self, rows: &Rows) -> Result<(), GraphError> {
         let mut targets = std::mem::take(&mut self.targets);
         targets.sort_unstable();
@@ -238,10 +244,10 @@ impl Check<'_> {
     }
 
     fn events(&mut self, partition: &[u8], clustering: &[u8]) -> Result<Vec<Brief>, Wrong> {
-        let mut events = Vec::new();
-        if !self.eventful.has(self.reader, partition)? {
-            return Ok(events);
+        if let Some(known) = self.eventful.of_element(partition, clustering) {
+            return Ok(known);
         }
+        let mut events = Vec::new();
         let newest = CommitVersion::MAX;
         scan_events(
             self.reader,
@@ -249,12 +255,7 @@ impl Check<'_> {
             clustering,
             newest,
             &mut |header, _| {
-                let (version, period, kind) = (header.version, header.period(), header.kind);
-                events.push(Brief {
-                    version,
-                    period,
-                    kind,
-                });
+                events.push(Brief::of(&header));
                 Flow::Continue(())
             },
         )?;
@@ -321,7 +322,8 @@ impl Check<'_> {
         partition: &[u8],
         clustering: &[u8],
     ) -> Result<(), Wrong> {
-        if self.reader.get(table, partition, clustering)?.is_some() {
+        let is_known = self.known.rows.has(print(partition, clustering)) == Some(true);
+        if is_known || self.reader.get(table, partition, clustering)?.is_some() {
             return Ok(());
         }
         let events = self.events(partition, clustering)?;

@@ -7,6 +7,7 @@ use varve_encoding::tables::{CHANGE, COUNTER, META, SCHEMA, TX};
 use varve_kv::TableId;
 
 use super::Wrong;
+use crate::schema::DEFINITIONS;
 use crate::{tasks, variables};
 
 /// Checks that a record decodes. A value that only its writer can decode is not checked.
@@ -37,7 +38,7 @@ pub(super) fn check(
             has_length("its commit version", clustering, size_of::<u64>())?;
             datum::decode(value)?;
         }
-        META if partition == variables::PARTITION => {
+        META if partition == variables::PARTITION || partition == DEFINITIONS => {
             datum::decode(value)?;
         }
         META if partition == tasks::PARTITION => tasks::check_stored(clustering, value)?,

@@ -5,15 +5,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use varve_encoding::tables::{EDGE, EVENT, TABLES};
+use varve_encoding::tables::{
+    CHANGE, COUNTER, EDGE, EVENT, EVENT_INDEX, INDEX, META, PENDING, SCHEMA, TX, VERTEX,
+};
 use varve_kv::{Flow, KvError, Row, TableId};
 use varve_model::CommitVersion;
 
 use super::parts::{self, Part};
+use super::prints::{Collected, Prints};
 use super::rows::Rows;
 use super::sides::Sides;
 use super::unreadable::{RowKey, gap};
-use super::{Check, PROBLEMS_MAX, Proceed, VerifyReport, hex, is_damage, name_of};
+use super::{Check, Known, PROBLEMS_MAX, Proceed, Seen, VerifyReport, hex, is_damage, name_of};
 use crate::error::GraphError;
 use crate::read::View;
 
@@ -24,6 +27,15 @@ const STEP: usize = 4_000;
 /// Bytes of rows at which a step ends early.
 const STEP_BYTES: usize = 1 << 20;
 
+/// The tables in the order in which they are read. A stage may ask for keys of the tables of
+/// earlier stages ([`Known`]).
+const STAGES: [&[TableId]; 4] = [
+    &[INDEX, EVENT_INDEX],
+    &[VERTEX, PENDING, TX, SCHEMA, META, COUNTER, CHANGE],
+    &[EDGE],
+    &[EVENT],
+];
+
 /// What one pass checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pass {
@@ -33,31 +45,34 @@ enum Pass {
     Sides,
 }
 
-impl Pass {
-    fn tables(self) -> Vec<TableId> {
-        match self {
-            Self::Sides => vec![EDGE, EVENT],
-            Self::All => (0..TABLES.len())
-                .map(|number| TableId(u8::try_from(number).expect("there are few tables")))
-                .collect(),
-        }
-    }
-}
-
-/// Reads and checks all tables, with `threads` threads.
+/// Reads and checks all tables, with `threads` threads. Also returns what was read.
 pub(super) fn walk(
     view: &View,
     published: CommitVersion,
     threads: usize,
     proceed: &mut Proceed<'_>,
-) -> Result<VerifyReport, GraphError> {
-    let checks = || Check::new(view, published);
-    let first = pass(view, Pass::All, &checks, threads, proceed)?;
-    let mut report = first.report;
-    if first.whole && first.sides != Sides::default() {
-        let read = first.read;
+) -> Result<(VerifyReport, Known), GraphError> {
+    let mut report = VerifyReport::default();
+    let mut known = Known::default();
+    let (mut sides, mut read) = (Sides::default(), 0);
+    for tables in STAGES {
+        let checks = || Check::new(view, published, &known);
         let mut proceed = |rows: u64| proceed(read + rows);
-        let second = pass(view, Pass::Sides, &checks, threads, &mut proceed)?;
+        let passed = pass(view, (Pass::All, tables), &checks, threads, &mut proceed)?;
+        report.add(passed.report);
+        sides.add(passed.sides);
+        read += passed.read;
+        if !passed.whole {
+            report.problems.truncate(PROBLEMS_MAX);
+            return Ok((report, known));
+        }
+        known.add(passed.seen);
+    }
+    if sides != Sides::default() {
+        let checks = || Check::new(view, published, &known);
+        let mut proceed = |rows: u64| proceed(read + rows);
+        let work = (Pass::Sides, &[EDGE, EVENT][..]);
+        let second = pass(view, work, &checks, threads, &mut proceed)?;
         // Without a snapshot, the difference may have been a commit between two reads.
         if second.whole && view.is_one_state() && second.report.is_sound() {
             let unnamed =
@@ -68,13 +83,18 @@ pub(super) fn walk(
         report.add(second.report);
     }
     report.problems.truncate(PROBLEMS_MAX);
-    Ok(report)
+    let surplus = known.entries.iter().map(Prints::surplus);
+    report.surplus_entries = surplus.sum();
+    report.unindexed.sort_unstable();
+    report.unindexed.dedup();
+    Ok((report, known))
 }
 
 /// The result of a pass.
 struct Passed {
     report: VerifyReport,
     sides: Sides,
+    seen: Seen<Collected>,
     /// Whether the pass was completed.
     whole: bool,
     /// Rows that were read.
@@ -83,12 +103,12 @@ struct Passed {
 
 fn pass<'v>(
     view: &'v View,
-    pass: Pass,
+    (pass, tables): (Pass, &[TableId]),
     checks: &(dyn Fn() -> Check<'v> + Sync),
     threads: usize,
     proceed: &mut Proceed<'_>,
 ) -> Result<Passed, GraphError> {
-    let tables = pass.tables().into_iter();
+    let tables = tables.iter().copied();
     let work = Work {
         pass,
         parts: tables
@@ -119,6 +139,7 @@ fn pass<'v>(
     Ok(Passed {
         report,
         sides: found.sides,
+        seen: found.seen,
         whole: progress.goes_on,
         read: progress.read,
     })
@@ -186,6 +207,7 @@ struct Found {
     /// The counts; the list of problems is empty.
     report: VerifyReport,
     sides: Sides,
+    seen: Seen<Collected>,
     /// The problems by part. A part after the first [`PROBLEMS_MAX`] problems is dropped.
     problems: BTreeMap<usize, Vec<String>>,
 }
@@ -232,6 +254,7 @@ impl Reading<'_, '_, '_> {
                 Pass::All => self.check.rows(table, &rows)?,
                 Pass::Sides => self.check.sides_of(table, &rows)?,
             }
+            self.work.found.lock().seen.add(&mut self.check.seen);
             if !self.work.progress.lock().step(rows.len()) {
                 return Ok(false);
             }
@@ -323,5 +346,7 @@ impl VerifyReport {
         self.dangling_edges += other.dangling_edges;
         self.problem_count += other.problem_count;
         self.problems.extend(other.problems);
+        self.surplus_entries += other.surplus_entries;
+        self.unindexed.extend(other.unindexed);
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Reader, ReaderExt};
+use varve_kv::{KvError, Reader, TableId};
 use varve_model::ElementId;
 
 use super::emit::{EmitContext, Emitter};
@@ -12,6 +12,7 @@ use super::keys::Keys;
 use crate::commit::{Additions, Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::near::{Place, get_near};
 use crate::rows::{Current, sides};
 
 /// Latches `ids` and the unique values whose index partitions are `claims`, calls `build` to fill
@@ -101,6 +102,29 @@ pub(crate) fn current_rows(
     reader: &dyn Reader,
     ids: &[ElementId],
 ) -> Result<Vec<Option<Current>>, GraphError> {
+    rows_by(ids, &|table, keys, found| {
+        reader.get_each(table, keys, found)
+    })
+}
+
+/// As [`current_rows`], for different elements in the order of a full scan of their tables.
+///
+/// # Errors
+/// As [`current_rows`].
+pub(crate) fn current_rows_near(
+    reader: &dyn Reader,
+    ids: &[ElementId],
+) -> Result<Vec<Option<Current>>, GraphError> {
+    rows_by(ids, &|table, keys, found| {
+        get_near(reader, table, keys, found)
+    })
+}
+
+/// Reads rows of a table by their keys, as [`Reader::get_each`] does.
+type GetEach<'a> =
+    dyn Fn(TableId, &[Place<'_>], &mut dyn FnMut(usize, &[u8])) -> Result<(), KvError> + 'a;
+
+fn rows_by(ids: &[ElementId], get_each: &GetEach<'_>) -> Result<Vec<Option<Current>>, GraphError> {
     let places: Vec<_> = ids.iter().map(sides).collect();
     let mut rows = vec![None; ids.len()];
     for table in [VERTEX, EDGE] {
@@ -111,12 +135,16 @@ pub(crate) fn current_rows(
                 keys.push((&*sides[0].partition, &*sides[0].clustering));
             }
         }
-        if keys.is_empty() {
-            continue;
-        }
-        for (number, row) in numbers.into_iter().zip(reader.multi_get(table, &keys)?) {
-            rows[number] = row.as_deref().map(Current::decode).transpose()?;
-        }
+        let mut damaged = Ok(());
+        get_each(
+            table,
+            &keys,
+            &mut |number, row| match Current::decode(row) {
+                Ok(row) => rows[numbers[number]] = Some(row),
+                Err(error) => damaged = Err(error),
+            },
+        )?;
+        damaged?;
     }
     Ok(rows)
 }

@@ -101,11 +101,11 @@ impl WorkingSet<'_> {
         let values: Vec<String> = label.fields.iter().map(shown).collect();
         let holder = self.access().is_none().then_some(holder);
         let by = holder.map_or_else(|| "another element".to_owned(), in_message);
+        let name = self.schema.told_name(label);
         Ok(GraphError::new(
             ErrorKind::Unique,
             format!(
-                "Unique constraint {}(id={}) conflict is found for {}: {} belongs to {by}",
-                label.name,
+                "Unique constraint {name}(id={}) conflict is found for {}: {} belongs to {by}",
                 label.id,
                 in_message(id),
                 values.join(", ")

@@ -86,7 +86,7 @@ pub(crate) fn prepare(
             continue;
         }
         let touched = working.run(&request.mutations);
-        let touched = touched.map_err(|error| request.expected.of(error))?;
+        let touched = touched.map_err(|error| request.expected.of(error, request.is_plain()))?;
         working.check_access()?;
         working.check_labels()?;
         working.check_expected(&touched)?;

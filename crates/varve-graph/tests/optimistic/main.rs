@@ -431,7 +431,9 @@ fn a_change_in_a_period_changes_every_state_in_it_and_nothing_else() {
         // Where it exists nowhere in the period, there is nothing to change.
         let fourth = begin(&graph);
         set_age(&fourth, 0, 3);
-        assert!(fourth.commit(within(1, 2)).is_err());
+        // No other commit is the reason, so it is no conflict.
+        let refused = fourth.commit(within(1, 2)).map_err(|error| error.kind);
+        assert_eq!(refused, Err(ErrorKind::NotFound));
         // What was gone in between is written as a whole.
         let fifth = begin(&graph);
         let removed = fifth.remove(&element, &Meter::unlimited());

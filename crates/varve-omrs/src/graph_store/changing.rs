@@ -5,6 +5,7 @@
 //! search uses incomplete entries, and no request waits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::FxHashSet;
 use varve_encoding::DecodeError;
@@ -19,6 +20,7 @@ use super::entries::{InstanceDeriver, skip_rest};
 use super::former::{self, Former};
 use super::indexes::IndexKind;
 use super::plan;
+use super::presented::PresentingDeriver;
 use super::rules::{Changed, Rules};
 use super::state::{Keys, TypesInGraph, ensure_labels};
 use super::{GraphStore, RULES, StoredRules};
@@ -39,6 +41,8 @@ pub(super) struct TypeChange {
     is_resumed: bool,
     /// Whether the stored note lists entries to rebuild.
     is_noted: bool,
+    /// Whether all instances have the entries of the new types.
+    is_complete: Arc<AtomicBool>,
 }
 
 impl TypeChange {
@@ -98,10 +102,15 @@ impl GraphStore {
             self.graph.notes().put(RULES, &bytes)?;
         }
         let rules = Arc::new(rules);
-        let deriver = InstanceDeriver {
-            rules: Arc::clone(&rules),
-            keys,
-            texts: Some(Arc::clone(&self.texts)),
+        let is_complete = Arc::new(AtomicBool::new(false));
+        let deriver = PresentingDeriver {
+            entries: InstanceDeriver {
+                rules: Arc::clone(&rules),
+                keys,
+                texts: Some(Arc::clone(&self.texts)),
+            },
+            types: Arc::clone(&types),
+            is_complete: Arc::clone(&is_complete),
         };
         self.graph.set_deriver(Some(Arc::new(deriver)));
         let texts = Arc::clone(&self.texts);
@@ -120,6 +129,7 @@ impl GraphStore {
             is_of_older_form,
             is_resumed,
             is_noted,
+            is_complete,
         })
     }
 
@@ -190,6 +200,7 @@ impl GraphStore {
         change.missing = Changed::default();
         (change.is_of_older_form, change.is_noted) = (false, false);
         change.is_resumed = false;
+        change.is_complete.store(true, Ordering::Release);
         Ok(())
     }
 

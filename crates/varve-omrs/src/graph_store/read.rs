@@ -5,6 +5,7 @@ use varve_encoding::row::{PropertyReader, edge_parts, vertex_parts};
 use varve_graph::GraphError;
 use varve_graph::read::{DerivedStep, DerivedWalk, View};
 use varve_kv::Flow;
+use varve_model::id::VERTEX_ID_BYTES_MAX;
 use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 
 use super::decode::{Decoder, LastClassifications, Parts, life_status};
@@ -216,9 +217,13 @@ pub(super) fn guid_of(id: &VertexId) -> Result<&str, GraphError> {
     }
 }
 
-/// The id of an entity's vertex.
+/// The id of an entity's vertex. No vertex has an empty id, which stands for the GUIDs that are
+/// longer than ids, so that those name no entity.
 pub(super) fn vertex_of(guid: &str) -> VertexId {
-    VertexId::text(guid)
+    VertexId::text(match guid.len() <= VERTEX_ID_BYTES_MAX {
+        true => guid,
+        false => "",
+    })
 }
 
 /// The index and the partition of a relationship's edges.

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use varve_encoding::key;
 use varve_encoding::row::vertex_parts;
 use varve_graph::index::{DerivedEntries, Deriver};
 use varve_model::ElementId;
+use varve_model::id::VERTEX_ID_BYTES_MAX;
 
 use super::carried;
 use super::decode::{Decoder, Parts, classifications, classifications_named};
@@ -547,5 +549,17 @@ fn damaged_content_never_panics() {
         let _ = fixture.renders_classifications(&bytes);
         let _ = fixture.renders_entity(&bytes);
         let _ = fixture.derive(&bytes);
+    }
+}
+
+#[test]
+fn a_guid_that_is_longer_than_ids_names_no_entity() {
+    let longest = "x".repeat(VERTEX_ID_BYTES_MAX);
+    assert_eq!(vertex_of(&longest).to_string(), longest);
+    // Keys hold the lengths of ids in 16 bits.
+    for longer in [VERTEX_ID_BYTES_MAX + 1, 1 << 16] {
+        let id = vertex_of(&"x".repeat(longer));
+        assert_eq!(id, vertex_of(""));
+        assert_eq!(key::vertex_id(&id).len(), 1);
     }
 }

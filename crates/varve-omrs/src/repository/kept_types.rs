@@ -5,30 +5,16 @@
 //! platform that connects completes some hundred definitions one by one. After many changes the
 //! first note is written again with a higher generation. Changes of lower generations are ignored.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::error::{Message, OmrsError};
+use crate::error::OmrsError;
 use crate::graph_store::GraphStore;
-use crate::json::{Limits, decode, encode, json_object};
+use crate::json::encode;
+use crate::types::kept::{self, ALL_NOTE, Note, change_note};
 use crate::types::{AttributeType, AttributeTypeDef, Catalogue, TypeDef, TypeDefGallery};
 
-/// The name of the note that holds all types.
-const ALL_NOTE: &str = "types";
 /// The number of changes after which all types are written again.
 const CHANGES_MAX: usize = 64;
-json_object! {
-    /// Definitions in a note.
-    #[expect(unreachable_pub, reason = "the macro declares public structs")]
-    pub struct Note {
-        @base
-        /// The definitions.
-        gallery: TypeDefGallery;
-        /// The generation: the number of times that all types had been written when this note was
-        /// written.
-        generation: i64 = "generation",
-    }
-}
 
 /// The position of the next change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,46 +29,12 @@ impl KeptTypes {
     /// # Errors
     /// When the store fails, or a note cannot be read.
     pub(super) fn open(store: &GraphStore) -> Result<(Self, Catalogue), OmrsError> {
-        let all = read(store, ALL_NOTE)?;
-        let generation = all.as_ref().map_or(0, |note| note.generation);
-        let mut changes = Vec::new();
-        while let Some(note) = read(store, &change_note(changes.len()))?
-            && note.generation == generation
-        {
-            changes.push(note.gallery);
-        }
-        let kept = Self {
-            generation,
-            changes: changes.len(),
+        let kept = kept::read(&|name| store.note(name))?;
+        let position = Self {
+            generation: kept.generation,
+            changes: kept.changes,
         };
-        let invalid = |error: OmrsError| fault(&error.to_string());
-        let types = match all {
-            None => Catalogue::built_in(),
-            Some(all) => {
-                let mut types = Catalogue::empty();
-                types.add_gallery(all.gallery).map_err(invalid)?;
-                types
-            }
-        };
-        if changes.is_empty() {
-            return Ok((kept, types));
-        }
-        let mut gallery = types.find_by_name(|_| true);
-        put_all(
-            &mut gallery.attribute_types,
-            changes.iter_mut().map(|change| &mut change.attribute_types),
-            AttributeTypeDef::guid,
-        );
-        put_all(
-            &mut gallery.types,
-            changes.iter_mut().map(|change| &mut change.types),
-            TypeDef::guid,
-        );
-        let mut types = Catalogue::empty();
-        types
-            .add_gallery(gallery)
-            .map_err(|error| fault(&error.to_string()))?;
-        Ok((kept, types))
+        Ok((position, kept.types))
     }
 
     /// Stores the differences between `old` and `new`.
@@ -117,21 +69,6 @@ impl KeptTypes {
         self.changes = 0;
         Ok(())
     }
-}
-
-fn change_note(number: usize) -> String {
-    format!("{ALL_NOTE}/{number}")
-}
-
-fn fault(words: &str) -> OmrsError {
-    let words = format!("the stored types cannot be read: {words}");
-    OmrsError::new(Message::LogicError, &[&words])
-}
-
-fn read(store: &GraphStore, name: &str) -> Result<Option<Note>, OmrsError> {
-    let note = store.note(name)?;
-    note.map(|note| decode(&note, Limits::KEPT).map_err(|error| fault(&error.to_string())))
-        .transpose()
 }
 
 /// All definitions. An attribute refers to its type by name if that is the catalogue's own.
@@ -190,25 +127,4 @@ fn difference(old: &Catalogue, new: &Catalogue) -> Option<TypeDefGallery> {
             .map(|(_, of)| TypeDef::clone(of.def()))
             .collect(),
     })
-}
-
-/// Appends definitions to a list, or replaces those with the same GUIDs.
-fn put_all<'a, T: 'a>(
-    list: &mut Vec<T>,
-    changes: impl Iterator<Item = &'a mut Vec<T>>,
-    guid: impl Fn(&T) -> &str,
-) {
-    let places = list.iter().enumerate();
-    let mut places: HashMap<String, usize> = places
-        .map(|(place, def)| (guid(def).to_owned(), place))
-        .collect();
-    for def in changes.flat_map(std::mem::take) {
-        match places.get(guid(&def)) {
-            Some(place) => list[*place] = def,
-            None => {
-                places.insert(guid(&def).to_owned(), list.len());
-                list.push(def);
-            }
-        }
-    }
 }

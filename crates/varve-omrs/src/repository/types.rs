@@ -403,6 +403,7 @@ impl Repository {
             drop(kept);
             return Err(error);
         }
+        self.store.graph().present();
         self.types.store(new);
         Ok(())
     }

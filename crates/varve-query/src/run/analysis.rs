@@ -199,7 +199,8 @@ pub(crate) fn wanted(
             let found = labels
                 .iter()
                 .filter_map(|name| schema.vertex_label_named(name));
-            let ids: Vec<_> = found.map(|label| label.id).collect();
+            let mut ids: Vec<_> = found.map(|label| label.id).collect();
+            with_subtypes(&mut ids, |label| schema.vertex_subtypes(label));
             match ids.is_empty() {
                 true => Wanted::None,
                 false => Wanted::Vertices(ids),
@@ -220,12 +221,28 @@ fn edge_id(value: &Value) -> Option<EdgeId> {
     }
 }
 
-/// The edge labels with these names; `None` if names are given and the schema has none of them.
+/// Adds the subtypes of labels.
+fn with_subtypes<'s, L: Copy + Ord + 's>(labels: &mut Vec<L>, subtypes: impl Fn(L) -> &'s [L]) {
+    let below: Vec<L> = labels
+        .iter()
+        .flat_map(|label| subtypes(*label))
+        .copied()
+        .collect();
+    if !below.is_empty() {
+        labels.extend(below);
+        labels.sort_unstable();
+        labels.dedup();
+    }
+}
+
+/// The edge labels with these names, and their subtypes; `None` if names are given and the schema
+/// has none of them.
 pub(crate) fn edge_labels(schema: &dyn SchemaView, names: &[Name]) -> Option<Vec<EdgeLabelId>> {
     let found = names
         .iter()
         .filter_map(|name| schema.edge_label_named(name));
-    let ids: Vec<EdgeLabelId> = found.map(|label| label.id).collect();
+    let mut ids: Vec<EdgeLabelId> = found.map(|label| label.id).collect();
+    with_subtypes(&mut ids, |label| schema.edge_subtypes(label));
     (names.is_empty() || !ids.is_empty()).then_some(ids)
 }
 

@@ -45,12 +45,9 @@ pub(crate) fn has_token(
         return Ok(false);
     }
     match element::token(cx, value, token)? {
-        Some(own) if token == Token::Label => match value {
-            Value::Edge(edge, _) if edge.id.parent != edge.id.label => {
-                let parent = Value::text(cx.edge_label(edge.id.parent));
-                either_label(predicate, &own, &parent)
-            }
-            _ => predicate.holds(&own),
+        Some(own) if token == Token::Label => match labels_above(cx, value).as_slice() {
+            [] => predicate.holds(&own),
+            above => any_label(predicate, &own, above),
         },
         // If the predicate compares with a text, the id is compared as text.
         Some(own) if token == Token::Id && predicate.is_textual() => {
@@ -61,20 +58,44 @@ pub(crate) fn has_token(
     }
 }
 
-/// Whether the label of an edge with a parent label satisfies a predicate: the edge has both
-/// labels.
-fn either_label(predicate: &Predicate, own: &Value, parent: &Value) -> Result<bool, QueryError> {
+/// The labels that an element has besides its own: an edge's parent label, and supertypes.
+fn labels_above(cx: &Context<'_>, value: &Value) -> Vec<Value> {
+    match value {
+        Value::Vertex(vertex) => {
+            let label = vertex.label();
+            let above = label.map_or(&[][..], |label| cx.schema.vertex_supertypes(label));
+            let names = above.iter().map(|label| cx.vertex_label(*label));
+            names.map(Value::text).collect()
+        }
+        Value::Edge(edge, _) => {
+            let parent = (edge.id.parent != edge.id.label).then_some(edge.id.parent);
+            let above = cx.schema.edge_supertypes(edge.id.label).iter().copied();
+            let names = parent.into_iter().chain(above);
+            names
+                .map(|label| Value::text(cx.edge_label(label)))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the labels of an element satisfy a predicate: its own, and those that it has as well.
+fn any_label(predicate: &Predicate, own: &Value, above: &[Value]) -> Result<bool, QueryError> {
+    let holds_of_all = |wanted: bool| -> Result<bool, QueryError> {
+        for label in std::iter::once(own).chain(above) {
+            if predicate.holds(label)? != wanted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
     Ok(match predicate {
-        Predicate::Test(Test::Neq | Test::Without, _) => {
-            predicate.holds(own)? && predicate.holds(parent)?
-        }
-        Predicate::Test(Test::Eq | Test::Within, _) => {
-            predicate.holds(own)? || predicate.holds(parent)?
-        }
+        Predicate::Test(Test::Neq | Test::Without, _) => holds_of_all(true)?,
+        Predicate::Test(Test::Eq | Test::Within, _) => !holds_of_all(false)?,
         Predicate::Test(..) | Predicate::Custom(_) => predicate.holds(own)?,
         Predicate::And(all) => {
             for each in all {
-                if !either_label(each, own, parent)? {
+                if !any_label(each, own, above)? {
                     return Ok(false);
                 }
             }
@@ -82,13 +103,13 @@ fn either_label(predicate: &Predicate, own: &Value, parent: &Value) -> Result<bo
         }
         Predicate::Or(any) => {
             for each in any {
-                if either_label(each, own, parent)? {
+                if any_label(each, own, above)? {
                     return Ok(true);
                 }
             }
             false
         }
-        Predicate::Not(inner) => !either_label(inner, own, parent)?,
+        Predicate::Not(inner) => !any_label(inner, own, above)?,
     })
 }
 

@@ -17,8 +17,10 @@ use super::failure;
 use super::outbox::Outbox;
 use super::rows::Rows;
 use super::transaction::Transaction;
+use crate::cypher;
 use crate::runtime::ConnectionState;
 use crate::state::WorkerHandle;
+use crate::version;
 
 /// How long a client may use a routing table.
 const ROUTES_SECONDS: i64 = 300;
@@ -80,7 +82,7 @@ impl Desk {
             return Some(limit.saturating_sub(self.stranger_since.elapsed()));
         }
         let open = self.transaction.as_ref()?;
-        open.left(self.database().transactions.age_max)
+        open.own.left(self.database().transactions.age_max)
     }
 
     /// What [`Desk::time_left`] has announced.
@@ -88,7 +90,7 @@ impl Desk {
         match &mut self.transaction {
             Some(transaction) if self.state != State::Authentication => {
                 self.rows = None;
-                transaction.end_late();
+                transaction.own.end_late();
                 Next::GoOn
             }
             _ => Next::Close,
@@ -185,18 +187,22 @@ impl Desk {
                 self.stranger_since = Instant::now();
                 Ok(Map::new())
             }
-            Request::Run { query, extra, .. } => self.run(&query, &extra),
+            Request::Run {
+                query,
+                parameters,
+                extra,
+            } => self.run(&query, &parameters, &extra),
             Request::Begin(extra) => {
                 self.check_impersonation(extra.imp_user.as_deref())?;
-                let transaction = Transaction::begin(extra, &self.database().transactions)?;
-                self.transaction = Some(transaction);
+                let own = cypher::Transaction::begin(&self.database().transactions)?;
+                self.transaction = Some(Transaction {
+                    extra,
+                    queries: 0,
+                    own,
+                });
                 Ok(Map::new())
             }
-            Request::Commit => {
-                let transaction = self.transaction.take();
-                transaction.map_or(Ok(()), Transaction::commit)?;
-                Ok(Map::new())
-            }
+            Request::Commit => self.commit().await,
             Request::Rollback => {
                 self.transaction = None;
                 Ok(Map::new())
@@ -220,12 +226,15 @@ impl Desk {
 /// What the server says about itself. Drivers of Java want a name that begins so.
 fn greeting() -> Map {
     static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
-    let version = env!("CARGO_PKG_VERSION");
     let number = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
     vec![
         text(
             "server",
-            format!("Neo4j/5.26.0 compatible (Varve {version})"),
+            format!(
+                "Neo4j/{} compatible (Varve {})",
+                version::NEO4J,
+                version::VERSION
+            ),
         ),
         text("connection_id", format!("bolt-{number}")),
     ]

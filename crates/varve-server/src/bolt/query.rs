@@ -5,53 +5,65 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWrite;
-use varve_bolt::request::{Extra, Fetch};
-use varve_bolt::{Map, Response, Value, Version};
+use varve_bolt::request::{AccessMode, Extra, Fetch};
+use varve_bolt::{Map, Value, Version};
 use varve_graph::registry::{GRAPH_NAME_BYTES_MAX, GraphLocation, ServedGraph};
+use varve_model::TemporalScope;
 use varve_session::budget::running::{Listing, Shown};
 use varve_session::budget::users::UserTurn;
-use varve_session::place::still_leads;
 use varve_session::work::Work;
 use varve_session::{Action, Class, Failure, Session};
 use varve_view::ErrorKind;
 
 use super::desk::{Desk, text};
 use super::outbox::{FLUSH_BYTES, Outbox};
-use super::rows::{Batch, Feed, Outcome, Rows};
-use super::statement::Statement;
-use super::values::Renderer;
-
-/// Rows that are read at once.
-const BATCH: usize = 256;
+use super::records::Records;
+use super::rows::{Feed, Outcome, Rows};
+use super::values;
+use crate::cypher::{Ran, Statement, bookmarks, check_commit, of_element, read_only, summary};
+use crate::wire::time::scope_of;
 
 impl Desk {
     /// Begins a query.
-    pub(super) fn run(&mut self, query: &str, extra: &Extra) -> Result<Map, Failure> {
+    pub(super) fn run(
+        &mut self,
+        query: &str,
+        parameters: &Map,
+        extra: &Extra,
+    ) -> Result<Map, Failure> {
+        // Within a transaction, BEGIN has said all.
         let open = self.transaction.as_ref();
-        let (named, time_max) = match open {
-            Some(open) => (&open.graph, open.time_max),
-            None => (&extra.db, extra.tx_timeout),
-        };
-        let default = &self.worker.state.config().bolt.default_graph;
-        let graph = named.clone().unwrap_or_else(|| default.clone());
+        let extra = open.map_or_else(|| extra.clone(), |open| open.extra.clone());
+        let graph = self.graph_of(&extra);
         let is_name = graph.len() <= GRAPH_NAME_BYTES_MAX;
+        let (mut action, mut database) = (Action::Read, None);
+        let told = (&mut action, &mut database);
         let begun = match is_name {
-            true => self.begin(query, &graph, (extra, time_max)),
+            true => self.begin((query, parameters), &graph, &extra, told),
             false => Err(Failure::new(
                 ErrorKind::NotFound,
                 "No graph has so long a name",
             )),
         };
-        let shown = is_name.then_some(graph.as_str());
-        self.audit("RUN", None, (shown, Action::Read), &begun);
+        let shown = database.as_deref().unwrap_or(&graph);
+        self.audit("RUN", None, (is_name.then_some(shown), action), &begun);
         let (rows, fields) = begun?;
         self.rows = Some((rows, graph));
         let fields = fields.into_iter().map(Value::from).collect();
-        let mut answer = vec![("fields".to_owned(), fields)];
+        let mut answer = vec![
+            ("fields".to_owned(), fields),
+            ("t_first".to_owned(), Value::Int(0)),
+        ];
         if let Some(number) = self.number() {
             answer.push(("qid".to_owned(), Value::Int(number)));
         }
         Ok(answer)
+    }
+
+    /// The graph that a client names, or the server's default.
+    fn graph_of(&self, extra: &Extra) -> String {
+        let default = &self.worker.state.config().bolt.default_graph;
+        extra.db.clone().unwrap_or_else(|| default.clone())
     }
 
     /// The number of the last query in its transaction; `None` outside a transaction.
@@ -60,13 +72,27 @@ impl Desk {
         i64::try_from(last).ok()
     }
 
+    /// The session of a query or of a commit, with the client's time limit.
+    fn session(&self, time_max: Option<Duration>) -> Session {
+        let limit = self.database().options.time_max;
+        // 0 is no limit of the client's.
+        let own = time_max.filter(|own| !own.is_zero());
+        let limit = own.map_or(limit, |own| own.min(limit));
+        let handle = Arc::clone(&self.worker.database);
+        let until = (Instant::now() + limit, limit);
+        Session::new(handle, self.identity.clone(), until)
+    }
+
+    /// Begins a statement, and tells what it does and the graph that it makes or drops.
+    ///
     /// # Errors
     /// When the client may not run it, or not now.
     fn begin(
         &mut self,
-        query: &str,
+        (query, parameters): (&str, &Map),
         graph: &str,
-        (extra, time_max): (&Extra, Option<Duration>),
+        extra: &Extra,
+        (action, database_named): (&mut Action, &mut Option<String>),
     ) -> Result<(Rows, Vec<String>), Failure> {
         self.renew_identity()?;
         self.check_impersonation(extra.imp_user.as_deref())?;
@@ -76,47 +102,66 @@ impl Desk {
             let message = "A transaction has one open result: take or discard its records first";
             return Err(Failure::new(ErrorKind::NotSupported, message));
         }
-        let limit = database.options.time_max;
-        // 0 is no limit of the client's.
-        let own = time_max.filter(|own| !own.is_zero());
-        let limit = own.map_or(limit, |own| own.min(limit));
-        let handle = Arc::clone(&self.worker.database);
-        let until = (Instant::now() + limit, limit);
-        let session = Session::new(handle, self.identity.clone(), until);
+        let session = self.session(extra.tx_timeout);
         session.decide(Action::Read, graph)?;
-        let statement = Statement::read(query)
-            .ok_or_else(|| Failure::new(ErrorKind::NotSupported, "Cypher is not supported yet"))?;
         if let GraphLocation::There(leader) = database.graphs.place(graph) {
             let message = format!("Graph '{graph}' is led by the server at {}", leader.address);
             return Err(Failure::new(ErrorKind::Elsewhere, message));
         }
         let served = session.served(graph)?;
-        let access = session.access_to(&served);
-        let kept = match &mut self.transaction {
-            Some(open) => open.take(&served.graph)?,
+        let parameters = values::parameters(parameters)?;
+        let statement = Statement::new(query, (&session, &served), parameters, scope(extra)?);
+        let statement = statement.map_err(|failure| failure.of(&session))?;
+        if statement.action() != Action::Read {
+            *action = statement.action();
+            *database_named = statement.database();
+            if extra.mode == AccessMode::Read {
+                return Err(read_only());
+            }
+        }
+        statement.admit(&session, graph)?;
+        let work = match &mut self.transaction {
+            Some(open) => {
+                open.queries += 1;
+                Some(open.own.work(&session, &served)?)
+            }
             None => None,
         };
-        let work = match kept {
-            Some(mut work) => {
-                work.admit(access)?;
-                work
-            }
-            None => {
-                let own = (Arc::clone(&served.graph), access);
-                // A transaction reads one state.
-                Work::new(own, self.transaction.is_some(), &database.transactions)
-            }
-        };
-        let fields = statement.fields.clone();
+        let fields = statement.prepared.columns.clone();
         let running = RunningQuery {
             session,
             work,
             statement,
             served,
             version: self.version,
+            bookmarks: extra.bookmarks.clone(),
+            begun: Instant::now(),
             _user_turn: user_turn,
         };
         Ok((running.start(query), fields))
+    }
+
+    /// Commits the transaction.
+    pub(super) async fn commit(&mut self) -> Result<Map, Failure> {
+        let Some(transaction) = self.transaction.take() else {
+            return Ok(Map::new());
+        };
+        let extra = transaction.extra.clone();
+        let Some(mut work) = transaction.own.into_work()? else {
+            return Ok(Map::new());
+        };
+        let mut session = self.session(extra.tx_timeout);
+        if !work.is_changed() {
+            return Ok(vec![text("bookmark", bookmarks::of(&work.graph, None))]);
+        }
+        self.renew_identity()?;
+        session.identity = self.identity.clone();
+        check_commit(&mut work, &session)?;
+        let database = Arc::clone(self.database());
+        let task = session.begin(&database, (Class::Write, Action::Write), None);
+        let committed = task.on_pool(move || work.commit().map(|version| (work, version)));
+        let (work, version) = committed.await?.map_err(|error| of_element(error.into()))?;
+        Ok(vec![text("bookmark", bookmarks::of(&work.graph, version))])
     }
 
     /// Sends records, or drops them.
@@ -134,7 +179,7 @@ impl Desk {
             return Ok(Ok(Map::new()));
         };
         let mut left = fetch.n.unwrap_or(u64::MAX);
-        if !sends && fetch.n.is_none() {
+        if !sends && fetch.n.is_none() && rows.may_end_early {
             rows.discard().await;
         } else {
             while left > 0 && rows.has_more().await {
@@ -152,30 +197,61 @@ impl Desk {
                 return Ok(Ok(vec![("has_more".to_owned(), Value::Bool(true))]));
             }
         }
-        let outcome = rows.outcome();
+        let (outcome, may_end_early) = (rows.outcome(), rows.may_end_early);
         let database = text("db", graph.as_str());
         self.rows = None;
         let Some(Outcome { done, work }) = outcome else {
             return Ok(Ok(Map::new()));
         };
         if let Some(transaction) = &mut self.transaction {
-            transaction.work = work;
+            transaction.own.keep(work);
         }
         Ok(match done {
-            // The client did not want the rest.
-            Err(failure) if sends || failure.kind != ErrorKind::Cancelled => Err(failure),
-            _ => Ok(vec![text("type", "r"), database]),
+            Ok(mut metadata) => {
+                metadata.push(database);
+                Ok(metadata)
+            }
+            // The client did not want the rest of a query that only reads.
+            Err(failure) if !sends && may_end_early && failure.kind == ErrorKind::Cancelled => {
+                Ok(vec![text("type", "r"), database])
+            }
+            Err(failure) => Err(failure),
         })
     }
+}
+
+/// The point of both times that the metadata of a transaction names.
+fn scope(extra: &Extra) -> Result<TemporalScope, Failure> {
+    let named = |name: &str| {
+        let mut entries = extra.tx_metadata.iter();
+        match entries.find(|(key, _)| key == name) {
+            None => Ok(None),
+            Some((_, Value::String(text))) => Ok(Some(text.clone())),
+            Some((_, Value::Int(number))) => Ok(Some(number.to_string())),
+            Some((_, other)) => Err(Failure::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "tx_metadata.{name} is a text or a number, but got {}",
+                    other.type_name()
+                ),
+            )),
+        }
+    };
+    let (valid, system) = (named("as_of")?, named("as_of_tx")?);
+    scope_of(valid.as_deref(), system.as_deref())
+        .map_err(|error| Failure::new(ErrorKind::InvalidArgument, error.message().to_owned()))
 }
 
 /// A query that runs on the pool.
 struct RunningQuery {
     session: Session,
-    work: Work,
+    /// The work of its transaction; `None` for a query that is its own.
+    work: Option<Work>,
     statement: Statement,
     served: Arc<ServedGraph>,
     version: Version,
+    bookmarks: Vec<String>,
+    begun: Instant,
     _user_turn: Option<UserTurn>,
 }
 
@@ -183,6 +259,8 @@ impl RunningQuery {
     /// Starts it on this thread's tasks. It ends with the rows.
     fn start(mut self, text: &str) -> Rows {
         let (mut rows, feed) = Rows::new();
+        // A query that writes is carried out, whoever wants its records.
+        rows.may_end_early = self.statement.action() == Action::Read;
         let listing = Listing {
             kind: "cypher",
             graph: Some(self.served.graph.name().to_owned()),
@@ -199,10 +277,7 @@ impl RunningQuery {
                 (done, self.work)
             });
             feed.end(match done.await {
-                Ok((done, work)) => Outcome {
-                    done,
-                    work: Some(work),
-                },
+                Ok((done, work)) => Outcome { done, work },
                 Err(failure) => Outcome {
                     done: Err(failure),
                     work: None,
@@ -213,48 +288,61 @@ impl RunningQuery {
         rows
     }
 
-    /// Reads the graph and gives the records.
-    fn read(&mut self, feed: &Feed) -> Result<(), Failure> {
-        let meter = self.session.meter();
-        let deadline = self.session.deadline;
-        let renderer = Renderer {
-            schema: &self.served.schema,
-            version: self.version,
-        };
-        let mut batch = Batch::default();
-        let prepared = self.statement.prepared();
-        let ran = self.work.run(&prepared, &meter, |mut query| {
-            while let Some(rows) = query.next(BATCH)? {
-                query.fill(&rows)?;
-                for (value, bulk) in &rows {
-                    let record = Response::Record(vec![renderer.value(value)]);
-                    for _ in 0..*bulk {
-                        batch.add(&record, renderer.version)?;
-                        if batch.bytes.len() >= FLUSH_BYTES {
-                            feed.give(std::mem::take(&mut batch), deadline)?;
-                        }
-                    }
-                }
-                // A client gets what there is: the next rows may take long.
-                if !batch.ends.is_empty() {
-                    feed.give(std::mem::take(&mut batch), deadline)?;
-                }
-            }
-            Ok(())
-        });
-        ran.map_err(|error| match feed.is_closed() {
-            true => Failure::cancelled(),
-            false => self.session.failed(error),
-        })?;
-        match still_leads(&self.served.graph) {
-            true => Ok(()),
-            // Another server may have written meanwhile.
-            false => Err(Failure::new(
-                ErrorKind::Elsewhere,
-                "Another server leads the graph now",
-            )),
+    /// Runs the query and gives the records. Returns the metadata of its end.
+    fn read(&mut self, feed: &Feed) -> Result<Map, Failure> {
+        let (session, served) = (&self.session, &self.served);
+        bookmarks::wait(&served.graph, &self.bookmarks, session)?;
+        let action = self.statement.action();
+        let writes = action != Action::Read;
+        if writes {
+            self.statement.admit(session, served.graph.name())?;
         }
+        let is_alone = self.work.is_none();
+        let mut records = Records::new(feed, self.version, session.deadline);
+        // What another commit may undo is not sent before the own commit.
+        records.is_kept = is_alone && writes;
+        let ran = match &mut self.work {
+            Some(work) => self
+                .statement
+                .run_within(session, served, work, &mut records),
+            None => self.statement.run_alone(session, served, &mut records),
+        };
+        let ran = ran.and_then(|ran| match records.end() {
+            Ok(()) => Ok(ran),
+            Err(failure) if ran.version.is_some() => Err(after_commit(&failure.of(session)).into()),
+            Err(failure) => Err(failure),
+        });
+        let ran = ran.map_err(|failure| match feed.is_closed() && !writes {
+            true => Failure::cancelled(),
+            false => failure.of(session),
+        })?;
+        Ok(self.metadata(&ran, is_alone))
     }
+
+    fn metadata(&self, ran: &Ran, is_alone: bool) -> Map {
+        let milliseconds = self.begun.elapsed().as_millis();
+        let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
+        let mut metadata = vec![
+            text("type", self.statement.prepared.kind().text()),
+            ("t_last".to_owned(), Value::Int(milliseconds)),
+        ];
+        metadata.extend(summary::metadata(&ran.summary));
+        if is_alone {
+            let bookmark = bookmarks::of(&self.served.graph, ran.version);
+            metadata.push(text("bookmark", bookmark));
+        }
+        metadata
+    }
+}
+
+/// The failure of a query that is committed, whose client did not get all records: it must not be
+/// sent again.
+fn after_commit(failure: &Failure) -> Failure {
+    let message = format!(
+        "The query is committed, but its records are lost: {}",
+        failure.message
+    );
+    Failure::new(ErrorKind::OutcomeUnknown, message)
 }
 
 /// The text of a query, for the list of running work.

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use varve_bolt::{Response, Version, framing};
+use varve_bolt::{Map, Response, Version, framing};
 use varve_query::QueryError;
 use varve_session::Failure;
 use varve_session::budget::lanes::aside;
@@ -36,7 +36,8 @@ impl Batch {
 
 /// How a query ended.
 pub(super) struct Outcome {
-    pub(super) done: Result<(), Failure>,
+    /// The metadata of its summary.
+    pub(super) done: Result<Map, Failure>,
     /// The work, with which its transaction goes on; `None` if it is lost.
     pub(super) work: Option<Work>,
 }
@@ -121,6 +122,8 @@ pub(super) struct Rows {
     current: Batch,
     /// Records of the current batch that are taken.
     taken: usize,
+    /// Whether the query may end before its last record, as one that only reads.
+    pub(super) may_end_early: bool,
 }
 
 impl Rows {
@@ -133,6 +136,7 @@ impl Rows {
             query: None,
             current: Batch::default(),
             taken: 0,
+            may_end_early: true,
         };
         (rows, feed)
     }

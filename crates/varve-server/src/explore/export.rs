@@ -6,6 +6,7 @@
 
 mod format;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,9 +17,9 @@ use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_model::schema::EdgeLabelType;
-use varve_model::{EdgeLabelId, ElementId, VertexLabelId};
+use varve_model::{EdgeLabelId, ElementId, PropertyKeyId, VertexLabelId};
 use varve_session::Identity;
-use varve_view::{CancelToken, Elements, Flow, ScanAsk, ScanPosition, ViewError};
+use varve_view::{CancelToken, Elements, Flow, ScanAsk, ScanPosition, SchemaView, ViewError};
 
 use self::format::{Format, Writer};
 use super::read_request::Snapshot;
@@ -88,7 +89,7 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
         .unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let limit = Duration::from_millis(state.config().explore.export_timeout_ms);
     let export = Export {
-        writer: Writer::new(format, kinds, &snapshot),
+        writer: Writer::new(format, kinds, &snapshot, &columns(&snapshot, &parts)),
         state: Arc::clone(&state),
         snapshot,
         parts,
@@ -145,6 +146,27 @@ async fn end_at(deadline: Instant, waiting: Weak<Mutex<Option<Box<Export>>>>) {
 fn cut(error: &ViewError) -> Cut {
     tracing::warn!(%error, "an export ended early");
     Cut(error.to_string())
+}
+
+/// The properties of elements with these labels that have columns: all of the schema. Of a graph
+/// that a program presents, where each label has but some of very many, those of the labels.
+fn columns(snapshot: &Snapshot, parts: &[Part]) -> Vec<PropertyKeyId> {
+    let schema = snapshot.schema();
+    if schema.presentation().is_none() {
+        return SchemaView::property_keys(schema);
+    }
+    let of_part = |part: &Part| match *part {
+        Part::Vertices(id) => schema
+            .vertex_label(id)
+            .map(|label| schema.seen_in_vertices(label)),
+        Part::Edges(id) => schema
+            .edge_label(id)
+            .map(|label| schema.seen_in_edges(label)),
+    };
+    let all = parts.iter().filter_map(of_part).flatten();
+    all.collect::<BTreeSet<PropertyKeyId>>()
+        .into_iter()
+        .collect()
 }
 
 /// The labels to export, those of vertices before those of edges, reversed.

@@ -5,7 +5,7 @@ use varve_graph::schema::Schema;
 use varve_model::{
     CommitVersion, EdgeId, ElementId, Instant, PropertyKeyId, TemporalScope, VertexId,
 };
-use varve_view::{Flow, GraphView, Meter, ViewError};
+use varve_view::{Flow, GraphView, Meter, SchemaView, ViewError};
 
 use super::config::ExploreConfig;
 use super::state::{self, State};
@@ -185,10 +185,7 @@ impl<'c> ReadRequest<'c> {
 
     /// All property keys, ascending.
     pub(super) fn property_keys(&self) -> Vec<PropertyKeyId> {
-        self.schema()
-            .all_property_keys()
-            .map(|key| key.id)
-            .collect()
+        SchemaView::property_keys(self.schema())
     }
 }
 

@@ -129,11 +129,15 @@ impl Search<'_> {
     /// Adds the vertices of a label that have the text in one of their values.
     fn label(&mut self, label: &VertexLabel) -> Result<(), ViewError> {
         let schema = self.request.schema();
-        let keys = label.properties.iter().copied();
-        let mut keys: Vec<PropertyKeyId> = keys.filter(|key| !schema.hides(*key)).collect();
-        keys.sort_unstable();
-        let is_whole = self.scan(label, &keys)?;
-        for key in keys {
+        let ascending = |mut keys: Vec<PropertyKeyId>| {
+            keys.retain(|key| !schema.hides(*key));
+            keys.sort_unstable();
+            keys
+        };
+        let seen = ascending(schema.seen_in_vertices(label));
+        let is_whole = self.scan(label, &seen)?;
+        // Presented properties are named by what they are stored in: a type has very many.
+        for key in ascending(label.properties.clone()) {
             let property = schema.property_key_name(key).to_owned();
             let name = label.name.clone();
             let by = match is_whole {

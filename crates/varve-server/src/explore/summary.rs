@@ -69,7 +69,7 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
         let counted = request.or_refuse(counted)?;
         let json = answer.json();
         json.begin_object().key("label").string(&label.name);
-        write_counted(json, &request, &counted, &label.properties);
+        write_counted(json, &request, &counted, &schema.seen_in_vertices(label));
         answer.growing.check()?;
     }
     answer.json().end_array().key("edges").begin_array();
@@ -91,7 +91,7 @@ pub(super) fn summary(context: &RequestContext) -> HandlerResult {
                 None => json.null(),
             };
         }
-        write_counted(json, &request, &counted, &label.properties);
+        write_counted(json, &request, &counted, &schema.seen_in_edges(label));
         answer.growing.check()?;
     }
     answer.json().end_array();
@@ -175,6 +175,10 @@ fn write_counted(
             continue;
         }
         let with = counted.with.get(key).copied().unwrap_or(0);
+        // A type has very many presented properties, most of which no instance has.
+        if with == 0 && request.schema().presentation().is_some() {
+            continue;
+        }
         json.key(request.schema().property_key_name(*key));
         json.double(with as f64 / counted.sampled.max(1) as f64);
     }

@@ -251,6 +251,11 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
             value(&metrics.forwarded),
         ),
         (
+            "varve_requests_followed_total",
+            "Reads answered here as of a position of their graph's leader, which may be another server.",
+            value(&metrics.followed),
+        ),
+        (
             "varve_connections_accepted_total",
             "Connections accepted.",
             value(&metrics.connections_accepted),

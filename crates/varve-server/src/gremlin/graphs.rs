@@ -103,6 +103,10 @@ impl Graphs<'_> {
         match self {
             Self::OfClient(context, _) => {
                 context.session.decide(action, &graph).map_err(failed)?;
+                if action.changes() {
+                    let checked = context.session.check_may_change();
+                    checked.map_err(ViewError::from)?;
+                }
                 let served = context.session.served(&graph).map_err(ViewError::from)?;
                 let access = context.session.access_to(&served);
                 Ok((served, access))

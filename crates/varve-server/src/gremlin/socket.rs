@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+use varve_graph::Standing;
 use varve_graphson::{
     Format, Frame, Response, VALUE_BYTES, VALUES_MAX, WireError, count_request, request_id,
     write_response,
@@ -47,6 +48,7 @@ use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::runtime::ConnectionState;
 use crate::service::run_work;
+use crate::sharing;
 
 /// Requests of one connection in work at a time; further ones wait in the socket.
 const IN_WORK_MAX: usize = 64;
@@ -419,6 +421,16 @@ impl Desk {
     ) -> Result<(), Ended> {
         let state = self.context.state();
         let deadline = context.deadline();
+        // A session may write what it has read, so it needs the leader.
+        let graph = Names::of(&context).graph_named(&job.aliases, "g");
+        let followed = match graph.filter(|_| session.is_none() && state.is_shared()) {
+            Some(graph) => sharing::of_message(state, &self.context, &graph).await,
+            None => None,
+        };
+        let mut context = context;
+        if let Some(followed) = &followed {
+            context.session = context.session.on_followed(Arc::clone(followed));
+        }
         let ran = run_work(state, self.context.route(), context, move |context| {
             let ran = match session.as_deref_mut() {
                 Some(session) => in_session(session, true, context, job),
@@ -433,6 +445,12 @@ impl Desk {
             state.note_error(&error, self.context.uri());
             Ended::Refused(Refusal::of_server(&error, asked, is_late))
         })?;
+        if let Some(followed) = followed
+            && sharing::standing(state, followed).await != Standing::Holds
+        {
+            let error = ApiError::misdirected("Only the graph's leader can answer this");
+            return Err(self.refused(&error));
+        }
         let mut next = ran.map_err(|failure| {
             failure.note(&self.context);
             Ended::Refused(Refusal::of(failure, asked))

@@ -59,6 +59,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .with(&WRITE),
     Route::get(VERTICES, Handler::Pooled(listing::vertices))
         .reads(Scope::Graph)
+        .followed()
         .needs(rights::READ_VERTICES)
         .of("graph", "VertexAPI")
         .with(&[
@@ -99,6 +100,7 @@ pub(crate) static ROUTES: &[Route] = &[
         },
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_VERTICES)
     .of("graph", "VertexAPI")
     .with(&SCOPE),
@@ -117,6 +119,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::all_vertices),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&ALL_HISTORIES),
@@ -125,6 +128,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::all_edges),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("graph", "HistoryAPI")
     .with(&ALL_HISTORIES),
@@ -133,6 +137,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::vertex),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
@@ -141,6 +146,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(timeline::vertex),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_VERTICES)
     .of("graph", "HistoryAPI")
     .with(&TIMELINE),
@@ -165,6 +171,7 @@ pub(crate) static ROUTES: &[Route] = &[
         },
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("graph", "EdgeAPI")
     .with(&[
@@ -209,6 +216,7 @@ pub(crate) static ROUTES: &[Route] = &[
         },
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("graph", "EdgeAPI")
     .with(&SCOPE),
@@ -227,6 +235,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(history::edge),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
@@ -235,6 +244,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(timeline::edge),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("graph", "HistoryAPI")
     .with(&TIMELINE),
@@ -265,6 +275,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(listing::vertices_by_id),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_VERTICES)
     .of("traversers", "VerticesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
@@ -274,6 +285,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(listing::edges_by_id),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
@@ -283,6 +295,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Inline(scan::shards),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_META)
     .of("traversers", "VerticesAPI")
     .with(&[Parameter::new("split_size", LONG, "0")])
@@ -292,6 +305,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(scan::vertices),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_VERTICES)
     .of("traversers", "VerticesAPI")
     .with(&SCAN)
@@ -301,6 +315,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Inline(scan::shards),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_META)
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::new("split_size", LONG, "0")])
@@ -310,6 +325,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(scan::edges),
     )
     .reads(Scope::Graph)
+    .followed()
     .needs(rights::READ_EDGES)
     .of("traversers", "EdgesAPI")
     .with(&SCAN)

@@ -41,7 +41,9 @@ pub(crate) static ROUTES: &[Route] = &[
         .lengthy()
         .with(&[Parameter::text("clone_graph_name")]),
     of_graphs(
-        Route::delete("graphs/{graph}", Handler::Pooled(drop_graph)).administers(Scope::Graph),
+        Route::delete("graphs/{graph}", Handler::Pooled(drop_graph))
+            .administers(Scope::Graph)
+            .of_unopened(),
     )
     .lengthy()
     .with(CONFIRMATION),

@@ -8,3 +8,4 @@ pub(crate) mod scripts;
 mod sight;
 
 pub(crate) use handlers::ROUTES;
+pub(crate) use sight::Sight;

@@ -79,6 +79,7 @@ const fn get(
 ) -> Route {
     Route::get(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
+        .followed()
         .needs(rights::READ_ELEMENTS)
         .of("traversers", api)
         .with(parameters)
@@ -88,6 +89,7 @@ const fn get(
 const fn post(pattern: &'static str, api: &'static str, handler: Answered) -> Route {
     Route::post(pattern, Handler::Pooled(handler))
         .reads(Scope::Graph)
+        .followed()
         .needs(rights::READ_ELEMENTS)
         .of("traversers", api)
         .with(&[AS_OF, AS_OF_TX])

@@ -1,5 +1,6 @@
 //! Runs the handler of a request whose body has arrived: waits for its turn and keeps its deadline.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
@@ -11,7 +12,7 @@ use crate::negotiate;
 use crate::queries;
 use crate::request::RequestContext;
 use crate::respond::HandlerResult;
-use crate::route::{Class, Handler, Route};
+use crate::route::{Action, Class, Handler, Route};
 use crate::state::AppState;
 
 /// Bodies up to this size are read in place where the handler runs in place; larger ones on the
@@ -47,7 +48,7 @@ pub(crate) async fn run(
             task.answered();
             result
         }
-        None => begun(route, context, task).await,
+        None => begun(state, route, context, task).await,
     }
 }
 
@@ -100,11 +101,27 @@ pub(super) fn run_in_place(
 
 /// Runs the handler of a request whose body is open, and which does not run in place.
 async fn begun(
+    state: &AppState,
     route: &'static Route,
     context: Box<RequestContext>,
     task: Task<'_>,
 ) -> HandlerResult {
     match route.handler {
+        Handler::Brief { brief, full }
+            if state.reads_wait() && route.access.action == Action::Read =>
+        {
+            let panicked =
+                |panic: Box<dyn Any + Send>| Some(Err(state.database().panicked(&*panic).into()));
+            let tried = task.tried(
+                context,
+                |context| {
+                    let ran = catch_unwind(AssertUnwindSafe(|| brief(context)));
+                    ran.unwrap_or_else(panicked)
+                },
+                move |context| full(context),
+            );
+            tried.await?
+        }
         Handler::Async(handler) => task.end(handler(context)).await,
         Handler::Inline(handler)
         | Handler::Pooled(handler)

@@ -11,16 +11,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use bytes::Buf;
-use http::header::{self, HeaderName, HeaderValue};
-use http::{Method, Request, StatusCode};
+use http::StatusCode;
+use http::header::HeaderValue;
 use serde::{Deserialize, Serialize};
 use varve_auth::{Auth, AuthError, DirectoryCopy, Store};
 use varve_graph::registry::{GraphLocation, SYSTEM_GRAPH};
 use varve_kv::Leader;
 
 pub(crate) use self::shared::SharedUsers;
-use super::FORWARDED;
 use super::peers::Asked;
+use super::proof::{PROOF, proof_in, request};
 use crate::errors::ApiError;
 use crate::jobs::check_owners;
 use crate::request::RequestContext;
@@ -36,8 +36,6 @@ const ANSWER_WAIT: Duration = Duration::from_secs(5);
 /// The interval at which a server reports uses of API tokens, and the most uses of one report.
 const USES_EVERY: Duration = Duration::from_secs(60);
 const USES_MAX: usize = 1_000;
-/// The header that proves that a request, or its answer, comes from a server of the cluster.
-const PROOF: HeaderName = HeaderName::from_static("x-varve-cluster-proof");
 
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[Route::post(
@@ -62,8 +60,7 @@ struct Ask {
 /// Answers another server of the cluster with the users; 204 if that server's are current.
 async fn copy(context: Box<RequestContext>) -> HandlerResult {
     let state = context.state();
-    let proof = context.headers().get(PROOF);
-    let proof = proof.and_then(|proof| proof.to_str().ok()).unwrap_or("");
+    let proof = proof_in(context.headers());
     let is_proved = |shared: &&SharedUsers| shared.key.verifies(proof, &context.body);
     let shared = state.find_feature::<SharedUsers>().filter(is_proved);
     let Some((auth, shared)) = state.auth().zip(shared) else {
@@ -188,7 +185,7 @@ async fn fetch(
     let body = serde_json::to_vec(&ask).map_err(|error| error.to_string())?;
     let proof = shared.key.proof(&body);
     let header = HeaderValue::try_from(&proof).map_err(|error| error.to_string())?;
-    let make = || request(&header, body.clone());
+    let make = || request("/cluster/users", Some(&header), body.clone());
     let sent = AtomicBool::new(false);
     let asked_of = Asked {
         request: &make,
@@ -210,9 +207,10 @@ async fn fetch(
     let mut text = vec![0; body.remaining()];
     let mut body = body;
     body.copy_to_slice(&mut text);
-    let answer = head.headers.get(PROOF);
-    let answer = answer.and_then(|answer| answer.to_str().ok()).unwrap_or("");
-    if !shared.key.verifies_answer(answer, &proof, &text) {
+    if !shared
+        .key
+        .verifies_answer(proof_in(&head.headers), &proof, &text)
+    {
         return Err(format!("the server at {} has another key", leader.address));
     }
     let copy: Option<DirectoryCopy> = match head.status {
@@ -222,18 +220,4 @@ async fn fetch(
     };
     auth.take_copy(copy, asked);
     Ok(())
-}
-
-fn request(proof: &HeaderValue, body: Vec<u8>) -> Request<Body> {
-    let mut request = Request::new(Body::from(body));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = http::Uri::from_static("/cluster/users");
-    let headers = request.headers_mut();
-    let json = HeaderValue::from_static("application/json");
-    headers.insert(header::CONTENT_TYPE, json);
-    headers.insert(PROOF, proof.clone());
-    headers.insert(FORWARDED, HeaderValue::from_static("1"));
-    // Every server accepts this host, whatever its name.
-    headers.insert(header::HOST, HeaderValue::from_static("localhost"));
-    request
 }

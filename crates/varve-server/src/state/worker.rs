@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use varve_graph::GraphError;
-use varve_graph::registry::ServedGraph;
 use varve_session::DatabaseHandle;
 
 use super::AppState;
@@ -69,10 +67,5 @@ impl WorkerHandle {
             peers: Peers::default(),
             underway: Underway::default(),
         }
-    }
-
-    /// A graph and its schema.
-    pub(crate) fn served(&self, graph: &str) -> Result<Arc<ServedGraph>, GraphError> {
-        self.database.served(graph)
     }
 }

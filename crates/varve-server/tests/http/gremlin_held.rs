@@ -139,6 +139,7 @@ fn scripts_that_sleep_leave_their_thread_to_others_and_too_many_are_refused() {
         // The one thread is free: what runs on it reads the graph, one after the other.
         let names = other.results("g.V().has('name', 'marko').values('age')");
         assert_eq!(names, [Value::Int(29)]);
+        await_that("the query has ended", || pool.in_work() == count);
     }
     other.refuses("sleep(1)", 597, "sleep()");
     assert_eq!(other.results("g.V().count()"), [Value::Long(4)]);

@@ -1,5 +1,6 @@
 //! The metadata repository's calls: how requests reach them and how failures are rendered.
 
+mod as_graph;
 mod copies;
 mod doors;
 mod instances;

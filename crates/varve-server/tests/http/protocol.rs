@@ -94,8 +94,8 @@ fn a_part_that_is_not_there_yet_says_so() {
             r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the supported resources","cause":"","code":"VRV-NOT-FOUND"}}"#
         )
     };
-    let cypher = server.get("/graphs/hugegraph/cypher?cypher=x");
-    cypher.is(404, &says("Cypher"));
+    let cypher = server.get("/graphs/hugegraph/jobs/cypher");
+    cypher.is(404, &says("Cypher jobs"));
     assert_eq!(cypher.header("content-type"), Some("application/json"));
     // All traversers are there.
     server.get("/graphs/hugegraph/traversers/nosuch").is(

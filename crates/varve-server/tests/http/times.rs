@@ -154,6 +154,29 @@ fn a_page_of_histories_says_what_each_element_answers() {
 }
 
 #[test]
+fn a_page_of_histories_has_the_versions_of_deleted_elements_and_of_the_others() {
+    let fixture = Fixture::new();
+    for name in ["a", "b", "c", "d"] {
+        let properties = json!({"name": name, "age": 1});
+        let person = json!({"label": "person", "properties": properties}).to_string();
+        fixture.done("POST", "vertices?valid_from=2020-01-01", &person);
+    }
+    fixture.done("DELETE", "vertices/%221:b%22", "");
+    let all = fixture.done("GET", "vertices/history?versions=true", "");
+    let (ids, histories) = (all["ids"].as_array(), all["histories"].as_array());
+    let (ids, histories) = (ids.expect("ids"), histories.expect("histories"));
+    assert!(
+        ids.iter().any(|id| id == "1:b") && ids.len() == 4,
+        "{ids:?}"
+    );
+    for (id, history) in ids.iter().zip(histories) {
+        let id = id.to_string().replace('"', "%22");
+        let own = fixture.done("GET", &format!("vertices/{id}/history?limit=1000"), "");
+        assert_eq!(*history, own, "{id}");
+    }
+}
+
+#[test]
 fn reads_and_writes_refuse_each_others_parameters() {
     let fixture = Fixture::new();
     put(&fixture, 1, "r", "");

@@ -227,6 +227,7 @@ fn index_labels() -> Vec<IndexLabel> {
         index_type,
         fields: vec![field],
         buckets: 1,
+        group: None,
         status: SchemaStatus::Created,
         user_data: Datum::Map(Vec::new()),
     };

@@ -176,8 +176,8 @@ impl CassandraOptions {
         if !(1..=1024).contains(&self.partition_mib) {
             return Err(wrong("partition_mib", "in 1 to 1024"));
         }
-        if !(10..=3600).contains(&self.lease_seconds) {
-            return Err(wrong("lease_seconds", "in 10 to 3600"));
+        if !(2..=3600).contains(&self.lease_seconds) {
+            return Err(wrong("lease_seconds", "in 2 to 3600"));
         }
         for (option, value) in [
             ("connections_per_node", self.connections_per_node as u64),

@@ -51,6 +51,7 @@ const NOT_OPTIONS: &[&str] = &[
     "BIN",
     // Set by Cargo for tests of this crate: the commit that `build.rs` found.
     "BUILT_COMMIT",
+    "CASSANDRA_ADDRESSES",
     "CASSANDRA_DIR",
     "ADMIN_PASSWORD",
     "PASSWORD",
@@ -59,6 +60,7 @@ const NOT_OPTIONS: &[&str] = &[
     "CASSANDRA_EXTRA",
     "CASSANDRA_HEAP",
     "CASSANDRA_JIT",
+    "CASSANDRA_NAMESPACES",
     "CASSANDRA_NODES",
     "CASSANDRA_PORT",
     "CASSANDRA_DATACENTERS",
@@ -68,6 +70,7 @@ const NOT_OPTIONS: &[&str] = &[
     "COMMIT",
     "COST_",
     "CRASH_",
+    "CUT_",
     "POWER_",
     "DIST_",
     "ENGINE",
@@ -99,6 +102,7 @@ const NOT_OPTIONS: &[&str] = &[
     "TRAVERSAL_",
     "UI_",
     "UPDATE_",
+    "TCK_",
 ];
 
 /// The `section.option` that an environment variable sets; `None` for variables of other purposes.

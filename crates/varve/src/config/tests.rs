@@ -72,10 +72,7 @@ fn a_section_within_another_is_set_like_any_other() {
         ),
         (1, "me", "dc2")
     );
-    assert_eq!(
-        cassandra.lease_seconds, 15,
-        "the others keep their defaults"
-    );
+    assert_eq!(cassandra.lease_seconds, 4, "the others keep their defaults");
     assert_eq!(
         (&*storage.engine, &*storage.durability),
         ("cassandra", "none")
@@ -118,8 +115,8 @@ fn a_section_within_another_is_set_like_any_other() {
         assert!(refused.contains("must be different names"), "{refused}");
     }
     assert_eq!(
-        flag("storage.cassandra.lease_seconds", "9"),
-        "storage.cassandra.lease_seconds must be in 10 to 3600"
+        flag("storage.cassandra.lease_seconds", "1"),
+        "storage.cassandra.lease_seconds must be in 2 to 3600"
     );
     assert_eq!(
         flag("storage.cassandra.tls_certificate_file", "a.pem"),

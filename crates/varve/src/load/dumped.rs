@@ -13,7 +13,7 @@ use super::schema;
 use super::sender::BatchKind;
 use crate::CommandError;
 use crate::dump::id_in_path;
-use crate::rest::{GraphClient, encode};
+use crate::rest::{GraphClient, RestError, encode};
 
 /// The keys of an edge that the batch resource accepts.
 const EDGE_KEYS: &[&str] = &[
@@ -24,6 +24,9 @@ const EDGE_KEYS: &[&str] = &[
     "inVLabel",
     "properties",
 ];
+
+/// The end of Neo4j's code for an index or constraint that exists already.
+const EXISTS: &str = "EquivalentSchemaRuleAlreadyExists";
 
 /// A dump whose first line is read.
 pub(super) struct Dump {
@@ -93,16 +96,22 @@ impl Dump {
     }
 
     /// Creates the dump's schema with its ids, since vertex ids contain the ids of their labels.
-    /// The graph must be in mode RESTORING, and empty or have the same schema.
+    /// The graph must be in mode RESTORING, and empty or have the same schema. Returns the commands
+    /// of Cypher that create the other indexes and the constraints, once the elements are there.
     ///
     /// # Errors
     /// When a line cannot be read, or the server refuses a schema element.
-    pub(super) fn create_schema(self, client: &GraphClient) -> Result<(), CommandError> {
+    pub(super) fn create_schema(self, client: &GraphClient) -> Result<Vec<String>, CommandError> {
         let shown = self.shown;
+        let mut definitions = Vec::new();
         for line in self.lines {
             let line = line.map_err(|error| format!("{shown}: {error}"))?;
             let row: Map<String, Json> =
                 serde_json::from_str(&line).map_err(|error| format!("{shown}: {error}"))?;
+            if let Some(definition) = row.get("definition").and_then(Json::as_str) {
+                definitions.push(definition.to_owned());
+                continue;
+            }
             let Some((kind, element)) = row
                 .iter()
                 .find(|(key, _)| schema::KINDS.contains(&key.as_str()))
@@ -111,8 +120,23 @@ impl Dump {
             };
             schema::create(client, kind, element, true)?;
         }
-        Ok(())
+        Ok(definitions)
     }
+}
+
+/// Creates indexes and constraints by commands of Cypher. Those that exist stay.
+///
+/// # Errors
+/// When the server refuses a command.
+pub(super) fn define(client: &GraphClient, commands: &[String]) -> Result<(), CommandError> {
+    for command in commands {
+        match client.cypher(command) {
+            Err(RestError::Refused { message, .. }) if message.contains(EXISTS) => {}
+            Err(error) => return Err(format!("{command}: {error}").into()),
+            Ok(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// The part of a deletion's path after the resource of all elements. Dumps of older releases have

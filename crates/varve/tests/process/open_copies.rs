@@ -74,6 +74,13 @@ fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = serve_in_memory();
     filled(&server);
+    for command in [
+        "CREATE INDEX byText FOR (n:thing) ON (n.text)",
+        "CREATE CONSTRAINT mixed FOR (n:thing) REQUIRE n.mixed IS UNIQUE",
+    ] {
+        let body = json!({ "statement": command }).to_string();
+        server.must("POST", "/db/open/query/v2", &body);
+    }
     for (copy, more) in [("plain", None), ("past", Some("--history"))] {
         let path = |name: &str| dir.path().join(format!("{copy}.{name}"));
         let (first, again) = (path("first"), path("again"));
@@ -102,6 +109,9 @@ fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
         assert!(text.contains(" 0 rows refused"), "{text}");
         dump(copy, &again);
         assert_eq!(lines(&first), lines(&again), "{copy}");
+        let made = lines(&first);
+        let made = made.iter().filter(|line| line.contains("definition"));
+        assert_eq!(made.count(), 2, "{copy}");
         for script in [
             "g.V(1).valueMap(true).toString()",
             "g.V(1).properties('name').as('p').properties().count()",

@@ -19,7 +19,7 @@ const GROUP_BYTES: usize = 4 << 10;
 /// The most bytes that a node counts for a row besides its keys and value.
 const ROW_BYTES: usize = 40;
 /// Tables that are not part of a graph.
-const OWN_TABLES: [&str; 2] = ["varve_log", "varve_lease"];
+const OWN_TABLES: [&str; 2] = ["varve_records", "varve_lease"];
 
 /// One row, with the index of its table.
 pub(crate) struct Row {

@@ -349,8 +349,12 @@ impl Parser<'_> {
         ];
         let is_last = ends.iter().any(|word| self.is_word(1, word));
         let follows = self.begins_operand(1) && !is_call && !is_last;
-        let is_sign = matches!(self.kind(1), TokenKind::Minus | TokenKind::Plus);
-        if self.at_word("ALL") && follows && !is_sign {
+        // What follows a variable named `all` in Cypher: an index, a map projection, a sign.
+        let goes_on = matches!(
+            self.kind(1),
+            TokenKind::LeftBracket | TokenKind::LeftBrace | TokenKind::Minus | TokenKind::Plus
+        );
+        if self.at_word("ALL") && follows && !goes_on {
             self.advance();
         }
         false

@@ -282,7 +282,8 @@ fn vertex_queries_find_what_brute_force_finds() {
     let (mut served, mut refused, mut found) = (0, 0, 0);
     for seed in 0..120 {
         let mut dice = Dice(seed);
-        let world = world(&mut dice);
+        let mut world = world(&mut dice);
+        world.is_remote = seed % 2 == 1;
         for _ in 0..25 {
             let scope = dice.scope(&world);
             let at = At(&world, scope);
@@ -381,7 +382,8 @@ fn edge_queries_find_what_brute_force_finds() {
     let (mut served, mut refused, mut found) = (0, 0, 0);
     for seed in 1000..1120 {
         let mut dice = Dice(seed);
-        let world = world(&mut dice);
+        let mut world = world(&mut dice);
+        world.is_remote = seed % 2 == 1;
         for _ in 0..25 {
             let scope = dice.scope(&world);
             let at = At(&world, scope);

@@ -183,8 +183,7 @@ pub(super) fn schema(buckets: u8) -> Schema {
         (edge(SUB_ONE), Secondary, &[CITY]),
         (edge(SUB_TWO), Shard, &[CITY, AGE]),
     ];
-    for (at, (base, index_type, fields)) in indexes.iter().enumerate() {
-        let id = u32::try_from(at + 1).expect("few");
+    for (id, (base, index_type, fields)) in (1_u32..).zip(indexes) {
         schema.put_index_label(IndexLabel {
             id: IndexLabelId(id),
             name: format!("index{id}"),
@@ -192,6 +191,7 @@ pub(super) fn schema(buckets: u8) -> Schema {
             index_type: *index_type,
             fields: fields.to_vec(),
             buckets,
+            group: None,
             status: SchemaStatus::Created,
             user_data: NO_DATA,
         });
@@ -260,6 +260,8 @@ pub(super) struct World {
     /// The states of each element by commit version; `None` is a delete.
     history: BTreeMap<ElementId, Vec<(CommitVersion, Option<Element>)>>,
     version: u64,
+    /// Whether reads are requests to a cluster.
+    pub(super) is_remote: bool,
 }
 
 impl World {
@@ -270,6 +272,7 @@ impl World {
             space,
             history: BTreeMap::new(),
             version: 0,
+            is_remote: false,
         }
     }
 
@@ -468,6 +471,10 @@ impl Resolver for At<'_> {
 
     fn scope(&self) -> TemporalScope {
         self.1
+    }
+
+    fn is_remote(&self) -> bool {
+        self.0.is_remote
     }
 
     fn visit_elements(

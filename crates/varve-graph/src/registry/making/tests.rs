@@ -299,6 +299,29 @@ fn a_server_starts_beside_a_graph_that_cannot_be_opened_and_takes_it_when_it_can
 }
 
 #[test]
+fn a_graph_that_cannot_be_opened_can_be_dropped_and_made_again() {
+    let (shared, b) = with_one_that_cannot_be_opened();
+    assert!(b.look("g").is_err() && b.why_unopened("g").is_some());
+    b.drop_graph("g").unwrap();
+    assert_eq!(shared.server("x").space_names().unwrap(), ["h"]);
+    assert!(matches!(b.look("g"), Ok(GraphLocation::Unknown)));
+    assert_eq!(b.why_unopened("g"), None);
+    shared.refuse_opening("g", false);
+    b.create("g").unwrap();
+    assert!(!holds_data(&b));
+}
+
+#[test]
+fn a_graph_that_another_server_could_open_is_not_dropped() {
+    let (shared, b) = with_one_that_cannot_be_opened();
+    assert!(b.look("g").is_err() && b.why_unopened("g").is_some());
+    shared.refuse_opening("g", false);
+    let c = server(&shared, "c");
+    assert!(b.drop_graph("g").is_err());
+    assert!(holds_data(&c));
+}
+
+#[test]
 fn while_a_graph_is_opened_that_could_not_be_requests_wait() {
     let (shared, b) = with_one_that_cannot_be_opened();
     assert!(b.look("g").is_err() && b.why_unopened("g").is_some());

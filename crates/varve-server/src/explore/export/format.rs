@@ -105,14 +105,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(format: Format, kinds: Kinds, snapshot: &Snapshot) -> Self {
+    /// `keys` are the properties that have columns.
+    pub(super) fn new(
+        format: Format,
+        kinds: Kinds,
+        snapshot: &Snapshot,
+        keys: &[PropertyKeyId],
+    ) -> Self {
         let schema = snapshot.schema();
-        let keys = schema
-            .all_property_keys()
-            .filter(|key| !schema.hides(key.id));
-        let columns = keys.map(|key| Column {
-            key: key.id,
-            name: key.name.clone(),
+        let columns = keys.iter().map(|key| Column {
+            key: *key,
+            name: schema.property_key_name(*key).to_owned(),
         });
         let mut times = JsonWriter::default();
         snapshot.write(&mut times);

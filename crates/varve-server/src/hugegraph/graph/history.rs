@@ -2,8 +2,9 @@
 //! transaction time.
 //!
 //! ```json
-//! {"versions":[{"version":459000,"as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z","superseded_by":null,"superseded_at":null,
-//!   "kind":"put","valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"element":{…}}],"page":null}
+//! {"versions":[{"version":459000,"as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z",
+//! "superseded_by":null,"superseded_at":null,"kind":"put",
+//! "valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"element":{…}}],"page":null}
 //! ```
 //! `as_of_tx` is the version as a text, for clients that read numbers as doubles. `recorded_at` and
 //! `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is
@@ -19,7 +20,7 @@
 //! Deleting a history purges the element: no read finds it any more, at any point of both times.
 
 use varve_graph::GraphError;
-use varve_graph::read::{EverPage, Version, VersionKind, View};
+use varve_graph::read::{EverPage, StoredHistories, Version, VersionKind, View};
 use varve_graph::schema::Schema;
 use varve_kv::Flow;
 use varve_model::{CommitVersion, ElementId, Instant, TemporalScope};
@@ -136,6 +137,9 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
 /// others.
 const VERSIONS_MAX: usize = 1_000;
 
+/// Elements whose histories are read together.
+const ELEMENTS_TOGETHER: usize = 1_000;
+
 /// Writes the history of each element; once the answer is full, null for each of the others.
 fn histories<'c>(
     context: &'c RequestContext,
@@ -147,22 +151,28 @@ fn histories<'c>(
     let view = context.view(target, scope)?;
     let mut page = Page::new(context, answer, VERSIONS_MAX);
     page.answer.json.key("histories").begin_array();
-    for id in ids {
-        if page.answer.is_full() {
-            page.answer.json.null();
-            continue;
+    for ids in ids.chunks(ELEMENTS_TOGETHER) {
+        let read = match page.answer.is_full() {
+            true => StoredHistories::default(),
+            false => view.read_histories(ids)?,
+        };
+        for of in ids.iter().enumerate() {
+            if page.answer.is_full() {
+                page.answer.json.null();
+                continue;
+            }
+            (page.left, page.last, page.next) = (VERSIONS_MAX, None, None);
+            page.answer
+                .json
+                .begin_object()
+                .key("versions")
+                .begin_array();
+            view.visit_read_history(&read, of, &mut |version| {
+                page.look(&target.schema, Some(&version))
+            })?;
+            std::mem::replace(&mut page.failed, Ok(()))?;
+            page.end_versions();
         }
-        (page.left, page.last, page.next) = (VERSIONS_MAX, None, None);
-        page.answer
-            .json
-            .begin_object()
-            .key("versions")
-            .begin_array();
-        view.visit_history(id, None, &mut |version| {
-            page.look(&target.schema, Some(&version))
-        })?;
-        std::mem::replace(&mut page.failed, Ok(()))?;
-        page.end_versions();
     }
     page.answer.json.end_array();
     Ok(page.answer)

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use varve_graph::query::{Resolver, RowKey};
 use varve_graph::read::View;
 use varve_graph::{ErrorKind, GraphError};
-use varve_kv::{ClusteringRange, Flow, Reader, TableId};
+use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, TableId};
 use varve_model::TemporalScope;
 use varve_view::ElementPolicy;
 
@@ -75,6 +75,10 @@ impl Resolver for Timed<'_> {
         self.check()
     }
 
+    fn is_remote(&self) -> bool {
+        self.view.is_remote()
+    }
+
     fn visit_elements(
         &self,
         table: TableId,
@@ -93,24 +97,56 @@ impl Resolver for Timed<'_> {
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         self.check()?;
-        let mut looked_at = 0_usize;
-        let mut over = Ok(());
-        let mut looked = || {
-            looked_at += 1;
-            over = if looked_at.is_multiple_of(DEADLINE_EVERY) {
-                self.check()
-            } else {
-                self.spend(1)
-            };
-            match over {
-                Ok(()) => Flow::Continue(()),
-                Err(_) => Flow::Break(()),
-            }
-        };
+        let mut effort = Looked::new(self);
         self.view
-            .adjacent_in(owner, range, &mut looked, &mut |edge| {
+            .adjacent_in(owner, range, &mut || effort.edge(), &mut |edge| {
                 visit(edge.clustering, edge.content)
             })?;
-        over
+        effort.over
+    }
+
+    fn visit_adjacent_each(
+        &self,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        self.check()?;
+        let mut effort = Looked::new(self);
+        self.view
+            .adjacent_ranges(ranges, &mut |_| effort.edge(), &mut |at, edge| {
+                visit(at, edge.clustering, edge.content)
+            })?;
+        effort.over
+    }
+}
+
+/// Counts the edges that one read has looked at.
+struct Looked<'a> {
+    view: &'a Timed<'a>,
+    edges: usize,
+    over: Result<(), GraphError>,
+}
+
+impl<'a> Looked<'a> {
+    fn new(view: &'a Timed<'a>) -> Self {
+        Self {
+            view,
+            edges: 0,
+            over: Ok(()),
+        }
+    }
+
+    fn edge(&mut self) -> Flow {
+        if self.over.is_ok() {
+            self.edges += 1;
+            self.over = match self.edges.is_multiple_of(DEADLINE_EVERY) {
+                true => self.view.check(),
+                false => self.view.spend(1),
+            };
+        }
+        match self.over {
+            Ok(()) => Flow::Continue(()),
+            Err(_) => Flow::Break(()),
+        }
     }
 }

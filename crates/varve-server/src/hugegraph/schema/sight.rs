@@ -4,23 +4,24 @@
 use std::sync::Arc;
 
 use varve_auth::{Names, Permission, ResourceType};
+use varve_graph::registry::ServedGraph;
 use varve_graph::schema::Schema;
 use varve_model::schema::IndexBase;
 use varve_model::{EdgeLabel, IndexLabel, PropertyKey, PropertyKeyId, VertexLabel};
-use varve_session::Identity;
+use varve_session::{Identity, Session};
 use varve_view::{AccessPolicy, Coverage};
 
 use crate::errors::ApiError;
 use crate::request::RequestContext;
 
 /// A schema, and the part of it that a client may see.
-pub(super) struct Sight {
+pub(crate) struct Sight {
     pub(super) schema: Arc<Schema>,
     /// `None` = everything.
     bounds: Option<Bounds>,
 }
 
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     property_keys: Names,
     vertex_labels: Names,
     edge_labels: Names,
@@ -33,7 +34,12 @@ impl Sight {
     /// Reads the schema and the client's rights for the graph that the path names.
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let served = context.served()?;
-        let bounds = match context.identity() {
+        Ok(Self::of_client(&context.session, &served))
+    }
+
+    /// What the client of a session may see of a graph's schema.
+    pub(crate) fn of_client(session: &Session, served: &ServedGraph) -> Self {
+        let bounds = match session.identity() {
             Identity::User(user) if !user.rights.is_administrator() => {
                 let names = |kind| {
                     let graph = served.graph.name();
@@ -44,18 +50,23 @@ impl Sight {
                     vertex_labels: names(ResourceType::VertexLabel),
                     edge_labels: names(ResourceType::EdgeLabel),
                     index_labels: names(ResourceType::IndexLabel),
-                    elements: context.access_to(&served),
+                    elements: session.access_to(served),
                 })
             }
             _ => None,
         };
-        Ok(Self {
+        Self {
             schema: served.graph.schema(),
             bounds,
-        })
+        }
     }
 
-    pub(super) fn shows(&self, element: &impl Seen) -> bool {
+    /// Whether the client may see the whole schema.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.bounds.is_none()
+    }
+
+    pub(crate) fn shows(&self, element: &impl Seen) -> bool {
         let bounds = self.bounds.as_ref();
         bounds.is_none_or(|bounds| element.is_in(bounds, &self.schema))
     }
@@ -80,10 +91,18 @@ impl Bounds {
     }
 
     fn uses(&self, schema: &Schema, key: PropertyKeyId) -> bool {
-        let of_vertices =
-            |label: &Arc<VertexLabel>| label.properties.contains(&key) && self.has_vertices(label);
-        let of_edges =
-            |label: &Arc<EdgeLabel>| label.properties.contains(&key) && self.has_edges(label);
+        // Queries see other properties than those that are stored.
+        let presentation = schema.presentation();
+        let of_vertices = |label: &Arc<VertexLabel>| {
+            let presented = presentation.map_or(&[][..], |it| it.vertex_keys(label.id));
+            let has_key = label.properties.contains(&key) || presented.binary_search(&key).is_ok();
+            has_key && self.has_vertices(label)
+        };
+        let of_edges = |label: &Arc<EdgeLabel>| {
+            let presented = presentation.map_or(&[][..], |it| it.edge_keys(label.id));
+            let has_key = label.properties.contains(&key) || presented.binary_search(&key).is_ok();
+            has_key && self.has_edges(label)
+        };
         self.elements.is_none()
             || schema.all_vertex_labels().any(of_vertices)
             || schema.all_edge_labels().any(of_edges)
@@ -91,7 +110,7 @@ impl Bounds {
 }
 
 /// A schema element that only some clients may see.
-pub(super) trait Seen {
+pub(crate) trait Seen {
     fn is_in(&self, bounds: &Bounds, schema: &Schema) -> bool;
 }
 

@@ -37,7 +37,9 @@ impl Ground {
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let began = Instant::now();
         let target = Target::of(context)?;
-        let view = context.view(&target, scope(context.query()?)?)?;
+        let view = context
+            .view(&target, scope(context.query()?)?)?
+            .remembering();
         Ok(Self {
             target,
             view,

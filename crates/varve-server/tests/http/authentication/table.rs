@@ -21,8 +21,8 @@ fn expected(route: &Route, client: &str) -> u16 {
     if is_open {
         return 0;
     }
-    // It has a proof of its own.
-    if path == ["cluster", "users"] {
+    // They have a proof of their own.
+    if matches!(path[..], ["cluster", "users" | "position"]) {
         return 403;
     }
     if ["none", "wrong", "forged", "expired", "ended"].contains(&client) {
@@ -60,7 +60,9 @@ fn expected(route: &Route, client: &str) -> u16 {
         (["graphs", "{graph}", "traversers", .., "shards"], _) => "read",
         (["graphs", "{graph}", "explore", "load_sample"], "POST") => "write",
         (["graphs", "{graph}", "explore" | "changes", ..], _) => "read",
-        (["graphs", "{graph}", "traversers", ..], _) => "read",
+        (["graphs", "{graph}", "traversers" | "cypher", ..], _) => "read",
+        // The statement decides whether it writes.
+        (["db", "{graph}", ..], _) => "read",
         (["graphs", "{graph}", "mode" | "graph_read_mode"], "GET") => "read",
         (
             [

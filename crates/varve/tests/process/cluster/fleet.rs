@@ -62,8 +62,6 @@ impl Fleet {
         for (name, value) in [
             ("contact_points", Nodes::contact_points()),
             ("replication", COUNT.to_string()),
-            // The shortest that there is: so long a graph stands still after its leader was killed.
-            ("lease_seconds", "10".to_owned()),
         ] {
             options.push("--set".to_owned());
             options.push(format!("storage.cassandra.{name}={value}"));

@@ -1,0 +1,182 @@
+//! Plans for people: `EXPLAIN`.
+
+use crate::expression::LabelTest;
+use crate::plan::{Expand, NodeScan, Op, Pipeline, Plan, WriteStep};
+use crate::tree::{Direction, PathKind};
+
+/// An operator of a plan and its inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanTree {
+    /// The operator's name, such as `Expand`.
+    pub name: &'static str,
+    /// What it does, for people.
+    pub details: String,
+    /// The operators that it reads, or runs for each row.
+    pub children: Vec<PlanTree>,
+}
+
+pub(crate) fn tree(plan: &Plan) -> PlanTree {
+    let root = pipeline(&plan.root);
+    PlanTree {
+        name: "ProduceResults",
+        details: String::new(),
+        children: root.into_iter().collect(),
+    }
+}
+
+/// The last operator of a pipeline, with the one before it as its first child.
+fn pipeline(pipeline: &Pipeline) -> Option<PlanTree> {
+    let mut last: Option<PlanTree> = None;
+    for op in &pipeline.ops {
+        let (name, details, mut children) = described(op);
+        if let Some(last) = last.take() {
+            children.insert(0, last);
+        }
+        last = Some(PlanTree {
+            name,
+            details,
+            children,
+        });
+    }
+    last
+}
+
+fn described(op: &Op) -> (&'static str, String, Vec<PlanTree>) {
+    let name = name(op);
+    let inner = |inner: &Pipeline| pipeline(inner).into_iter().collect::<Vec<_>>();
+    match op {
+        Op::NodeScan(scan) => (name, scanned(scan), Vec::new()),
+        Op::Expand(one) => (name, step_of(one), Vec::new()),
+        Op::ExpandBoth(both) => {
+            let steps = both.each_ref().map(step_of);
+            (name, steps.join(", then "), Vec::new())
+        }
+        Op::VarExpand(one) => {
+            let max = one.max.map_or(String::new(), |max| max.to_string());
+            let length = format!("*{}..{max}", one.min);
+            let details = arrow(one.direction, one.types.as_ref(), &length);
+            (name, details, Vec::new())
+        }
+        Op::Optional { inner: own, .. } => (name, String::new(), inner(own)),
+        Op::Apply(apply) => (name, String::new(), inner(&apply.inner)),
+        Op::Union(all) => (
+            name,
+            String::new(),
+            all.iter().filter_map(pipeline).collect(),
+        ),
+        Op::Call(call) => (name, call.name.clone(), Vec::new()),
+        Op::Write(steps) => {
+            let names: Vec<&str> = steps.iter().map(step).collect();
+            (name, names.join(", "), Vec::new())
+        }
+        Op::Shortest(one) => (name, one.kind.text().to_owned(), Vec::new()),
+        _ => (name, String::new(), Vec::new()),
+    }
+}
+
+fn step_of(one: &Expand) -> String {
+    arrow(one.direction, one.types.as_ref(), "")
+}
+
+/// What a scan reads.
+fn scanned(scan: &NodeScan) -> String {
+    let labels = scan.labels.as_ref().map(test).unwrap_or_default();
+    let keys: Vec<&str> = scan.equal.iter().map(|(key, _)| &**key).collect();
+    match (&scan.id, keys.is_empty()) {
+        (Some(_), _) => format!("({labels}) by id"),
+        (None, true) => format!("({labels})"),
+        (None, false) => format!("({labels}) by {}", keys.join(", ")),
+    }
+}
+
+/// A relationship as a pattern.
+fn arrow(direction: Direction, types: Option<&LabelTest>, length: &str) -> String {
+    let types = types.map(test).unwrap_or_default();
+    match direction {
+        Direction::Right => format!("-[{types}{length}]->"),
+        Direction::Left => format!("<-[{types}{length}]-"),
+        Direction::Either | Direction::Both => format!("-[{types}{length}]-"),
+    }
+}
+
+/// A label expression, with its colon.
+fn test(labels: &LabelTest) -> String {
+    fn text(labels: &LabelTest) -> String {
+        let join = |all: &[LabelTest], sign: &str| {
+            let each: Vec<String> = all.iter().map(text).collect();
+            format!("({})", each.join(sign))
+        };
+        match labels {
+            LabelTest::Name(name) => name.to_string(),
+            LabelTest::Any => "%".to_owned(),
+            LabelTest::Not(one) => format!("!{}", text(one)),
+            LabelTest::And(all) => join(all, "&"),
+            LabelTest::Or(all) => join(all, "|"),
+        }
+    }
+    format!(":{}", text(labels))
+}
+
+const fn name(op: &Op) -> &'static str {
+    match op {
+        Op::Extend(_) => "Extend",
+        Op::Unwind(_) => "Unwind",
+        Op::Project { .. } | Op::Keep(_) => "Projection",
+        Op::Filter(_) => "Filter",
+        Op::Aggregate { .. } => "Aggregation",
+        Op::Distinct => "Distinct",
+        Op::Sort { top: None, .. } => "Sort",
+        Op::Sort { .. } => "Top",
+        Op::Skip(_) => "Skip",
+        Op::Limit { .. } => "Limit",
+        Op::Union(_) => "Union",
+        Op::NodeScan(_) => "NodeScan",
+        Op::Expand(one) if one.is_to_bound => "ExpandInto",
+        Op::Expand(_) => "Expand",
+        Op::ExpandBoth(_) => "ExpandBoth",
+        Op::Ends(_) => "RelationshipEnds",
+        Op::VarExpand(_) => "VarLengthExpand",
+        Op::Shortest(one) => match one.kind {
+            PathKind::AllShortestPaths => "AllShortestPaths",
+            _ => "ShortestPath",
+        },
+        Op::MakePath { .. } => "Path",
+        Op::Optional { .. } => "OptionalApply",
+        Op::Apply(_) => "Apply",
+        Op::Call(_) => "ProcedureCall",
+        Op::Eager => "Eager",
+        Op::Write(_) => "Write",
+        Op::Finish => "Finish",
+    }
+}
+
+const fn step(step: &WriteStep) -> &'static str {
+    match step {
+        WriteStep::Create(_) => "Create",
+        WriteStep::Merge(_) => "Merge",
+        WriteStep::Set(_) => "Set",
+        WriteStep::Remove(_) => "Remove",
+        WriteStep::Delete { detach: true, .. } => "DetachDelete",
+        WriteStep::Delete { .. } => "Delete",
+        WriteStep::Foreach { .. } => "Foreach",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prepared::prepare;
+    use crate::procedures::NoProcedures;
+    use crate::sizes::Sizes;
+    use crate::testing::NoGraph;
+
+    #[test]
+    fn a_step_is_shown_as_a_pattern() {
+        let text = "EXPLAIN MATCH (a:A)<-[:KNOWS|LIKES]-(b) RETURN b";
+        let prepared = prepare(text, &NoGraph, &NoProcedures, Sizes::UNKNOWN).expect("a plan");
+        let mut operator = prepared.explain().expect("a tree");
+        while operator.name != "Expand" {
+            operator = operator.children.swap_remove(0);
+        }
+        assert_eq!(operator.details, "<-[:(KNOWS|LIKES)]-");
+    }
+}

@@ -1,0 +1,341 @@
+//! Steps along relationships.
+
+mod both;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use varve_model::Direction as Walked;
+use varve_view::{Expand as Ask, Flow, Neighbour};
+
+use super::batch::ROWS;
+use super::matching::{is_second_sight, is_used, may_be_used, node_of, other_node, step, walked};
+use super::{Batch, Cx};
+use crate::error::{Error, ErrorClass, Outcome};
+use crate::filters::{LabelFilter, Types};
+use crate::plan::{Expand, Use};
+use crate::value::{Node, Relationship, Value};
+
+pub(super) use both::expand_both;
+
+/// The most steps from a node that are remembered.
+const STEPS_MAX: usize = 8;
+/// The most nodes whose steps are remembered; then all are forgotten.
+const NODES_MAX: usize = 65_536;
+/// Bytes of remembered steps beside the steps themselves.
+const FOUND_BYTES: usize = 112;
+
+/// Follows the relationships of the rows' nodes.
+pub(super) fn expand(
+    cx: Cx<'_>,
+    expand: &Expand,
+    known: &mut KnownSteps,
+    batch: &Batch,
+) -> Outcome<Batch> {
+    let types = Types::new(expand.types.as_ref(), cx.graph().schema);
+    match (types.is_none, expand.is_to_bound) {
+        (true, _) => Ok(Batch::new(batch.width())),
+        (false, true) => between(cx, expand, &types, batch),
+        (false, false) => Steps::of(expand, batch)?.expand(cx, &types, known),
+    }
+}
+
+/// Visits the relationships of nodes in a direction, or both, each with the place of its node.
+fn visit(
+    cx: Cx<'_>,
+    (direction, types): (Option<Walked>, &Types<'_>),
+    nodes: &[&Arc<Node>],
+    mut add: impl FnMut(usize, &Neighbour<'_>) -> Outcome<()>,
+) -> Outcome<()> {
+    let graph = cx.graph();
+    let keys: Vec<&[u8]> = nodes.iter().map(|node| &*node.key).collect();
+    let ask = Ask {
+        direction,
+        labels: &types.labels,
+        properties: &[],
+    };
+    let mut failed = None;
+    let (view, meter) = (graph.view, graph.meter);
+    view.neighbours(&keys, &ask, meter, &mut |at, seen| {
+        if !types.holds(graph.schema, seen.label) {
+            return Flow::Continue(());
+        }
+        match add(at, seen) {
+            Ok(()) => Flow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                Flow::Break(())
+            }
+        }
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// Follows relationships to nodes that are bound.
+fn between(cx: Cx<'_>, expand: &Expand, types: &Types<'_>, batch: &Batch) -> Outcome<Batch> {
+    let graph = cx.graph();
+    let (mut nodes, mut rows) = (Vec::new(), Vec::new());
+    for (at, (row, _)) in batch.rows().enumerate() {
+        let to = node_of(row.get(expand.to))?;
+        if let Some((node, to)) = node_of(row.get(expand.from))?.zip(to) {
+            nodes.push(node);
+            rows.push((at, to));
+        }
+    }
+    let mut out = Batch::new(batch.width());
+    let direction = walked(expand.direction);
+    visit(cx, (direction, types), &nodes, |at, seen| {
+        let (row, to) = rows[at];
+        if *to.key != *seen.other {
+            return Ok(());
+        }
+        if is_second_sight(nodes[at], direction, seen) {
+            return Ok(());
+        }
+        let (relationship, _) = step(cx, nodes[at], seen)?;
+        if !is_used(&relationship, &expand.unlike, batch.row(row)) {
+            out.push(batch.row(row), batch.count(row));
+            let last = out.len() - 1;
+            out.row_mut(last)[expand.relationship] = Value::Relationship(relationship);
+        }
+        Ok(())
+    })?;
+    graph.meter.check()?;
+    Ok(out)
+}
+
+/// A step from a node.
+struct Step {
+    /// The relationship, if it is compared with others or kept.
+    relationship: Option<Arc<Relationship>>,
+    keeps_relationship: bool,
+    /// The node at the other end, if it is kept.
+    other: Option<Arc<Node>>,
+}
+
+/// The steps from a node.
+#[derive(Default)]
+struct Found {
+    steps: Vec<Step>,
+    /// How many more there are, of which nothing is kept.
+    counted: u64,
+}
+
+/// The steps from some nodes, while they are read.
+struct Reading {
+    found: Vec<Found>,
+    /// Steps that are kept.
+    made: usize,
+}
+
+impl Reading {
+    fn new(nodes: usize) -> Reading {
+        let mut found = Vec::new();
+        found.resize_with(nodes, Found::default);
+        Reading { found, made: 0 }
+    }
+
+    /// Adds the step along a relationship that was seen at the node at place `at`. `may_repeat`:
+    /// whether it may be a relationship that a row has.
+    fn add(
+        &mut self,
+        cx: Cx<'_>,
+        at: usize,
+        (expand, from): (&Expand, &Arc<Node>),
+        (seen, may_repeat): (&Neighbour<'_>, bool),
+    ) -> Outcome<()> {
+        let keeps_relationship = match expand.keeps_relationship {
+            Use::Always => true,
+            Use::Loops => *seen.other == *from.key,
+            Use::Never => false,
+        };
+        let step = if keeps_relationship || may_repeat {
+            let (relationship, other) = step(cx, from, seen)?;
+            Step {
+                relationship: Some(relationship),
+                keeps_relationship,
+                other: expand.keeps_to.then_some(other),
+            }
+        } else if expand.keeps_to {
+            Step {
+                relationship: None,
+                keeps_relationship,
+                other: Some(other_node(cx, from, seen)?),
+            }
+        } else {
+            self.found[at].counted += 1;
+            return Ok(());
+        };
+        self.found[at].steps.push(step);
+        self.made += 1;
+        if self.made.is_multiple_of(ROWS) {
+            cx.graph().meter.hold(ROWS * size_of::<Step>())?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, cx: Cx<'_>) -> Vec<Found> {
+        let meter = cx.graph().meter;
+        meter.release(self.made / ROWS * ROWS * size_of::<Step>());
+        self.found
+    }
+}
+
+/// The steps from nodes with few of them, so that a node that many batches have is asked for once.
+#[derive(Default)]
+pub(super) struct KnownSteps {
+    /// By the node's address. The node is kept, so that no other gets its address.
+    known: HashMap<*const Node, (Arc<Node>, Rc<Found>), foldhash::fast::RandomState>,
+}
+
+impl KnownSteps {
+    fn of(&self, node: &Arc<Node>) -> Option<Rc<Found>> {
+        let known = self.known.get(&Arc::as_ptr(node));
+        known.map(|(_, found)| Rc::clone(found))
+    }
+
+    fn remember(&mut self, cx: Cx<'_>, node: &Arc<Node>, found: &Rc<Found>) -> Outcome<()> {
+        let meter = cx.graph().meter;
+        if self.known.len() >= NODES_MAX {
+            meter.release(self.known.values().map(|(_, found)| found.bytes()).sum());
+            self.known.clear();
+        }
+        meter.hold(found.bytes())?;
+        let entry = (Arc::clone(node), Rc::clone(found));
+        self.known.insert(Arc::as_ptr(node), entry);
+        Ok(())
+    }
+}
+
+impl Found {
+    fn bytes(&self) -> usize {
+        FOUND_BYTES + self.steps.capacity() * size_of::<Step>()
+    }
+}
+
+/// The steps from the nodes of a batch of rows. Each node is asked for once.
+struct Steps<'b> {
+    expand: &'b Expand,
+    batch: &'b Batch,
+    nodes: Vec<&'b Arc<Node>>,
+    /// For each row, the place of its node; `None` if it is null.
+    places: Vec<Option<usize>>,
+    /// For each node, the rows with relationships that its own must not be.
+    compared: Vec<Vec<usize>>,
+}
+
+impl<'b> Steps<'b> {
+    fn of(expand: &'b Expand, batch: &'b Batch) -> Outcome<Steps<'b>> {
+        let mut known: HashMap<*const Node, usize, foldhash::fast::RandomState> =
+            HashMap::default();
+        let mut steps = Steps {
+            expand,
+            batch,
+            nodes: Vec::new(),
+            places: Vec::with_capacity(batch.len()),
+            compared: Vec::new(),
+        };
+        for (at, (row, _)) in batch.rows().enumerate() {
+            let Some(node) = node_of(row.get(expand.from))? else {
+                steps.places.push(None);
+                continue;
+            };
+            let place = *known.entry(Arc::as_ptr(node)).or_insert_with(|| {
+                steps.nodes.push(node);
+                steps.compared.push(Vec::new());
+                steps.nodes.len() - 1
+            });
+            steps.places.push(Some(place));
+            let mut others = expand.unlike.iter().map(|slot| &row[*slot]);
+            if others.any(|other| !other.is_null()) {
+                steps.compared[place].push(at);
+            }
+        }
+        Ok(steps)
+    }
+
+    fn expand(&self, cx: Cx<'_>, types: &Types<'_>, known: &mut KnownSteps) -> Outcome<Batch> {
+        let may_know = self.expand.unlike.is_empty() && cx.graph().writer.is_none();
+        let mut found: Vec<Option<Rc<Found>>> = match may_know {
+            true => self.nodes.iter().map(|node| known.of(node)).collect(),
+            false => vec![None; self.nodes.len()],
+        };
+        let unknown: Vec<usize> = (0..found.len()).filter(|at| found[*at].is_none()).collect();
+        for (at, new) in unknown.iter().zip(self.read(cx, types, &unknown)?) {
+            let new = Rc::new(new);
+            if may_know && new.steps.len() <= STEPS_MAX {
+                known.remember(cx, self.nodes[*at], &new)?;
+            }
+            found[*at] = Some(new);
+        }
+        self.rows(&found)
+    }
+
+    /// Reads the steps from some of the nodes.
+    fn read(&self, cx: Cx<'_>, types: &Types<'_>, places: &[usize]) -> Outcome<Vec<Found>> {
+        let graph = cx.graph();
+        let direction = walked(self.expand.direction);
+        let mut labels = LabelFilter::new(self.expand.to_labels.as_ref());
+        let nodes: Vec<&Arc<Node>> = places.iter().map(|at| self.nodes[*at]).collect();
+        let mut reading = Reading::new(nodes.len());
+        let visited = visit(cx, (direction, types), &nodes, |at, seen| {
+            if !labels.holds(graph.schema, seen.other_label)
+                || is_second_sight(nodes[at], direction, seen)
+            {
+                return Ok(());
+            }
+            let may_repeat = self.may_repeat(places[at], seen);
+            reading.add(cx, at, (self.expand, nodes[at]), (seen, may_repeat))
+        });
+        let found = reading.finish(cx);
+        visited.map(|()| found)
+    }
+
+    /// Whether a relationship may be one that a row has.
+    fn may_repeat(&self, at: usize, seen: &Neighbour<'_>) -> bool {
+        let unlike = &self.expand.unlike;
+        let mut rows = self.compared[at].iter();
+        rows.any(|row| may_be_used(self.nodes[at], seen, unlike, self.batch.row(*row)))
+    }
+
+    /// The rows, in the order of the batch.
+    fn rows(&self, found: &[Option<Rc<Found>>]) -> Outcome<Batch> {
+        let (expand, batch) = (self.expand, self.batch);
+        let mut out = Batch::new(batch.width());
+        for (at, (row, times)) in batch.rows().enumerate() {
+            let Some(found) = self.places[at].and_then(|place| found[place].as_ref()) else {
+                continue;
+            };
+            let mut counted = found.counted;
+            for step in &found.steps {
+                let relationship = step.relationship.as_ref();
+                if relationship.is_some_and(|one| is_used(one, &expand.unlike, row)) {
+                    continue;
+                }
+                if !step.keeps_relationship && step.other.is_none() {
+                    counted += 1;
+                    continue;
+                }
+                out.push(row, times);
+                let last = out.len() - 1;
+                let new = out.row_mut(last);
+                if let Some(relationship) = relationship.filter(|_| step.keeps_relationship) {
+                    new[expand.relationship] = Value::Relationship(Arc::clone(relationship));
+                }
+                if let Some(other) = &step.other {
+                    new[expand.to] = Value::Node(Arc::clone(other));
+                }
+            }
+            if counted > 0 {
+                out.push(row, times.checked_mul(counted).ok_or_else(too_many)?);
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn too_many() -> crate::CypherError {
+    let message = "there are more than 2^64 equal rows";
+    Error::run(ErrorClass::ArithmeticError, "IntegerOverflow", message).into()
+}

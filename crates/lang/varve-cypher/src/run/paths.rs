@@ -1,0 +1,360 @@
+//! Sequences of relationships, and paths.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use varve_view::{Expand as Ask, Flow};
+
+use super::matching::{is_second_sight, is_used, node_of, step, walked};
+use super::{Batch, Cx};
+use crate::error::{Outcome, type_error};
+use crate::expression::Expr;
+use crate::filters::{LabelFilter, Types};
+use crate::plan::{Ends, PathParts, VarExpand};
+use crate::tree::Direction;
+use crate::value::{Node, Path, Relationship, Value};
+
+/// The most nodes whose relationships are remembered during a walk.
+const REMEMBERED: usize = 16_384;
+/// Bytes of a step of a walk.
+const STEP_BYTES: usize = 256;
+
+pub(super) type Step = (Arc<Relationship>, Arc<Node>);
+
+/// Reads the relationships of nodes during a walk, each node mostly once.
+pub(super) struct Adjacency<'t> {
+    pub(super) types: Types<'t>,
+    direction: Direction,
+    known: HashMap<Box<[u8]>, Rc<Vec<Step>>>,
+    /// Bytes that were charged.
+    pub(super) held: usize,
+}
+
+impl<'t> Adjacency<'t> {
+    pub(super) fn new(types: Types<'t>, direction: Direction) -> Adjacency<'t> {
+        Adjacency {
+            types,
+            direction,
+            known: HashMap::new(),
+            held: 0,
+        }
+    }
+
+    /// The relationships of a node, and the nodes at their other ends.
+    pub(super) fn of(&mut self, cx: Cx<'_>, node: &Arc<Node>) -> Outcome<Rc<Vec<Step>>> {
+        if let Some(steps) = self.known.get(&node.key) {
+            return Ok(Rc::clone(steps));
+        }
+        let graph = cx.graph();
+        let mut steps = Vec::new();
+        if !self.types.is_none {
+            let direction = walked(self.direction);
+            let ask = Ask {
+                direction,
+                labels: &self.types.labels,
+                properties: &[],
+            };
+            let mut failed = None;
+            let types = &self.types;
+            graph
+                .view
+                .neighbours(&[&node.key], &ask, graph.meter, &mut |_, seen| {
+                    let is_again = is_second_sight(node, direction, seen);
+                    if is_again || !types.holds(graph.schema, seen.label) {
+                        return Flow::Continue(());
+                    }
+                    match step(cx, node, seen) {
+                        Ok(step) => steps.push(step),
+                        Err(error) => {
+                            failed = Some(error);
+                            return Flow::Break(());
+                        }
+                    }
+                    Flow::Continue(())
+                })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        let bytes = STEP_BYTES * steps.len();
+        let steps = Rc::new(steps);
+        if self.known.len() < REMEMBERED {
+            self.held += bytes;
+            graph.meter.hold(bytes)?;
+            self.known.insert(node.key.clone(), Rc::clone(&steps));
+        }
+        Ok(steps)
+    }
+}
+
+/// A condition on each relationship of a sequence.
+pub(super) struct EachCondition<'p> {
+    condition: Option<&'p (usize, Expr)>,
+    row: Vec<Value>,
+}
+
+impl<'p> EachCondition<'p> {
+    pub(super) fn new(condition: Option<&'p (usize, Expr)>, row: &[Value]) -> EachCondition<'p> {
+        let row = match condition {
+            Some(_) => row.to_vec(),
+            None => Vec::new(),
+        };
+        EachCondition { condition, row }
+    }
+
+    pub(super) fn holds(&mut self, cx: Cx<'_>, one: &Arc<Relationship>) -> Outcome<bool> {
+        let Some((slot, condition)) = self.condition else {
+            return Ok(true);
+        };
+        if let Some(place) = self.row.get_mut(*slot) {
+            *place = Value::Relationship(Arc::clone(one));
+        }
+        cx.holds(condition, &self.row)
+    }
+}
+
+/// Walks sequences of relationships.
+pub(super) fn var_expand(cx: Cx<'_>, expand: &VarExpand, batch: &Batch) -> Outcome<Batch> {
+    let types = Types::new(expand.types.as_ref(), cx.graph().schema);
+    let mut adjacency = Adjacency::new(types, expand.direction);
+    let mut out = Batch::new(batch.width());
+    let mut held = 0;
+    for (row, count) in batch.rows() {
+        let Some(from) = node_of(row.get(expand.from))? else {
+            continue;
+        };
+        if expand.is_to_bound && node_of(row.get(expand.to))?.is_none() {
+            continue;
+        }
+        let mut walk = Walk {
+            expand,
+            row,
+            count,
+            labels: LabelFilter::new(expand.to_labels.as_ref()),
+            each: EachCondition::new(expand.each.as_ref(), row),
+            path: Vec::new(),
+            held: 0,
+        };
+        walk.run(cx, from, &mut adjacency, &mut out)?;
+        // The caller charges the batch that is returned.
+        held += walk.held;
+    }
+    cx.graph().meter.release(held + adjacency.held);
+    Ok(out)
+}
+
+/// The walks from the node of one row.
+struct Walk<'w> {
+    expand: &'w VarExpand,
+    row: &'w [Value],
+    count: u64,
+    labels: LabelFilter<'w>,
+    each: EachCondition<'w>,
+    path: Vec<Arc<Relationship>>,
+    /// Bytes that were charged.
+    held: usize,
+}
+
+impl Walk<'_> {
+    /// Goes in depth first; the stack is on the heap.
+    fn run(
+        &mut self,
+        cx: Cx<'_>,
+        from: &Arc<Node>,
+        adjacency: &mut Adjacency<'_>,
+        out: &mut Batch,
+    ) -> Outcome<()> {
+        let max = self.expand.max.unwrap_or(u64::MAX);
+        self.give(cx, from, out)?;
+        if max == 0 {
+            return Ok(());
+        }
+        let mut stack = vec![(adjacency.of(cx, from)?, 0)];
+        while let Some((steps, next)) = stack.last_mut() {
+            let Some((relationship, node)) = steps.get(*next).cloned() else {
+                stack.pop();
+                self.path.pop();
+                continue;
+            };
+            *next += 1;
+            cx.graph().meter.row()?;
+            let is_repeated = self.path.contains(&relationship)
+                || is_used(&relationship, &self.expand.unlike, self.row);
+            if is_repeated || !self.each.holds(cx, &relationship)? {
+                continue;
+            }
+            self.path.push(relationship);
+            self.give(cx, &node, out)?;
+            if (self.path.len() as u64) < max {
+                stack.push((adjacency.of(cx, &node)?, 0));
+            } else {
+                self.path.pop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the row of the path so far, if it has the length and the end.
+    fn give(&mut self, cx: Cx<'_>, node: &Arc<Node>, out: &mut Batch) -> Outcome<()> {
+        if (self.path.len() as u64) < self.expand.min {
+            return Ok(());
+        }
+        let is_end = match (self.expand.is_to_bound, self.row.get(self.expand.to)) {
+            (true, Some(Value::Node(to))) => to.key == node.key,
+            _ => self.labels.holds(cx.graph().schema, node.label),
+        };
+        if !is_end {
+            return Ok(());
+        }
+        let each = self.path.iter().map(Arc::clone).map(Value::Relationship);
+        let list: Vec<Value> = match self.expand.reversed {
+            true => each.rev().collect(),
+            false => each.collect(),
+        };
+        let bytes = size_of_val(&*list) + size_of_val(self.row);
+        cx.graph().meter.hold(bytes)?;
+        self.held += bytes;
+        out.push(self.row, self.count);
+        let last = out.len() - 1;
+        let row = out.row_mut(last);
+        row[self.expand.relationships] = Value::list(list);
+        if !self.expand.is_to_bound {
+            row[self.expand.to] = Value::Node(Arc::clone(node));
+        }
+        Ok(())
+    }
+}
+
+/// Checks or binds the ends of relationships that are bound.
+pub(super) fn ends(cx: Cx<'_>, ends: &Ends, batch: &Batch) -> Outcome<Batch> {
+    let types = Types::new(ends.types.as_ref(), cx.graph().schema);
+    let mut out = Batch::new(batch.width());
+    for (row, count) in batch.rows() {
+        let one = match (row.get(ends.relationship), ends.length) {
+            (None | Some(Value::Null), _) => continue,
+            (Some(Value::Relationship(one)), None) => vec![Arc::clone(one)],
+            (Some(Value::List(items)), Some((min, max))) => {
+                let len = items.len() as u64;
+                if len < min || max.is_some_and(|max| len > max) {
+                    continue;
+                }
+                relationships(items)?
+            }
+            (Some(other), _) => {
+                let message = format!("expected a relationship, but got {}", other.type_name());
+                return Err(type_error("InvalidArgumentType", message));
+            }
+        };
+        let fits = |one: &Arc<Relationship>| {
+            types.holds(cx.graph().schema, one.label) && !is_used(one, &ends.unlike, row)
+        };
+        if !one.iter().all(fits) {
+            continue;
+        }
+        for (start, end) in walks(&one, ends.direction, row, ends) {
+            let is = |is_bound: bool, slot: usize, node: &Arc<Node>| {
+                !is_bound || matches!(row.get(slot), Some(Value::Node(own)) if own.key == node.key)
+            };
+            let is_same = ends.from != ends.to || start.key == end.key;
+            if is_same
+                && is(ends.is_from_bound, ends.from, &start)
+                && is(ends.is_to_bound, ends.to, &end)
+            {
+                out.push(row, count);
+                let last = out.len() - 1;
+                let row = out.row_mut(last);
+                row[ends.from] = Value::Node(start);
+                row[ends.to] = Value::Node(end);
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn relationships(items: &[Value]) -> Outcome<Vec<Arc<Relationship>>> {
+    let each = items.iter().map(|item| match item {
+        Value::Relationship(one) => Ok(Arc::clone(one)),
+        other => {
+            let message = format!("expected a relationship, but got {}", other.type_name());
+            Err(type_error("InvalidArgumentType", message))
+        }
+    });
+    each.collect()
+}
+
+/// The first and last nodes of the walks along these relationships in a direction.
+fn walks(
+    all: &[Arc<Relationship>],
+    direction: Direction,
+    row: &[Value],
+    ends: &Ends,
+) -> Vec<(Arc<Node>, Arc<Node>)> {
+    let Some(first) = all.first() else {
+        // An empty sequence has one node.
+        let node = [ends.from, ends.to]
+            .into_iter()
+            .find_map(|slot| match row.get(slot) {
+                Some(Value::Node(node)) => Some(Arc::clone(node)),
+                _ => None,
+            });
+        return node
+            .map(|node| (Arc::clone(&node), node))
+            .into_iter()
+            .collect();
+    };
+    let mut found = Vec::new();
+    let starts = match direction {
+        Direction::Right => vec![&first.start],
+        Direction::Left => vec![&first.end],
+        _ if first.start == first.end => vec![&first.start],
+        _ => vec![&first.start, &first.end],
+    };
+    for start in starts {
+        let mut at = start;
+        let is_walk = all.iter().all(|one| {
+            let next = match (one.start.key == at.key, one.end.key == at.key) {
+                (true, _) if direction != Direction::Left => &one.end,
+                (_, true) if direction != Direction::Right => &one.start,
+                _ => return false,
+            };
+            at = next;
+            true
+        });
+        if is_walk {
+            found.push((Arc::clone(start), Arc::clone(at)));
+        }
+    }
+    found
+}
+
+/// The path through the elements in some slots; null if one of them is null.
+pub(super) fn path_of(parts: &PathParts, row: &[Value]) -> Value {
+    let Some(Value::Node(start)) = row.get(parts.start) else {
+        return Value::Null;
+    };
+    let mut nodes = vec![Arc::clone(start)];
+    let mut relationships = Vec::new();
+    for slot in &parts.relationships {
+        let items = match row.get(*slot) {
+            Some(Value::List(items)) => &items[..],
+            Some(one @ Value::Relationship(_)) => std::slice::from_ref(one),
+            _ => return Value::Null,
+        };
+        for item in items {
+            let (Value::Relationship(one), Some(at)) = (item, nodes.last()) else {
+                return Value::Null;
+            };
+            let next = match one.start.key == at.key {
+                true => Arc::clone(&one.end),
+                false => Arc::clone(&one.start),
+            };
+            nodes.push(next);
+            relationships.push(Arc::clone(one));
+        }
+    }
+    Value::Path(Arc::new(Path {
+        nodes,
+        relationships,
+    }))
+}

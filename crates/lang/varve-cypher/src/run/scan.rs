@@ -1,0 +1,288 @@
+//! Scans of nodes, and look-ups by id.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use varve_model::value::Uuid;
+use varve_model::{Condition, VertexId, VertexLabelId};
+use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewError};
+
+use super::batch::ROWS;
+use super::{Batch, BoxedOperator, Cx, Operator};
+use crate::error::Outcome;
+use crate::filters::{LabelFilter, condition, whole};
+use crate::numbers::HASH_MIN;
+use crate::plan::{IdLookup, NodeScan};
+use crate::value::{Node, Value};
+
+/// Nodes of the first page.
+const PAGE_MIN: usize = 32;
+
+/// What a scan reads.
+struct Resolved {
+    labels: Option<Vec<VertexLabelId>>,
+    conditions: Vec<Condition>,
+}
+
+/// Gives the nodes of some labels for each row.
+pub(crate) struct Scan<'p> {
+    input: BoxedOperator<'p>,
+    scan: &'p NodeScan,
+    /// The input rows, and the first of them that is not done.
+    waiting: (Batch, usize),
+    running: Option<Running>,
+    /// Rows, and the nodes that were looked up for them.
+    found: Option<(Batch, Vec<Arc<Node>>)>,
+    /// Nodes of a page: few at first, so that a small limit reads little.
+    page: usize,
+    /// Bytes of the rows that were given last.
+    held: usize,
+}
+
+/// A scan for some rows.
+struct Running {
+    rows: Batch,
+    resolved: Resolved,
+    position: Option<ScanPosition>,
+}
+
+impl<'p> Scan<'p> {
+    pub(crate) fn new(input: BoxedOperator<'p>, scan: &'p NodeScan) -> Scan<'p> {
+        Scan {
+            input,
+            scan,
+            waiting: (Batch::default(), 0),
+            running: None,
+            found: None,
+            page: PAGE_MIN,
+            held: 0,
+        }
+    }
+
+    /// Begins the next scan: for one row if the scan depends on it, else for a batch.
+    fn start(&mut self, cx: Cx<'_>) -> Outcome<bool> {
+        let (batch, done) = &mut self.waiting;
+        if *done == batch.len() {
+            match self.input.next(cx)? {
+                Some(next) => (*batch, *done) = (next, 0),
+                None => return Ok(false),
+            }
+            if batch.is_empty() {
+                return Ok(true);
+            }
+        }
+        let is_same = self.scan.equal.is_empty() && self.scan.id.is_none();
+        let rows = match is_same {
+            true if *done == 0 && batch.len() <= ROWS => std::mem::take(batch),
+            true => {
+                let end = batch.len().min(*done + ROWS);
+                let mut some = Batch::new(batch.width());
+                for at in *done..end {
+                    some.push(batch.row(at), batch.count(at));
+                }
+                *done = end;
+                some
+            }
+            false => {
+                let mut one = Batch::new(batch.width());
+                one.push(batch.row(*done), batch.count(*done));
+                *done += 1;
+                one
+            }
+        };
+        let ids = self.scan.id.as_ref();
+        if let Some(ids) = ids
+            .map(|look_up| ids_of(cx, look_up, rows.row(0)))
+            .transpose()?
+            .flatten()
+        {
+            self.found = Some((rows, existing(cx, &ids)?));
+            return Ok(true);
+        }
+        let schema = cx.graph().schema;
+        let mut filter = LabelFilter::new(self.scan.labels.as_ref());
+        let labels = filter.list(schema);
+        if labels.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(true);
+        }
+        let mut conditions = Vec::new();
+        for (key, value) in &self.scan.equal {
+            let value = cx.evaluate(value, rows.row(0))?;
+            conditions.extend(condition(schema, key, &value));
+        }
+        self.running = Some(Running {
+            rows,
+            resolved: Resolved { labels, conditions },
+            position: None,
+        });
+        Ok(true)
+    }
+
+    /// Each row with each of the nodes that have the labels.
+    fn joined(&self, cx: Cx<'_>, rows: &Batch, nodes: Vec<Arc<Node>>) -> Batch {
+        let mut filter = LabelFilter::new(self.scan.labels.as_ref());
+        let mut out = Batch::new(rows.width());
+        for node in nodes {
+            if !filter.holds(cx.graph().schema, node.label) {
+                continue;
+            }
+            let node = Value::Node(node);
+            for (row, count) in rows.rows() {
+                out.push(row, count);
+                let last = out.len() - 1;
+                if let Some(slot) = out.row_mut(last).get_mut(self.scan.node) {
+                    *slot = node.clone();
+                }
+            }
+        }
+        out
+    }
+
+    /// A page of the running scan.
+    fn page(&mut self, cx: Cx<'_>) -> Outcome<Batch> {
+        let graph = cx.graph();
+        let Some(mut running) = self.running.take() else {
+            return Ok(Batch::default());
+        };
+        let page = (4 * ROWS / running.rows.len().max(1)).clamp(4, self.page);
+        self.page = (4 * self.page).min(ROWS);
+        let keys = match self.scan.reads_properties {
+            true => cx.keys(),
+            false => Cow::Borrowed(&[][..]),
+        };
+        let mut nodes: Vec<Arc<Node>> = Vec::new();
+        loop {
+            let resolved = &running.resolved;
+            let ask = ScanAsk {
+                elements: Elements::Vertices(resolved.labels.as_deref().unwrap_or_default()),
+                conditions: &resolved.conditions,
+                order: None,
+                properties: &keys,
+            };
+            let mut failed = None;
+            let visit = &mut |found: &ScannedElement<'_>| {
+                let ScannedElement::Vertex { key, vertex } = found else {
+                    return Flow::Continue(());
+                };
+                match cx.node(key, vertex.label) {
+                    Ok(node) => {
+                        if self.scan.reads_properties {
+                            graph.found(&node, vertex);
+                        }
+                        nodes.push(node);
+                        Flow::Continue(())
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        Flow::Break(())
+                    }
+                }
+            };
+            let from = running.position.as_ref();
+            let scanned = graph.view.scan(&ask, from, page, graph.meter, visit);
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            match scanned {
+                Ok(position) => {
+                    running.position = position;
+                    break;
+                }
+                // Without an index, everything is read and filtered.
+                Err(ViewError::NoIndex(_)) if !resolved.conditions.is_empty() => {
+                    running.resolved.conditions.clear();
+                }
+                Err(ViewError::NoIndex(_)) if resolved.labels.is_some() => {
+                    running.resolved.labels = None;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let out = self.joined(cx, &running.rows, nodes);
+        if running.position.is_some() {
+            self.running = Some(running);
+        }
+        Ok(out)
+    }
+}
+
+impl Scan<'_> {
+    /// The next rows, which may be none; `None` at the end.
+    fn some(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
+        if let Some((rows, nodes)) = self.found.take() {
+            return Ok(Some(self.joined(cx, &rows, nodes)));
+        }
+        if self.running.is_some() {
+            return self.page(cx).map(Some);
+        }
+        Ok(self.start(cx)?.then(Batch::default))
+    }
+}
+
+impl Operator for Scan<'_> {
+    fn next(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
+        let meter = cx.graph().meter;
+        meter.release(std::mem::take(&mut self.held));
+        while let Some(out) = self.some(cx)? {
+            if !out.is_empty() {
+                self.held = out.bytes();
+                meter.hold(self.held)?;
+                return Ok(Some(out));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The ids that a look-up may mean; `None` if any node may have one of its numbers, since that is a
+/// hash. The filters behind the scan check them again.
+fn ids_of(cx: Cx<'_>, look_up: &IdLookup, row: &[Value]) -> Outcome<Option<Vec<VertexId>>> {
+    let value = cx.evaluate(&look_up.value, row)?;
+    let items = match (&value, look_up.is_list) {
+        (Value::List(items), true) => &items[..],
+        (_, true) => &[],
+        (one, false) => std::slice::from_ref(one),
+    };
+    let mut ids = Vec::with_capacity(items.len());
+    for item in items {
+        match (item, look_up.is_element_id) {
+            (Value::String(text), true) => {
+                ids.extend(text.parse().ok().map(VertexId::Number));
+                ids.extend(Uuid::parse(text).map(|uuid| VertexId::Uuid(uuid.0)));
+                if (1..=varve_model::id::VERTEX_ID_BYTES_MAX).contains(&text.len()) {
+                    ids.push(VertexId::text(text));
+                }
+            }
+            (Value::Integer(number), false) if *number >= HASH_MIN => return Ok(None),
+            (Value::Integer(number), false) => ids.push(VertexId::Number(*number)),
+            // 1.0 = 1 is true.
+            (Value::Float(number), false) => match whole(*number) {
+                Some(number) if number >= HASH_MIN => return Ok(None),
+                number => ids.extend(number.map(VertexId::Number)),
+            },
+            _ => {}
+        }
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(Some(ids))
+}
+
+/// Those nodes of some ids that exist.
+fn existing(cx: Cx<'_>, ids: &[VertexId]) -> Outcome<Vec<Arc<Node>>> {
+    let graph = cx.graph();
+    let mut keys = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut key = Vec::new();
+        graph.view.put_vertex_key(id, &mut key);
+        keys.push(key);
+    }
+    let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let mut nodes = Vec::with_capacity(ids.len());
+    graph
+        .view
+        .vertices(&slices, &[], graph.meter, &mut |at, label, _| {
+            nodes.push(Arc::new(Node::new(slices[at], label)));
+        })?;
+    Ok(nodes)
+}

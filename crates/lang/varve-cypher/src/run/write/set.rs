@@ -1,0 +1,201 @@
+//! `SET` and `REMOVE`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use varve_model::ElementId;
+use varve_view::{GraphWriter, Occurrence, PropertyWrite};
+
+use super::{Cx, constraint, deleted, element_id, entries, label_names, vertex_id};
+use crate::error::{Outcome, type_error};
+use crate::expression::Expr;
+use crate::labels;
+use crate::plan::{LabelChange, RemoveOp, SetOp};
+use crate::value::{Node, Value};
+
+pub(super) fn set(
+    cx: Cx<'_>,
+    writer: &dyn GraphWriter,
+    items: &[SetOp],
+    row: &[Value],
+) -> Outcome<()> {
+    for item in items {
+        match item {
+            SetOp::Property {
+                element,
+                key,
+                value,
+            } => {
+                if let Some(id) = begin(cx, writer, element, row)? {
+                    let key = key_of(cx, key, row)?;
+                    let value = cx.evaluate(value, row)?;
+                    put(cx, writer, &id, &key, &value)?;
+                }
+            }
+            SetOp::Properties {
+                element,
+                map,
+                keeps,
+            } => replace(cx, writer, (element, map, *keeps), row)?,
+            SetOp::Labels(change) => change_labels(cx, writer, (change, true), row)?,
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn remove(
+    cx: Cx<'_>,
+    writer: &dyn GraphWriter,
+    items: &[RemoveOp],
+    row: &[Value],
+) -> Outcome<()> {
+    for item in items {
+        match item {
+            RemoveOp::Property { element, key } => {
+                if let Some(id) = begin(cx, writer, element, row)? {
+                    let key = key_of(cx, key, row)?;
+                    put(cx, writer, &id, &key, &Value::Null)?;
+                }
+            }
+            RemoveOp::Labels(change) => change_labels(cx, writer, (change, false), row)?,
+        }
+    }
+    Ok(())
+}
+
+/// The element to change; `None` if it is null.
+fn begin(
+    cx: Cx<'_>,
+    writer: &dyn GraphWriter,
+    element: &Expr,
+    row: &[Value],
+) -> Outcome<Option<ElementId>> {
+    let value = cx.evaluate(element, row)?;
+    let Some(id) = element_id(cx, &value)? else {
+        return Ok(None);
+    };
+    writer.begin_change(&id, cx.graph().meter)?;
+    let exists = match &value {
+        Value::Node(node) => node.content(cx.graph())?.is_some(),
+        Value::Relationship(one) => one.content(cx.graph())?.is_some(),
+        _ => true,
+    };
+    match exists {
+        true => Ok(Some(id)),
+        false => Err(deleted()),
+    }
+}
+
+fn key_of(cx: Cx<'_>, key: &Expr, row: &[Value]) -> Outcome<Arc<str>> {
+    match cx.evaluate(key, row)? {
+        Value::String(key) => Ok(key),
+        other => {
+            let message = format!(
+                "the key of a property is a string, not {}",
+                other.type_name()
+            );
+            Err(type_error("MapElementAccessByNonString", message))
+        }
+    }
+}
+
+/// Writes a property; null removes it.
+fn put(
+    cx: Cx<'_>,
+    writer: &dyn GraphWriter,
+    id: &ElementId,
+    key: &str,
+    value: &Value,
+) -> Outcome<()> {
+    let meter = cx.graph().meter;
+    let declared = cx.graph().schema.property_key_named(key);
+    if value.is_null() {
+        if declared.is_none() {
+            return Ok(());
+        }
+        writer.remove_property(id, key, Occurrence::All, meter)?;
+    } else {
+        let property = PropertyWrite {
+            key,
+            value: &value.to_stored_as(declared)?,
+            cardinality: None,
+            meta: &[],
+        };
+        writer.set_property(id, &property, meter)?;
+    }
+    cx.count(|counters| counters.properties_set += 1);
+    Ok(())
+}
+
+/// `SET n = map` and `SET n += map`.
+fn replace(
+    cx: Cx<'_>,
+    writer: &dyn GraphWriter,
+    (element, map, keeps): (&Expr, &Expr, bool),
+    row: &[Value],
+) -> Outcome<()> {
+    let Some(id) = begin(cx, writer, element, row)? else {
+        return Ok(());
+    };
+    let map = cx.evaluate(map, row)?;
+    let new = entries(cx, &map)?;
+    if !keeps {
+        let element = cx.evaluate(element, row)?;
+        let kept: HashSet<&Arc<str>> = new.iter().map(|(key, _)| key).collect();
+        for (key, _) in entries(cx, &element)? {
+            if !kept.contains(&key) {
+                put(cx, writer, &id, &key, &Value::Null)?;
+            }
+        }
+    }
+    for (key, value) in &new {
+        put(cx, writer, &id, key, value)?;
+    }
+    Ok(())
+}
+
+/// Adds labels to a node, or removes them.
+fn change_labels(
+    cx: Cx<'_>,
+    writer: &dyn GraphWriter,
+    (change, adds): (&LabelChange, bool),
+    row: &[Value],
+) -> Outcome<()> {
+    let value = cx.evaluate(&change.element, row)?;
+    let node: &Arc<Node> = match &value {
+        Value::Null => return Ok(()),
+        Value::Node(node) => node,
+        other => {
+            let message = format!("{} has no labels", other.type_name());
+            return Err(type_error("InvalidArgumentType", message));
+        }
+    };
+    begin(cx, writer, &change.element, row)?;
+    let graph = cx.graph();
+    let content = node.content(graph)?.ok_or_else(deleted)?;
+    let label = content.label.unwrap_or(node.label);
+    let old = labels::names(graph.schema, label);
+    let mut new = old.clone();
+    for name in label_names(cx, &change.labels, row)? {
+        let known = new.contains(&name);
+        match adds {
+            true if !known => new.push(name),
+            false => new.retain(|own| *own != name),
+            true => {}
+        }
+    }
+    let (before, after) = (old.len() as u64, new.len() as u64);
+    // In a period, states with other labels than now are refused, also if the labels stay.
+    if before == after && !change.in_period {
+        return Ok(());
+    }
+    let label = labels::vertex_label(graph.schema, new)
+        .map_err(|reason| constraint("InvalidLabels", reason))?;
+    let label = label.as_deref().unwrap_or(labels::DEFAULT_LABEL);
+    writer.set_label(&vertex_id(cx, node)?, label, graph.meter)?;
+    cx.count(|counters| {
+        counters.labels_added += after.saturating_sub(before);
+        counters.labels_removed += before.saturating_sub(after);
+    });
+    Ok(())
+}

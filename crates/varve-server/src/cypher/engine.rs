@@ -1,0 +1,222 @@
+//! The language, as the doors use it.
+
+use std::sync::Arc;
+
+use varve_cypher::temporal::{Clock, DateTime};
+use varve_cypher::tree::{Command, Mode};
+use varve_cypher::{
+    Context, Counters, CypherError, Error, ErrorClass, Graph, Map, PlanTree, QueryKind, Sizes,
+    Value,
+};
+use varve_graph::ErrorKind;
+use varve_graph::write::WritePeriod;
+use varve_model::{Instant, TemporalScope};
+use varve_session::Failure;
+
+use super::catalogue::{self, Catalogue};
+use super::commands;
+use super::counters;
+use super::failure::CypherFailure;
+use super::run::Sink;
+use crate::wire::time::{commit_version, instant};
+
+pub(crate) use varve_cypher::Batch;
+
+/// What a statement has done.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) counters: Counters,
+    /// The plan, if the statement asks for it.
+    pub(crate) plan: Option<PlanTree>,
+}
+
+/// A prepared statement, and the procedures that it may call.
+pub(crate) struct Prepared {
+    inner: varve_cypher::Prepared,
+    pub(crate) columns: Vec<String>,
+    catalogue: Arc<Catalogue>,
+    clock: Clock,
+}
+
+/// The failure that names what is not supported.
+fn not_supported(what: &str) -> CypherFailure {
+    let message = format!("{what} is not supported");
+    CypherError::from(Error::run(
+        ErrorClass::NotSupported,
+        "NotSupported",
+        message,
+    ))
+    .into()
+}
+
+impl Prepared {
+    pub(crate) fn new(
+        text: &str,
+        catalogue: Catalogue,
+        sizes: Sizes<'_>,
+    ) -> Result<Self, CypherFailure> {
+        let schema = Arc::clone(&catalogue.schema);
+        let catalogue = Arc::new(catalogue);
+        let mut inner = varve_cypher::prepare(text, &*schema, &*catalogue, sizes)?;
+        if let Some(show) = inner.show() {
+            let text = catalogue::rewritten(show).map_err(|what| not_supported(&what))?;
+            inner = varve_cypher::prepare(&text, &*schema, &*catalogue, sizes)?;
+        }
+        if let Some(what) = inner.command().and_then(commands::unsupported) {
+            return Err(not_supported(&what));
+        }
+        if inner.mode() == Mode::Profile {
+            return Err(not_supported("PROFILE"));
+        }
+        let columns = match inner.mode() {
+            Mode::Explain => Vec::new(),
+            _ => inner.columns().iter().map(ToString::to_string).collect(),
+        };
+        Ok(Self {
+            inner,
+            columns,
+            catalogue,
+            clock: Clock::now(),
+        })
+    }
+
+    /// The command that it carries out, if it is one.
+    pub(crate) fn command(&self) -> Option<&Command> {
+        self.inner.command().filter(|_| !self.is_explained())
+    }
+
+    fn is_explained(&self) -> bool {
+        self.inner.mode() == Mode::Explain
+    }
+
+    pub(crate) fn kind(&self) -> QueryKind {
+        self.inner.kind()
+    }
+
+    /// Whether it changes the graph when it runs.
+    pub(crate) fn writes(&self) -> bool {
+        self.inner.writes() && !self.is_explained()
+    }
+
+    /// The point of both times at which it reads, which is `default` where the text names no other
+    /// one, and the valid period of what it writes.
+    pub(crate) fn times(
+        &self,
+        default: TemporalScope,
+        graph: Graph<'_>,
+        parameters: &Map,
+    ) -> Result<(TemporalScope, WritePeriod), CypherFailure> {
+        let times = self.inner.times(self.context(graph, parameters))?;
+        let mut scope = default;
+        if let Some(valid) = &times.valid {
+            scope.valid = Some(instant_of(valid)?);
+        }
+        if let Some(system) = &times.system {
+            scope.transaction = Some(
+                match system {
+                    Value::Integer(version) => commit_version(&version.to_string()),
+                    other => commit_version(&text_of(other)?),
+                }
+                .map_err(|error| invalid(error.message()))?,
+            );
+        }
+        let period = WritePeriod {
+            from: times.from.as_ref().map(instant_of).transpose()?,
+            to: times.to.as_ref().map(instant_of).transpose()?,
+        };
+        Ok((scope, period))
+    }
+
+    fn context<'c>(&'c self, graph: Graph<'c>, parameters: &'c Map) -> Context<'c> {
+        Context {
+            graph,
+            parameters,
+            clock: self.clock,
+            procedures: &*self.catalogue,
+        }
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(
+        &self,
+        graph: Graph<'_>,
+        parameters: &Map,
+        sink: &mut dyn Sink,
+    ) -> Result<Summary, CypherFailure> {
+        if self.is_explained() {
+            return Ok(Summary {
+                plan: self.inner.explain(),
+                ..Summary::default()
+            });
+        }
+        // An earlier run has failed.
+        self.catalogue.counted.take();
+        let mut rows = varve_cypher::run(&self.inner, self.context(graph, parameters))?;
+        while let Some(batch) = rows.next()? {
+            sink.rows(&graph, &batch)?;
+        }
+        Ok(Summary {
+            counters: counters::sum(rows.counters(), self.catalogue.counted.take()),
+            plan: None,
+        })
+    }
+}
+
+fn invalid(message: &str) -> CypherFailure {
+    Failure::new(ErrorKind::InvalidArgument, message).into()
+}
+
+/// The text of an instant that `FOR VALID_TIME` or `FOR SYSTEM_TIME` names.
+fn text_of(value: &Value) -> Result<String, CypherFailure> {
+    match value {
+        Value::String(text) => Ok(text.to_string()),
+        Value::Date(_) | Value::LocalDateTime(_) | Value::DateTime(_) => {
+            Ok(instant_text(value).unwrap_or_else(|| value.to_string()))
+        }
+        other => Err(invalid(&format!(
+            "FOR VALID_TIME and FOR SYSTEM_TIME take a date, a date-time or a text, but got {}",
+            other.type_name()
+        ))),
+    }
+}
+
+fn instant_of(value: &Value) -> Result<Instant, CypherFailure> {
+    instant("instant of FOR VALID_TIME", &text_of(value)?).map_err(|error| invalid(error.message()))
+}
+
+/// A date-time as a text in UTC, since named zones are not part of instants' texts.
+fn instant_text(value: &Value) -> Option<String> {
+    let Value::DateTime(at) = value else {
+        return None;
+    };
+    let mut utc = DateTime::clone(at);
+    utc.local.seconds = utc.local.seconds.checked_sub(utc.offset.into())?;
+    Some(format!("{}Z", Value::LocalDateTime(utc.local)))
+}
+
+/// The rows of a query that runs within another one, and what it has changed.
+pub(super) fn rows_of(
+    text: &str,
+    parameters: &Map,
+    graph: &Graph<'_>,
+) -> Result<(Vec<Vec<Value>>, Counters), CypherError> {
+    let procedures = &varve_cypher::NoProcedures;
+    let prepared = varve_cypher::prepare(text, graph.schema, procedures, Sizes::UNKNOWN)?;
+    let context = Context {
+        graph: *graph,
+        parameters,
+        clock: Clock::now(),
+        procedures,
+    };
+    let mut rows = varve_cypher::run(&prepared, context)?;
+    let mut found = Vec::new();
+    while let Some(batch) = rows.next()? {
+        for (row, count) in batch.rows() {
+            for _ in 0..count {
+                graph.meter.row()?;
+                found.push(row.to_vec());
+            }
+        }
+    }
+    Ok((found, rows.counters()))
+}

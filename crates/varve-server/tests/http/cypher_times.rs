@@ -1,0 +1,282 @@
+//! Writes of Cypher with a valid period, and histories.
+
+use serde_json::{Value as Json, json};
+use varve_testserver::TestServer;
+
+use crate::authentication::{send, server_of, with_open_graph};
+use crate::bolt::config;
+
+/// The status and the body of a statement's answer.
+fn ask(server: &TestServer, user: &str, text: &str, parameters: &Json) -> (u16, Json) {
+    let body = json!({"statement": text, "parameters": parameters});
+    let answer = send(server, user, "POST", "/db/g/query/v2", &body);
+    (answer.status, serde_json::from_str(answer.text()).unwrap())
+}
+
+/// The rows of a statement of the administrator, which must succeed.
+fn rows(server: &TestServer, text: &str) -> Json {
+    let (status, mut answer) = ask(server, "admin", text, &json!({"from": "2020-01-01"}));
+    assert_eq!(status, 202, "{text}: {answer}");
+    answer["data"]["values"].take()
+}
+
+/// The code of the error of a statement, and its message.
+fn fault(server: &TestServer, text: &str) -> (String, String) {
+    let (_, answer) = ask(
+        server,
+        "admin",
+        text,
+        &json!({"from": "2020-01-01", "none": null}),
+    );
+    let error = &answer["errors"][0];
+    let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+    (text("code"), text("message"))
+}
+
+#[test]
+fn what_a_statement_writes_is_valid_in_its_period() {
+    let server = with_open_graph(server_of(config()));
+    rows(
+        &server,
+        "CREATE (a:P {name: 'Ann', town: 'Rome'})-[:KNOWS]->(:P {name: 'Bob'}) \
+         FOR VALID_TIME FROM date('2019-01-01')",
+    );
+    rows(
+        &server,
+        "MATCH (a:P {name: 'Ann'}) SET a.town = 'Oslo' FOR VALID_TIME FROM '2022-01-01' \
+         SET a.job = 'cook' FOR VALID_TIME FROM date('2022-01-01').year + '-01-01'",
+    );
+    // A sequenced change: each state of the period keeps the rest.
+    rows(
+        &server,
+        "MATCH (a:P {name: 'Ann'}) SET a.mail = 'x' \
+         FOR VALID_TIME FROM $from TO datetime('2023-01-01T00:00Z')",
+    );
+    rows(
+        &server,
+        "MATCH (:P)-[r:KNOWS]->() DELETE r FOR VALID_TIME FROM '2021-01-01' TO '2021-02-01'",
+    );
+    rows(
+        &server,
+        "MERGE (:P {name: 'Cid'}) FOR VALID_TIME FROM '2024-01-01'",
+    );
+    for (at, wanted) in [
+        ("2018-12-31", json!([])),
+        ("2019-06-01", json!([["Rome", null, null, 1]])),
+        ("2020-06-01", json!([["Rome", null, "x", 1]])),
+        ("2021-01-15", json!([["Rome", null, "x", 0]])),
+        ("2022-06-01", json!([["Oslo", "cook", "x", 1]])),
+        ("2023-06-01", json!([["Oslo", "cook", null, 1]])),
+    ] {
+        let text = format!(
+            "FOR VALID_TIME AS OF '{at}' MATCH (a:P {{name: 'Ann'}}) \
+             RETURN a.town, a.job, a.mail, COUNT {{ (a)-[:KNOWS]->() }}"
+        );
+        assert_eq!(rows(&server, &text), wanted, "{at}");
+    }
+    let names = "MATCH (n:P) RETURN count(n)";
+    assert_eq!(rows(&server, names), json!([[3]]));
+    let before = format!("FOR VALID_TIME AS OF '2023-12-31' {names}");
+    assert_eq!(rows(&server, &before), json!([[2]]));
+}
+
+#[test]
+fn periods_that_a_statement_cannot_have_are_refused() {
+    let server = with_open_graph(server_of(config()));
+    rows(&server, "CREATE (:P {name: 'Ann'})");
+    for (text, code, part) in [
+        (
+            "CREATE () CREATE () FOR VALID_TIME FROM '2020-01-01'",
+            "Neo.ClientError.Statement.SyntaxError",
+            "or none does",
+        ),
+        (
+            "UNWIND ['2020-01-01'] AS at CREATE () FOR VALID_TIME FROM at",
+            "Neo.ClientError.Statement.SyntaxError",
+            "without variables",
+        ),
+        (
+            "CREATE () FOR VALID_TIME FROM '2020-01-01' CREATE () FOR VALID_TIME FROM '2021-01-01'",
+            "Neo.ClientError.Statement.ArgumentError",
+            "different periods",
+        ),
+        (
+            "CREATE () FOR VALID_TIME FROM $none",
+            "Neo.ClientError.Statement.TypeError",
+            "is null",
+        ),
+        (
+            "CREATE () FOR VALID_TIME FROM '2020-01-01' TO '2019-01-01'",
+            "Neo.ClientError.Statement.ArgumentError",
+            "",
+        ),
+        (
+            "MATCH (n:P) DELETE n FOR VALID_TIME FROM '2020-01-01'",
+            "Neo.ClientError.Statement.UnsupportedOperationError",
+            "use DETACH DELETE",
+        ),
+        (
+            "MATCH (n:P) SET n.x = 1 FOR VALID_TIME FROM '2020-01-01' TO '2020-02-01'",
+            "Neo.ClientError.Statement.EntityNotFound",
+            "does not exist",
+        ),
+        // The end of the relationship does not exist then; the statement is not run again.
+        (
+            "MATCH (a:P) CREATE (a)-[:KNOWS]->(a) FOR VALID_TIME FROM '2020-01-01'",
+            "Neo.ClientError.Statement.ArgumentError",
+            "",
+        ),
+    ] {
+        let (found, message) = fault(&server, text);
+        assert_eq!(found, code, "{text}: {message}");
+        assert!(message.contains(part), "{text}: {message}");
+    }
+    assert_eq!(rows(&server, "MATCH (n) RETURN count(n)"), json!([[1]]));
+}
+
+#[test]
+fn a_history_has_every_version() {
+    let server = with_open_graph(server_of(config()));
+    rows(
+        &server,
+        "CREATE (:P {name: 'Ann'}) FOR VALID_TIME FROM '2019-01-01'",
+    );
+    let id = rows(&server, "MATCH (n:P) RETURN elementId(n)")[0][0].clone();
+    rows(
+        &server,
+        "MATCH (n:P) SET n.x = 1 FOR VALID_TIME FROM '2020-01-01' TO '2021-01-01'",
+    );
+    let columns =
+        "RETURN valid_from.year, valid_to.year, kind, properties, recorded_at.year > 2000";
+    let yields = "recorded_at, valid_from, valid_to, kind, properties";
+    let text = format!("MATCH (n:P) CALL varve.history(n) YIELD {yields} {columns}");
+    let two = json!([
+        [2020, 2021, "put", {"name": "Ann", "x": 1}, true],
+        [2019, null, "put", {"name": "Ann"}, true],
+    ]);
+    assert_eq!(rows(&server, &text), two);
+    rows(
+        &server,
+        "MATCH (n:P) DETACH DELETE n FOR VALID_TIME FROM '2022-01-01'",
+    );
+    // The node exists no longer: it is named by its id.
+    assert_eq!(rows(&server, &text), json!([]));
+    let by_id = format!("CALL varve.history({id}) YIELD {yields} {columns}");
+    let found = rows(&server, &by_id);
+    assert_eq!(found[0], json!([2022, null, "delete", null, true]));
+    assert_eq!(found[1], two[0]);
+    assert_eq!(found.as_array().map(Vec::len), Some(3));
+    let at = format!("FOR VALID_TIME AS OF '2020-06-01' {by_id}");
+    assert_eq!(rows(&server, &at), two);
+    let versions = format!("CALL varve.history({id}) YIELD version RETURN version");
+    let first = rows(&server, &versions)[2][0].clone();
+    let known = format!("FOR SYSTEM_TIME AS OF {first} {versions}");
+    assert_eq!(rows(&server, &known), json!([[first]]));
+    assert_eq!(
+        rows(&server, "CALL varve.history(null) YIELD kind RETURN kind"),
+        json!([])
+    );
+    let (code, message) = fault(&server, "CALL varve.history(7) YIELD kind RETURN kind");
+    assert_eq!(code, "Neo.ClientError.Statement.TypeError", "{message}");
+}
+
+#[test]
+fn a_history_shows_what_the_client_may_read() {
+    let server = with_open_graph(server_of(config()));
+    rows(&server, "CREATE (:Seen {a: 1}), (:Hidden {a: 2})");
+    let post = |path: &str, body: Json| {
+        let answer = send(&server, "admin", "POST", &format!("/auth/{path}"), &body);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    };
+    post("groups", json!({"group_name": "some"}));
+    let target = json!({"target_name": "some", "target_graph": "g", "target_url": "u",
+        "target_resources": [{"type": "GREMLIN"}, {"type": "VERTEX", "label": "Seen"},
+            {"type": "EDGE", "label": "none"}]});
+    post("targets", target);
+    let belongs = json!({"user": "-30:nobody", "group": "-36:some"});
+    post("belongs", belongs);
+    for may in ["READ", "EXECUTE"] {
+        let access = json!({"group": "-36:some", "target": "-44:some", "access_permission": may});
+        post("accesses", access);
+    }
+    for (label, wanted) in [("Seen", 1), ("Hidden", 0)] {
+        let id = format!("MATCH (n:{label}) RETURN elementId(n)");
+        let id = rows(&server, &id)[0][0].clone();
+        let text = format!("CALL varve.history({id}) YIELD kind RETURN count(*)");
+        assert_eq!(rows(&server, &text), json!([[1]]));
+        let (_, answer) = ask(&server, "nobody", &text, &json!({}));
+        assert_eq!(
+            answer["data"]["values"],
+            json!([[wanted]]),
+            "{label}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn a_statement_that_changes_nothing_fixes_no_period() {
+    let server = with_open_graph(server_of(config()));
+    let tx = |path: &str, text: &str| {
+        let path = format!("/db/g/query/v2/tx{path}");
+        let answer = send(&server, "admin", "POST", &path, &json!({"statement": text}));
+        serde_json::from_str::<Json>(answer.text()).expect("JSON")
+    };
+    let begun = tx("", "MATCH (n:None) SET n.x = 1");
+    let own = format!("/{}", begun["transaction"]["id"].as_str().expect("an id"));
+    let made = tx(&own, "CREATE (:P) FOR VALID_TIME FROM '2020-01-01'");
+    assert_eq!(made["errors"], Json::Null, "{made}");
+    // A change fixes it.
+    let refused = tx(&own, "CREATE (:P)");
+    let message = refused["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("one valid period"), "{refused}");
+    // The failure has rolled the transaction back.
+    let begun = tx("", "MATCH (n:None) SET n.x = 1");
+    let own = format!("/{}", begun["transaction"]["id"].as_str().expect("an id"));
+    tx(&own, "CREATE (:P) FOR VALID_TIME FROM '2020-01-01'");
+    tx(&format!("{own}/commit"), "RETURN 1");
+    let then = "FOR VALID_TIME AS OF '2020-06-01' MATCH (n:P) RETURN count(n)";
+    assert_eq!(rows(&server, then), json!([[1]]));
+}
+
+#[test]
+fn versions_of_changed_elements_are_refused_within_their_transaction() {
+    let server = with_open_graph(server_of(config()));
+    rows(&server, "CREATE (:P {name: 'Ann'}), (:P {name: 'Bob'})");
+    let tx = |path: &str, text: &str| {
+        let path = format!("/db/g/query/v2/tx{path}");
+        let answer = send(&server, "admin", "POST", &path, &json!({"statement": text}));
+        serde_json::from_str::<Json>(answer.text()).expect("JSON")
+    };
+    for question in [
+        "RETURN version(n) > 0",
+        "RETURN valid_from(n) IS NULL",
+        "CALL varve.history(n) YIELD kind RETURN kind",
+        "CALL varve.history(elementId(n)) YIELD kind RETURN kind",
+    ] {
+        let begun = tx("", "MATCH (n:P {name: 'Ann'}) SET n.x = 1");
+        let id = begun["transaction"]["id"].as_str().expect("an id");
+        let own = format!("/{id}");
+        let other = tx(&own, &format!("MATCH (n:P {{name: 'Bob'}}) {question}"));
+        assert_eq!(other["errors"], Json::Null, "{question}: {other}");
+        let changed = tx(&own, &format!("MATCH (n:P {{name: 'Ann'}}) {question}"));
+        let message = changed["errors"][0]["message"].as_str().unwrap_or_default();
+        let part = "that the transaction has changed";
+        assert!(message.contains(part), "{question}: {changed}");
+    }
+}
+
+#[test]
+fn a_text_that_names_several_nodes_has_no_history() {
+    let server = with_open_graph(server_of(config()));
+    for id in ["7", "'7'", "8"] {
+        let script = format!("g.addV('P').property(T.id, {id})");
+        let body = json!({"gremlin": script, "aliases": {"g": "__g_g"}});
+        let answer = send(&server, "admin", "POST", "/gremlin", &body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    let of = |id: &str| format!("CALL varve.history('{id}') YIELD kind RETURN kind");
+    assert_eq!(rows(&server, &of("8")), json!([["put"]]));
+    let (code, message) = fault(&server, &of("7"));
+    assert_eq!(code, "Neo.ClientError.Statement.ArgumentError", "{message}");
+    assert!(message.contains("several nodes"), "{message}");
+}
