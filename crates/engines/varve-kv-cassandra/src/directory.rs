@@ -88,15 +88,15 @@ impl Directory {
         let keyspace = cluster.config.keyspace.clone();
         let table = quoted(&keyspace, LIST);
         let present = tables(cluster, &keyspace).await?;
-        if !present.iter().any(|name| name == LIST) {
+        if !known(cluster, &keyspace, LIST, &present).await {
             create_keyspace(cluster, "IF NOT EXISTS ", &keyspace).await?;
             cluster.agree().await;
             cluster.define(list_definition(&keyspace)).await?;
         }
-        if !present.iter().any(|name| name == scope::TABLE) {
+        if !known(cluster, &keyspace, scope::TABLE, &present).await {
             cluster.define(scope::definition(&keyspace)).await?;
         }
-        if !present.iter().any(|name| name == servers::TABLE) {
+        if !known(cluster, &keyspace, servers::TABLE, &present).await {
             cluster.define(servers::definition(&keyspace)).await?;
         }
         cluster.agree().await;
@@ -289,6 +289,13 @@ async fn define_all(cluster: &Cluster, keyspace: &str, specs: &[TableSpec]) -> R
     cluster.agree().await;
     let table = LeaseTable::open(cluster, keyspace).await?;
     table.create(cluster).await
+}
+
+/// Whether statements on a table can be prepared. While another server's definition is under way, a
+/// node lists a table shortly before it knows it; a definition by this server waits for that one.
+async fn known(cluster: &Cluster, keyspace: &str, name: &str, present: &[String]) -> bool {
+    let any = format!("SELECT * FROM {} LIMIT 1", quoted(keyspace, name));
+    present.iter().any(|listed| listed == name) && cluster.prepare(&any, Use::Read).await.is_ok()
 }
 
 fn list_definition(keyspace: &str) -> String {

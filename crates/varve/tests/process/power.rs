@@ -57,20 +57,22 @@ fn child_with_mounts() {
     let seed = seed();
     println!("VARVE_CRASH_SEED={seed} VARVE_POWER_ROUNDS={rounds}");
     let mut rig = Rig::new(seed);
+    let mut acknowledged: u64 = 0;
     for round in 0..rounds {
         rig.write_until_the_end();
         rig.end_while_it_starts();
         let damage = rig.damage();
         rig.check();
-        let acknowledged: u64 = rig.writers.iter().map(|writer| writer.acknowledged).sum();
+        acknowledged = rig.writers.iter().map(|writer| writer.acknowledged).sum();
         println!(
             "round {}: {} cuts, {} kills, {acknowledged} writes acknowledged, all there; {damage}",
             round + 1,
             rig.cuts,
             rig.kills
         );
-        assert!(acknowledged > 0, "nothing was written");
     }
+    // A single round may end before its first write.
+    assert!(acknowledged > 0, "nothing was written");
 }
 
 struct Rig {
