@@ -8,7 +8,7 @@ use varve_model::{
 };
 
 use crate::{
-    Dictionary, Elements, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError,
+    Dictionary, Elements, ErrorKind, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError,
 };
 
 /// Edges in one piece of a scan of all edges.
@@ -276,6 +276,15 @@ pub trait GraphView: Send + Sync {
     /// `None` = the view does not tell.
     fn valid_at(&self) -> Option<Instant> {
         None
+    }
+
+    /// The same committed state at another point of valid time.
+    ///
+    /// # Errors
+    /// When the view has uncommitted changes, or no other points; when the store fails.
+    fn at_valid(&self, _: Instant) -> Result<Box<dyn GraphView>, ViewError> {
+        let message = "This view has one point of valid time";
+        Err(ViewError::failed(ErrorKind::InvalidArgument, message))
     }
 
     /// Whether the view shows uncommitted changes of an element. Its versions don't have them.

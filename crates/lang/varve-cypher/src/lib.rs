@@ -26,6 +26,7 @@ mod expression;
 mod filters;
 mod functions;
 mod held;
+mod instants;
 mod labels;
 mod lexer;
 mod literals;

@@ -106,6 +106,15 @@ pub(crate) enum Op {
         /// The slot for the number of the row within its batch.
         number: usize,
     },
+    /// The rows of a pipeline whose patterns are matched at a point of valid time.
+    At {
+        /// `None`: the point at which the operator runs.
+        at: Option<Expr>,
+        /// Slots of nodes, and those for the same nodes at that point. Rows whose nodes don't exist
+        /// there are left out.
+        moved: Vec<(usize, usize)>,
+        inner: Pipeline,
+    },
     /// Runs a subquery for each row.
     Apply(Apply),
     /// Calls a procedure for each row.

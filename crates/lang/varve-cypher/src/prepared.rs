@@ -2,21 +2,23 @@
 
 use std::cell::{Cell, OnceCell};
 
+use varve_model::{CommitVersion, Instant};
 use varve_view::SchemaView;
 
 use crate::bind::{Binder, BoundStatement};
-use crate::error::{CypherError, Error, ErrorClass, Outcome, argument_error, type_error};
+use crate::error::{CypherError, Error, ErrorClass, Outcome, argument_error};
+use crate::instants::{instant_of, version_of};
 use crate::parser::parse;
 use crate::plan::bulk;
 use crate::plan::explain::{self, PlanTree};
 use crate::plan::properties;
 use crate::procedures::Procedures;
 use crate::run::build::build;
-use crate::run::{Batch, BoxedOperator, Counters, Cx, Nodes, Shared};
+use crate::run::{Batch, BoxedOperator, Counters, Cx, Nodes, Shared, Snapshots};
 use crate::sizes::Sizes;
 use crate::temporal::Clock;
 use crate::tree::{Command, Mode, Options, Show, StatementKind, Text};
-use crate::value::{Graph, Map, Value};
+use crate::value::{Graph, Map};
 
 /// What a statement does, as Bolt names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,16 +66,16 @@ struct Query {
 
 /// The points of both times that a statement reads, and the valid period of what it writes.
 /// `None` = now, and without end.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct QueryTimes {
-    /// `FOR VALID_TIME AS OF`.
-    pub valid: Option<Value>,
+    /// `FOR VALID_TIME AS OF` before the first clause.
+    pub valid: Option<Instant>,
     /// `FOR SYSTEM_TIME AS OF`.
-    pub system: Option<Value>,
+    pub system: Option<CommitVersion>,
     /// `FOR VALID_TIME FROM` of the clauses that write.
-    pub from: Option<Value>,
+    pub from: Option<Instant>,
     /// The `TO` of it.
-    pub to: Option<Value>,
+    pub to: Option<Instant>,
 }
 
 /// What a query runs in.
@@ -215,8 +217,8 @@ impl Prepared {
     /// The points of both times and the valid period that the query names. The graph is not read.
     ///
     /// # Errors
-    /// When a parameter is missing, an expression fails, an instant of a period is null, or clauses
-    /// name different periods.
+    /// When a parameter is missing, an expression fails or is no instant, or clauses name different
+    /// periods.
     pub fn times(&self, context: Context<'_>) -> Result<QueryTimes, CypherError> {
         let Body::Query(query) = &self.body else {
             return Ok(QueryTimes::default());
@@ -225,31 +227,24 @@ impl Prepared {
         let cx = Cx {
             shared: &shared,
             locals: &[],
+            snapshot: None,
         };
         let bound = &query.bound;
-        let value = |time: &Option<_>| {
-            let time = time.as_ref().map(|time| cx.evaluate(time, &[]));
-            time.transpose()
-        };
-        let mut period: Option<(Value, Option<Value>)> = None;
+        let instant = |time| instant_of(&cx.evaluate(time, &[])?);
+        let mut period: Option<(Instant, Option<Instant>)> = None;
         for (from, to) in &bound.periods.all {
-            let own = (cx.evaluate(from, &[])?, value(to)?);
-            let period = &*period.get_or_insert_with(|| own.clone());
-            if own.0.is_null() || own.1.as_ref().is_some_and(Value::is_null) {
-                let message = "an instant of FOR VALID_TIME is null";
-                return Err(type_error("InvalidArgumentType", message));
-            }
-            let text = |(from, to): &(Value, Option<Value>)| format!("{from} {to:?}");
-            if text(&own) != text(period) {
+            let own = (instant(from)?, to.as_ref().map(instant).transpose()?);
+            if *period.get_or_insert(own) != own {
                 let message = "the clauses of a statement that write name different periods FOR \
                                VALID_TIME";
                 return Err(argument_error("InvalidArgumentValue", message));
             }
         }
         let (from, to) = period.map_or((None, None), |(from, to)| (Some(from), to));
+        let version = |time| version_of(&cx.evaluate(time, &[])?);
         Ok(QueryTimes {
-            valid: value(&bound.valid)?,
-            system: value(&bound.system)?,
+            valid: bound.valid.as_ref().map(instant).transpose()?,
+            system: bound.system.as_ref().map(version).transpose()?,
             from,
             to,
         })
@@ -266,6 +261,7 @@ impl Query {
             procedures: context.procedures,
             counters: Cell::default(),
             nodes: Nodes::default(),
+            snapshots: Snapshots::default(),
             keys: OnceCell::new(),
         }
     }
@@ -317,6 +313,7 @@ impl Rows<'_> {
         let cx = Cx {
             shared: &self.shared,
             locals: &[],
+            snapshot: None,
         };
         loop {
             let batch: Outcome<Option<Batch>> = self.operator.next(cx);

@@ -11,6 +11,7 @@ mod paths;
 mod remembered;
 mod rows;
 mod scan;
+mod snapshots;
 mod shortest;
 mod sort;
 mod subquery;
@@ -24,7 +25,9 @@ use std::sync::Arc;
 pub use batch::Batch;
 pub(crate) use batch::RowOf;
 pub(crate) use nodes::Nodes;
+pub(crate) use snapshots::{OpenSnapshot, Snapshots};
 use varve_model::{PropertyKeyId, VertexLabelId};
+use varve_view::GraphView;
 
 use crate::error::Outcome;
 use crate::evaluate::{evaluate, truth};
@@ -32,7 +35,7 @@ use crate::expression::{Expr, Frame};
 use crate::plan::Plan;
 use crate::procedures::Procedures;
 use crate::temporal::Clock;
-use crate::value::{Graph, Map, Node, Value};
+use crate::value::{Graph, Map, Node, Snapshot, Value};
 
 /// What a query has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,6 +71,7 @@ pub(crate) struct Shared<'q> {
     pub(crate) procedures: &'q dyn Procedures,
     pub(crate) counters: Cell<Counters>,
     pub(crate) nodes: Nodes,
+    pub(crate) snapshots: Snapshots,
     /// See [`Cx::keys`].
     pub(crate) keys: OnceCell<Vec<PropertyKeyId>>,
 }
@@ -77,6 +81,8 @@ pub(crate) struct Shared<'q> {
 pub(crate) struct Cx<'c> {
     pub(crate) shared: &'c Shared<'c>,
     pub(crate) locals: &'c [Value],
+    /// The point of valid time of the `MATCH` that runs, if it names one.
+    pub(crate) snapshot: Option<&'c OpenSnapshot>,
 }
 
 /// An operator that gives rows.
@@ -90,6 +96,19 @@ pub(crate) type BoxedOperator<'p> = Box<dyn Operator + 'p>;
 impl<'c> Cx<'c> {
     pub(crate) fn graph(&self) -> &'c Graph<'c> {
         &self.shared.graph
+    }
+
+    /// Where patterns are matched. Contents of elements are read in their own snapshots.
+    pub(crate) fn view(&self) -> &'c dyn GraphView {
+        match self.snapshot {
+            Some(open) => &*open.snapshot.view,
+            None => self.shared.graph.view,
+        }
+    }
+
+    /// The snapshot of the elements that are matched.
+    pub(crate) fn snapshot(&self) -> Option<&'c Arc<Snapshot>> {
+        self.snapshot.map(|open| &open.snapshot)
     }
 
     /// The ids of the property keys that the query reads, ascending.
@@ -114,7 +133,11 @@ impl<'c> Cx<'c> {
 
     /// The node with this key: the same one as before, if the query only reads.
     pub(crate) fn node(&self, key: &[u8], label: VertexLabelId) -> Outcome<Arc<Node>> {
-        self.shared.nodes.of(&self.shared.graph, key, label)
+        let nodes = match self.snapshot {
+            Some(open) => &open.nodes,
+            None => &self.shared.nodes,
+        };
+        nodes.of((&self.shared.graph, self.snapshot()), key, label)
     }
 
     fn frame<'f>(&'f self, row: &'f RowOf<'f>) -> Frame<'f> {

@@ -9,6 +9,7 @@ mod print;
 mod shown;
 mod types;
 
+pub(crate) use element::Snapshot;
 pub use element::{Content, Graph, Node, Path, Relationship};
 pub(crate) use equality::{entry_of_map, equal};
 pub(crate) use key::Key;

@@ -13,7 +13,7 @@ use varve_graph::write::WritePeriod;
 use varve_graph::{Graph as StoredGraph, GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::schema::{EdgeLabelType, Frequency, IdStrategy, IndexType};
-use varve_model::time::SystemClock;
+use varve_model::time::{SystemClock, parse_instant};
 use varve_model::{Cardinality, DataType, Instant, TemporalScope};
 use varve_view::{CancelToken, Meter, MeterLimits};
 
@@ -451,7 +451,7 @@ fn a_query_tells_its_times_its_kind_and_its_plan() {
     assert_eq!(prepared.parameters(), ["day"]);
     let view = world.graph.view(TemporalScope::NOW).expect("a view");
     let meter = meter();
-    let parameters = Map::from_iter([("day".into(), varve_cypher::Value::Integer(7))]);
+    let parameters = Map::from_iter([("day".into(), varve_cypher::Value::string("2020-01-01"))]);
     let context = Context {
         graph: Graph {
             view: &view,
@@ -464,7 +464,7 @@ fn a_query_tells_its_times_its_kind_and_its_plan() {
         procedures: &NoProcedures,
     };
     let times = prepared.times(context).expect("times");
-    assert!(matches!(times.valid, Some(varve_cypher::Value::Integer(7))));
+    assert_eq!(times.valid, parse_instant("2020-01-01"));
     assert!(times.system.is_none());
     let plan = format!("{:?}", prepared.explain());
     assert!(plan.contains("(:person) by name"), "{plan}");
@@ -477,7 +477,7 @@ fn a_query_tells_its_times_its_kind_and_its_plan() {
         assert_eq!(prepare(text).expect(text).kind().text(), kind, "{text}");
     }
     for text in [
-        "MATCH (n) FOR VALID_TIME AS OF 1 RETURN n",
+        "MATCH (n) FOR VALID_TIME ALL RETURN n",
         "CALL { CREATE (:person {name: 'x'}) } IN TRANSACTIONS",
         "MATCH (n:$(1)) RETURN n",
     ] {

@@ -12,7 +12,7 @@ use varve_model::{
     Properties, PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, GraphView, GraphWriter, Meter, Neighbour, PastVersion,
+    EdgeFound, Elements, ErrorKind, Expand, Flow, GraphView, GraphWriter, Meter, Neighbour, PastVersion,
     ScanAsk, ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
 };
 
@@ -236,6 +236,15 @@ impl GraphView for OptimisticTransaction {
     /// Reads the view only: the transaction's changes are not part of the past yet.
     fn valid_at(&self) -> Option<Instant> {
         self.base().valid_at()
+    }
+
+    fn at_valid(&self, at: Instant) -> Result<Box<dyn GraphView>, ViewError> {
+        if self.is_changed() {
+            let message = "Uncommitted changes are not visible at another valid time: commit before \
+                           a read FOR VALID_TIME AS OF";
+            return Err(ViewError::failed(ErrorKind::InvalidArgument, message));
+        }
+        self.base().at_valid(at)
     }
 
     fn has_uncommitted(&self, element: &ElementId) -> bool {

@@ -148,6 +148,16 @@ impl GraphView for View {
         StoredView(self).valid_at()
     }
 
+    fn at_valid(&self, at: Instant) -> Result<Box<dyn GraphView>, ViewError> {
+        // With its transaction time, all points are of one state also without snapshots.
+        let last = self.last_commit()?.min(self.version());
+        let then = self.moved_to(TemporalScope {
+            valid: Some(at),
+            transaction: Some(last),
+        });
+        Ok(Box::new(then.remembering()))
+    }
+
     fn versions(
         &self,
         id: &ElementId,

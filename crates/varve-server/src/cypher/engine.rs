@@ -2,23 +2,20 @@
 
 use std::sync::Arc;
 
-use varve_cypher::temporal::{Clock, DateTime};
+use varve_cypher::temporal::Clock;
 use varve_cypher::tree::{Command, Mode};
 use varve_cypher::{
     Context, Counters, CypherError, Error, ErrorClass, Graph, Map, PlanTree, QueryKind, Sizes,
     Value,
 };
-use varve_graph::ErrorKind;
 use varve_graph::write::WritePeriod;
-use varve_model::{Instant, TemporalScope};
-use varve_session::Failure;
+use varve_model::TemporalScope;
 
 use super::catalogue::{self, Catalogue};
 use super::commands;
 use super::counters;
 use super::failure::CypherFailure;
 use super::run::Sink;
-use crate::wire::time::{commit_version, instant};
 
 pub(crate) use varve_cypher::Batch;
 
@@ -107,22 +104,13 @@ impl Prepared {
         parameters: &Map,
     ) -> Result<(TemporalScope, WritePeriod), CypherFailure> {
         let times = self.inner.times(self.context(graph, parameters))?;
-        let mut scope = default;
-        if let Some(valid) = &times.valid {
-            scope.valid = Some(instant_of(valid)?);
-        }
-        if let Some(system) = &times.system {
-            scope.transaction = Some(
-                match system {
-                    Value::Integer(version) => commit_version(&version.to_string()),
-                    other => commit_version(&text_of(other)?),
-                }
-                .map_err(|error| invalid(error.message()))?,
-            );
-        }
+        let scope = TemporalScope {
+            valid: times.valid.or(default.valid),
+            transaction: times.system.or(default.transaction),
+        };
         let period = WritePeriod {
-            from: times.from.as_ref().map(instant_of).transpose()?,
-            to: times.to.as_ref().map(instant_of).transpose()?,
+            from: times.from,
+            to: times.to,
         };
         Ok((scope, period))
     }
@@ -160,38 +148,6 @@ impl Prepared {
             plan: None,
         })
     }
-}
-
-fn invalid(message: &str) -> CypherFailure {
-    Failure::new(ErrorKind::InvalidArgument, message).into()
-}
-
-/// The text of an instant that `FOR VALID_TIME` or `FOR SYSTEM_TIME` names.
-fn text_of(value: &Value) -> Result<String, CypherFailure> {
-    match value {
-        Value::String(text) => Ok(text.to_string()),
-        Value::Date(_) | Value::LocalDateTime(_) | Value::DateTime(_) => {
-            Ok(instant_text(value).unwrap_or_else(|| value.to_string()))
-        }
-        other => Err(invalid(&format!(
-            "FOR VALID_TIME and FOR SYSTEM_TIME take a date, a date-time or a text, but got {}",
-            other.type_name()
-        ))),
-    }
-}
-
-fn instant_of(value: &Value) -> Result<Instant, CypherFailure> {
-    instant("instant of FOR VALID_TIME", &text_of(value)?).map_err(|error| invalid(error.message()))
-}
-
-/// A date-time as a text in UTC, since named zones are not part of instants' texts.
-fn instant_text(value: &Value) -> Option<String> {
-    let Value::DateTime(at) = value else {
-        return None;
-    };
-    let mut utc = DateTime::clone(at);
-    utc.local.seconds = utc.local.seconds.checked_sub(utc.offset.into())?;
-    Some(format!("{}Z", Value::LocalDateTime(utc.local)))
 }
 
 /// The rows of a query that runs within another one, and what it has changed.

@@ -181,7 +181,7 @@ fn a_history_has_every_version() {
 }
 
 #[test]
-fn a_history_shows_what_the_client_may_read() {
+fn histories_and_other_points_show_what_the_client_may_read() {
     let server = with_open_graph(server_of(config()));
     rows(&server, "CREATE (:Seen {a: 1}), (:Hidden {a: 2})");
     let post = |path: &str, body: Json| {
@@ -202,14 +202,19 @@ fn a_history_shows_what_the_client_may_read() {
     for (label, wanted) in [("Seen", 1), ("Hidden", 0)] {
         let id = format!("MATCH (n:{label}) RETURN elementId(n)");
         let id = rows(&server, &id)[0][0].clone();
-        let text = format!("CALL varve.history({id}) YIELD kind RETURN count(*)");
-        assert_eq!(rows(&server, &text), json!([[1]]));
-        let (_, answer) = ask(&server, "nobody", &text, &json!({}));
-        assert_eq!(
-            answer["data"]["values"],
-            json!([[wanted]]),
-            "{label}: {answer}"
-        );
+        for text in [
+            format!("CALL varve.history({id}) YIELD kind RETURN count(*)"),
+            format!("MATCH (n:{label}) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"),
+            format!("MATCH (n:{label}) WITH n MATCH (n) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"),
+        ] {
+            assert_eq!(rows(&server, &text), json!([[1]]));
+            let (_, answer) = ask(&server, "nobody", &text, &json!({}));
+            assert_eq!(
+                answer["data"]["values"],
+                json!([[wanted]]),
+                "{text}: {answer}"
+            );
+        }
     }
 }
 
@@ -279,4 +284,146 @@ fn a_text_that_names_several_nodes_has_no_history() {
     let (code, message) = fault(&server, &of("7"));
     assert_eq!(code, "Neo.ClientError.Statement.ArgumentError", "{message}");
     assert!(message.contains("several nodes"), "{message}");
+}
+
+/// Ann has moved from Rome to Oslo, and knew Bob until 2021.
+const MOVED: [&str; 3] = [
+    "CREATE (a:P {name: 'Ann', town: 'Rome'})-[:KNOWS]->(:P {name: 'Bob', town: 'Bonn'}) \
+     FOR VALID_TIME FROM '2019-01-01'",
+    "MATCH (a:P {name: 'Ann'}) SET a.town = 'Oslo' FOR VALID_TIME FROM '2022-01-01'",
+    "MATCH ()-[r:KNOWS]->() DELETE r FOR VALID_TIME FROM '2021-01-01'",
+];
+
+#[test]
+fn a_match_reads_at_its_own_point_of_valid_time() {
+    let server = with_open_graph(server_of(config()));
+    for text in MOVED {
+        rows(&server, text);
+    }
+    for (text, wanted) in [
+        // Within the MATCH, what was bound before has its state of then; after it, that of now.
+        (
+            "MATCH (a:P {name: 'Ann'}) MATCH (a)-[:KNOWS]->(b) FOR VALID_TIME AS OF '2020-06-01' \
+             WHERE a.town = 'Rome' RETURN a.town, b.name",
+            json!([["Oslo", "Bob"]]),
+        ),
+        (
+            "MATCH (a:P {name: 'Ann'}) MATCH (a {town: 'Oslo'}) \
+             FOR VALID_TIME AS OF '2020-06-01' RETURN a.town",
+            json!([]),
+        ),
+        // The point may be different in each row.
+        (
+            "UNWIND ['2018-06-01', '2020-06-01', '2022-06-01'] AS at \
+             OPTIONAL MATCH (a:P {name: 'Ann'}) FOR VALID_TIME AS OF at \
+             RETURN at, a.town, toString(valid_from(a)) ORDER BY at",
+            json!([
+                ["2018-06-01", null, null],
+                ["2020-06-01", "Rome", "2019-01-01T00:00:00Z"],
+                ["2022-06-01", "Oslo", "2022-01-01T00:00:00Z"]
+            ]),
+        ),
+        // A node is equal to itself at another point.
+        (
+            "MATCH (was:P) FOR VALID_TIME AS OF '2020-06-01' MATCH (is:P) \
+             WHERE was = is AND was.town <> is.town RETURN was.town, is.town",
+            json!([["Rome", "Oslo"]]),
+        ),
+        (
+            "MATCH p = (:P {name: 'Ann'})-[:KNOWS*1..2]->() FOR VALID_TIME AS OF '2020-06-01' \
+             MATCH (a:P {name: 'Ann'}) \
+             RETURN [n IN nodes(p) | n.town], a.town, COUNT { (a)--() }, size(relationships(p))",
+            json!([[["Rome", "Bonn"], "Oslo", 0, 1]]),
+        ),
+        // A node that does not exist then is not found.
+        (
+            "CREATE (:Q) RETURN 1",
+            json!([[1]]),
+        ),
+        (
+            "MATCH (q:Q) OPTIONAL MATCH (q) FOR VALID_TIME AS OF '2020-06-01' \
+             OPTIONAL MATCH (q)--(o) FOR VALID_TIME AS OF '2020-06-01' RETURN count(q), o",
+            json!([[1, null]]),
+        ),
+        (
+            "MATCH (q:Q) MATCH (q) FOR VALID_TIME AS OF '2020-06-01' RETURN count(q)",
+            json!([[0]]),
+        ),
+        (
+            "FOR VALID_TIME AS OF '2020-06-01' MATCH (a:P {name: 'Ann'}) \
+             MATCH (b:P {name: 'Ann'}) FOR VALID_TIME AS OF '2022-06-01' RETURN a.town, b.town",
+            json!([["Rome", "Oslo"]]),
+        ),
+        (
+            "MATCH (a:P {name: 'Ann'}) CALL (a) { MATCH (a)-[:KNOWS]->(b) \
+             FOR VALID_TIME AS OF '2020-06-01' RETURN b } RETURN b.name",
+            json!([["Bob"]]),
+        ),
+    ] {
+        assert_eq!(rows(&server, text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn points_that_a_match_cannot_have_are_refused() {
+    let server = with_open_graph(server_of(config()));
+    for text in MOVED {
+        rows(&server, text);
+    }
+    let unsupported = "Neo.ClientError.Statement.UnsupportedOperationError";
+    for (text, code, part) in [
+        (
+            "MATCH (a:P) FOR VALID_TIME AS OF '2020-06-01' SET a.x = 1",
+            unsupported,
+            "in a statement that writes",
+        ),
+        (
+            "MATCH (a:P) FOR VALID_TIME FROM '2020-06-01' TO '2021-06-01' RETURN a",
+            unsupported,
+            "a period FOR VALID_TIME",
+        ),
+        (
+            "MATCH (a:P) FOR VALID_TIME ALL RETURN a",
+            unsupported,
+            "FOR VALID_TIME ALL",
+        ),
+        (
+            "MATCH (a)-[r]->(b) MATCH (a)-[r]->(b) FOR VALID_TIME AS OF '2020-06-01' RETURN a",
+            unsupported,
+            "the relationship 'r'",
+        ),
+        (
+            "MATCH (a:P) FOR VALID_TIME AS OF $none RETURN a",
+            "Neo.ClientError.Statement.TypeError",
+            "is null",
+        ),
+        (
+            "MATCH (a:P) FOR VALID_TIME AS OF 'noon' RETURN a",
+            "Neo.ClientError.Statement.ArgumentError",
+            "'noon'",
+        ),
+        (
+            "MATCH (a:P) FOR VALID_TIME AS OF a.since RETURN a",
+            "Neo.ClientError.Statement.SyntaxError",
+            "'a' is not defined",
+        ),
+    ] {
+        let (found, message) = fault(&server, text);
+        assert_eq!(found, code, "{text}: {message}");
+        assert!(message.contains(part), "{text}: {message}");
+    }
+    // What a transaction has changed has no state at another point yet.
+    let tx = |path: &str, text: &str| {
+        let path = format!("/db/g/query/v2/tx{path}");
+        let answer = send(&server, "admin", "POST", &path, &json!({"statement": text}));
+        serde_json::from_str::<Json>(answer.text()).expect("JSON")
+    };
+    let then = "MATCH (a:P) FOR VALID_TIME AS OF '2020-06-01' RETURN count(a)";
+    let begun = tx("", then);
+    assert_eq!(begun["data"]["values"], json!([[2]]), "{begun}");
+    let own = format!("/{}", begun["transaction"]["id"].as_str().expect("an id"));
+    tx(&own, "CREATE (:P)");
+    let refused = tx(&own, then);
+    let message = refused["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("Uncommitted changes"), "{refused}");
 }

@@ -8,7 +8,7 @@ use super::{Binder, Columns, Outer, Scope, Type, syntax, unsupported};
 use crate::error::Outcome;
 use crate::expression::Expr;
 use crate::functions::Types;
-use crate::plan::{Apply, Op, WriteStep, order};
+use crate::plan::{Apply, Op, Pipeline, WriteStep, order};
 use crate::tree::{
     Clause, Expression, Imports, MatchClause, Name, PathPattern, SubqueryCall, Text,
 };
@@ -149,11 +149,7 @@ impl<'x, 'b> Branch<'x, 'b> {
 
     fn match_clause(&mut self, clause: &MatchClause) -> Outcome<()> {
         self.binder.reads = true;
-        if clause.slice.is_some() {
-            let span = clause.patterns.first().map(|one| one.span);
-            let what = "FOR VALID_TIME after a pattern";
-            return Err(unsupported(span.unwrap_or_default(), what));
-        }
+        let slice = self.slice(clause.slice.as_ref(), &clause.patterns)?;
         let first = self.scope.width;
         let pins = self.ops.len();
         let mut pattern = self.bind_patterns(&clause.patterns, true)?;
@@ -163,11 +159,15 @@ impl<'x, 'b> Branch<'x, 'b> {
         }
         let number = clause.optional.then(|| self.scope.new_slot());
         self.extend(self.scope.width - first - pinned);
-        let ops = order::plan(&pattern, &self.binder.subplans, self.binder.known())?;
+        let mut ops = order::plan(&pattern, &self.binder.subplans, self.binder.known())?;
+        if let Some(slice) = slice {
+            self.nested += ops.len();
+            ops = vec![self.ended(slice, Pipeline { ops })];
+        }
         match number {
             Some(number) => {
                 self.nested += ops.len();
-                let inner = crate::plan::Pipeline { ops };
+                let inner = Pipeline { ops };
                 self.ops.push(Op::Optional { inner, number });
             }
             None => self.ops.extend(ops),
@@ -184,19 +184,25 @@ impl<'x, 'b> Branch<'x, 'b> {
         introduces: bool,
     ) -> Outcome<PatternSlots> {
         self.binder.reads = true;
+        let patterns = std::slice::from_ref(pattern);
+        let slice = self.slice(None, patterns)?;
         let first = self.scope.width;
         let pins = self.ops.len();
-        let mut bound = self.bind_patterns(std::slice::from_ref(pattern), introduces)?;
+        let mut bound = self.bind_patterns(patterns, introduces)?;
         let pinned = self.ops.len() - pins;
         if let Some(filter) = filter {
             bound.filter(self.condition(filter)?);
         }
         self.extend(self.scope.width - first - pinned);
-        self.ops.extend(order::plan(
-            &bound,
-            &self.binder.subplans,
-            self.binder.known(),
-        )?);
+        let ops = order::plan(&bound, &self.binder.subplans, self.binder.known())?;
+        match slice {
+            Some(slice) => {
+                self.nested += ops.len();
+                let at = self.ended(slice, Pipeline { ops });
+                self.ops.push(at);
+            }
+            None => self.ops.extend(ops),
+        }
         Ok(PatternSlots {
             path: bound.paths.first().map(|path| path.slot),
         })

@@ -58,16 +58,16 @@ fn of_version(
     of: impl FnOnce(&PastVersion) -> Outcome<Value>,
 ) -> Outcome<Value> {
     let graph = frame.graph;
-    let id = match values {
-        [Value::Node(node)] => node.id(graph)?,
-        [Value::Relationship(one)] => ElementId::Edge(one.id.clone()),
+    let (id, view) = match values {
+        [Value::Node(node)] => (node.id(graph)?, node.view(graph)),
+        [Value::Relationship(one)] => (ElementId::Edge(one.id.clone()), one.view(graph)),
         _ => return Err(bad_value("NODE or RELATIONSHIP", values.first())),
     };
     check_unchanged(graph, &id)?;
     // The state is that of the newest version whose period covers the view's valid time.
-    let at = graph.view.valid_at();
+    let at = view.valid_at();
     let mut found = None;
-    graph.view.versions(&id, graph.meter, &mut |version| {
+    view.versions(&id, graph.meter, &mut |version| {
         if at.is_some_and(|at| !version.period.covers(at)) {
             return Flow::Continue(());
         }

@@ -383,6 +383,7 @@ fn is_random(op: &Op) -> bool {
         Op::Apply(apply) => apply.inputs.iter().any(slots::is_random) || random(&apply.inner),
         Op::Union(all) => all.iter().any(random),
         Op::Optional { inner, .. } => random(inner),
+        Op::At { at, inner, .. } => at.as_ref().is_some_and(slots::is_random) || random(inner),
         _ => false,
     }
 }

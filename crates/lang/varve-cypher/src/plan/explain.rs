@@ -58,6 +58,7 @@ fn described(op: &Op) -> (&'static str, String, Vec<PlanTree>) {
             (name, details, Vec::new())
         }
         Op::Optional { inner: own, .. } => (name, String::new(), inner(own)),
+        Op::At { inner: own, .. } => (name, String::new(), inner(own)),
         Op::Apply(apply) => (name, String::new(), inner(&apply.inner)),
         Op::Union(all) => (
             name,
@@ -142,6 +143,7 @@ const fn name(op: &Op) -> &'static str {
         },
         Op::MakePath { .. } => "Path",
         Op::Optional { .. } => "OptionalApply",
+        Op::At { .. } => "AtValidTime",
         Op::Apply(_) => "Apply",
         Op::Call(_) => "ProcedureCall",
         Op::Eager => "Eager",

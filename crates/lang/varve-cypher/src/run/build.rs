@@ -1,7 +1,7 @@
 //! Makes the operators of plans.
 
 use super::{Batch, BoxedOperator, Cx, Operator};
-use super::{drain, rows, scan, sort, subquery, unwind, write};
+use super::{drain, rows, scan, snapshots, sort, subquery, unwind, write};
 use crate::error::Outcome;
 use crate::plan::{Op, Pipeline};
 
@@ -26,6 +26,9 @@ fn build_one<'p>(op: &'p Op, input: BoxedOperator<'p>) -> BoxedOperator<'p> {
         Op::Limit { count, drains } => Box::new(rows::Limit::new(input, count, *drains)),
         Op::Union(branches) => Box::new(subquery::Union::new(input, branches)),
         Op::Optional { inner, number } => Box::new(subquery::Optional::new(input, inner, *number)),
+        Op::At { at, moved, inner } => {
+            Box::new(snapshots::At::new(input, (at.as_ref(), moved), inner))
+        },
         Op::Eager => Box::new(drain::Eager::new(input)),
         Op::Write(steps) => Box::new(write::Write::new(input, steps)),
         Op::NodeScan(scan) => Box::new(scan::Scan::new(input, scan)),

@@ -56,7 +56,7 @@ fn visit(
         properties: &[],
     };
     let mut failed = None;
-    let (view, meter) = (graph.view, graph.meter);
+    let (view, meter) = (cx.view(), graph.meter);
     view.neighbours(&keys, &ask, meter, &mut |at, seen| {
         if !types.holds(graph.schema, seen.label) {
             return Flow::Continue(());

@@ -96,12 +96,13 @@ pub(super) fn step(
     seen: &Neighbour<'_>,
 ) -> Outcome<(Arc<Relationship>, Arc<Node>)> {
     let other = other_node(cx, from, seen)?;
-    let id = cx.graph().view.edge_id(&from.key, seen.edge)?;
+    let id = cx.view().edge_id(&from.key, seen.edge)?;
     let (start, end) = match seen.direction {
         Walked::Out => (Arc::clone(from), Arc::clone(&other)),
         Walked::In => (Arc::clone(&other), Arc::clone(from)),
     };
-    Ok((Arc::new(Relationship::new(id, start, end)), other))
+    let relationship = Relationship::new(id, start, end).within(cx.snapshot());
+    Ok((Arc::new(relationship), other))
 }
 
 /// Whether a relationship is one of those in some slots of a row.

@@ -44,10 +44,11 @@ impl<'p> Nested<'p> {
     }
 }
 
-/// The bytes that operators hold. The nodes that a query has met are kept until it ends.
+/// The bytes that operators hold. Snapshots, and the nodes that a query has met, are kept until it
+/// ends.
 fn counted(cx: Cx<'_>) -> usize {
     let counted = usize::try_from(cx.graph().meter.counted()).unwrap_or(usize::MAX);
-    counted.saturating_sub(cx.shared.nodes.bytes())
+    counted.saturating_sub(cx.shared.nodes.bytes() + cx.shared.snapshots.bytes())
 }
 
 impl Subplans for Cx<'_> {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use varve_model::VertexLabelId;
 
 use crate::error::Outcome;
-use crate::value::{Graph, Node};
+use crate::value::{Graph, Node, Snapshot};
 
 /// The most nodes that are remembered; then all are forgotten.
 const NODES_MAX: usize = 262_144;
 /// Bytes that a remembered node takes beside its key, without its content.
-const NODE_BYTES: usize = 184;
+const NODE_BYTES: usize = 192;
 
 /// Keys up to this length are copied into the table.
 const SHORT: usize = 23;
@@ -91,7 +91,7 @@ impl Nodes {
     /// When the query needs too much memory.
     pub(crate) fn of(
         &self,
-        graph: &Graph<'_>,
+        (graph, snapshot): (&Graph<'_>, Option<&Arc<Snapshot>>),
         key: &[u8],
         label: VertexLabelId,
     ) -> Outcome<Arc<Node>> {
@@ -110,7 +110,7 @@ impl Nodes {
         let bytes = NODE_BYTES + key.len();
         self.bytes.set(self.bytes.get() + bytes);
         graph.meter.hold(bytes)?;
-        let node = Arc::new(Node::new(key, label));
+        let node = Arc::new(Node::new(key, label).within(snapshot));
         known.insert(ByKey::new(Arc::clone(&node)));
         Ok(node)
     }

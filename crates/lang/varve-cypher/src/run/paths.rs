@@ -57,8 +57,7 @@ impl<'t> Adjacency<'t> {
             };
             let mut failed = None;
             let types = &self.types;
-            graph
-                .view
+            cx.view()
                 .neighbours(&[&node.key], &ask, graph.meter, &mut |_, seen| {
                     let is_again = is_second_sight(node, direction, seen);
                     if is_again || !types.holds(graph.schema, seen.label) {

@@ -179,7 +179,7 @@ impl<'p> Scan<'p> {
                 }
             };
             let from = running.position.as_ref();
-            let scanned = graph.view.scan(&ask, from, page, graph.meter, visit);
+            let scanned = cx.view().scan(&ask, from, page, graph.meter, visit);
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -274,15 +274,15 @@ fn existing(cx: Cx<'_>, ids: &[VertexId]) -> Outcome<Vec<Arc<Node>>> {
     let mut keys = Vec::with_capacity(ids.len());
     for id in ids {
         let mut key = Vec::new();
-        graph.view.put_vertex_key(id, &mut key);
+        cx.view().put_vertex_key(id, &mut key);
         keys.push(key);
     }
     let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let mut nodes = Vec::with_capacity(ids.len());
-    graph
-        .view
+    cx.view()
         .vertices(&slices, &[], graph.meter, &mut |at, label, _| {
-            nodes.push(Arc::new(Node::new(slices[at], label)));
+            let node = Node::new(slices[at], label).within(cx.snapshot());
+            nodes.push(Arc::new(node));
         })?;
     Ok(nodes)
 }

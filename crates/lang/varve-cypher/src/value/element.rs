@@ -40,12 +40,20 @@ struct Cached {
     content: Option<Arc<Content>>,
 }
 
+/// The point of valid time of the elements of a `MATCH … FOR VALID_TIME AS OF`.
+pub(crate) struct Snapshot {
+    pub(crate) view: Box<dyn GraphView>,
+}
+
 /// A node.
 pub struct Node {
     /// Its vertex key in the view.
     pub key: Box<[u8]>,
     /// Its vertex label when it was found.
     pub label: VertexLabelId,
+    /// Where its content is read; `None`: in the query's view. Nodes are equal also between
+    /// snapshots.
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
     cached: Mutex<Cached>,
 }
 
@@ -59,6 +67,8 @@ pub struct Relationship {
     pub end: Arc<Node>,
     /// Its id. The key of an edge depends on the end at which it was found; its id does not.
     pub id: EdgeId,
+    /// As [`Node::snapshot`].
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
     cached: Mutex<Cached>,
 }
 
@@ -96,19 +106,22 @@ impl Graph<'_> {
             return Ok(());
         }
         // Rows often share nodes.
-        stale.sort_unstable_by_key(|node| Arc::as_ptr(node));
+        stale.sort_unstable_by_key(|node| (node.place(), Arc::as_ptr(node)));
         stale.dedup_by_key(|node| Arc::as_ptr(node));
-        let places: Vec<&[u8]> = stale.iter().map(|node| &*node.key).collect();
-        let mut found: Vec<Option<Arc<Content>>> = vec![None; stale.len()];
-        let show = &mut |at: usize, label, properties| {
-            let label = Some(label);
-            if let Some(slot) = found.get_mut(at) {
-                *slot = Some(Arc::new(Content { label, properties }));
+        for nodes in stale.chunk_by(|one, other| one.place() == other.place()) {
+            let places: Vec<&[u8]> = nodes.iter().map(|node| &*node.key).collect();
+            let mut found: Vec<Option<Arc<Content>>> = vec![None; nodes.len()];
+            let show = &mut |at: usize, label, properties| {
+                let label = Some(label);
+                if let Some(slot) = found.get_mut(at) {
+                    *slot = Some(Arc::new(Content { label, properties }));
+                }
+            };
+            let view = nodes[0].view(self);
+            view.vertices(&places, keys, self.meter, show)?;
+            for (node, content) in nodes.iter().zip(found) {
+                node.set(changes, content);
             }
-        };
-        self.view.vertices(&places, keys, self.meter, show)?;
-        for (node, content) in stale.iter().zip(found) {
-            node.set(changes, content);
         }
         Ok(())
     }
@@ -159,17 +172,21 @@ impl Graph<'_> {
         if stale.is_empty() {
             return Ok(());
         }
-        let ids: Vec<EdgeId> = stale.iter().map(|one| one.id.clone()).collect();
-        let mut found: Vec<Option<Arc<Content>>> = vec![None; stale.len()];
-        self.view.edges(&ids, keys, self.meter, &mut |at, edge| {
-            let properties = edge.properties.clone();
-            if let Some(slot) = found.get_mut(at) {
-                let label = None;
-                *slot = Some(Arc::new(Content { label, properties }));
+        stale.sort_by_key(|one| one.place());
+        for same in stale.chunk_by(|one, other| one.place() == other.place()) {
+            let ids: Vec<EdgeId> = same.iter().map(|one| one.id.clone()).collect();
+            let mut found: Vec<Option<Arc<Content>>> = vec![None; same.len()];
+            let view = same[0].view(self);
+            view.edges(&ids, keys, self.meter, &mut |at, edge| {
+                let properties = edge.properties.clone();
+                if let Some(slot) = found.get_mut(at) {
+                    let label = None;
+                    *slot = Some(Arc::new(Content { label, properties }));
+                }
+            })?;
+            for (one, content) in same.iter().zip(found) {
+                one.set(changes, content);
             }
-        })?;
-        for (one, content) in stale.iter().zip(found) {
-            one.set(changes, content);
         }
         Ok(())
     }
@@ -202,6 +219,19 @@ macro_rules! cached {
                 read_at == Some(changes) || self.known(graph, changes).is_some()
             }
 
+            /// The view that has its content.
+            pub(crate) fn view<'v>(&'v self, graph: &Graph<'v>) -> &'v dyn GraphView {
+                match &self.snapshot {
+                    Some(snapshot) => &*snapshot.view,
+                    None => graph.view,
+                }
+            }
+
+            /// Tells snapshots apart.
+            fn place(&self) -> Option<*const Snapshot> {
+                self.snapshot.as_ref().map(Arc::as_ptr)
+            }
+
             /// Sets the content as it is after so many changes of the writer.
             pub(crate) fn set(&self, changes: u64, content: Option<Arc<Content>>) {
                 let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,8 +261,15 @@ impl Node {
         Node {
             key: key.into(),
             label,
+            snapshot: None,
             cached: Mutex::default(),
         }
+    }
+
+    /// The same node, read in a snapshot.
+    pub(crate) fn within(mut self, snapshot: Option<&Arc<Snapshot>>) -> Node {
+        self.snapshot = snapshot.cloned();
+        self
     }
 
     /// The content now; `None` if the node was deleted.
@@ -277,8 +314,15 @@ impl Relationship {
             start,
             end,
             id,
+            snapshot: None,
             cached: Mutex::default(),
         }
+    }
+
+    /// The same relationship, read in a snapshot.
+    pub(crate) fn within(mut self, snapshot: Option<&Arc<Snapshot>>) -> Relationship {
+        self.snapshot = snapshot.cloned();
+        self
     }
 
     /// The content now; `None` if the relationship was deleted.

@@ -10,8 +10,9 @@ use varve_graph::schema::SchemaMode;
 use varve_testkit::Random;
 
 use naive::Snapshot;
-use query::Query;
-use world::World;
+use query::{POINTS, Query};
+use varve_testkit::model::Point;
+use world::{World, date_time};
 
 const GRAPHS: u64 = 8;
 const QUERIES: usize = 150;
@@ -32,16 +33,23 @@ fn queries_at_a_point_of_both_times_find_what_the_history_says() {
         for _ in 0..QUERIES {
             let query = Query::random(&mut random);
             let point = world.point(&mut random);
-            let state = Snapshot::of(&world, point.map(|(_, point)| point));
-            let text = query.text();
-            let wanted = naive::answer(&query, &state);
+            let own = point.map_or_else(|| world.now(), |(_, point)| point);
+            let mut states = vec![Snapshot::of(&world, own)];
+            let mut points = Vec::new();
+            for _ in 0..POINTS {
+                let valid = world.instant(&mut random);
+                states.push(Snapshot::of(&world, Point { valid, ..own }));
+                points.push(date_time(valid));
+            }
+            let text = query.text(&points);
+            let wanted = naive::answer(&query, &states);
             let found = world.ask(&text, point);
             rows += wanted.len();
             empty += usize::from(wanted.is_empty());
             assert_eq!(
                 query.in_order(found),
                 query.in_order(wanted),
-                "seed {seed}, at {point:?}: {text}\n{state:?}"
+                "seed {seed}, at {point:?}: {text}\n{states:?}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! A naive evaluator: it tries all elements of one state of the history.
+//! A naive evaluator: it tries all elements of the states of the history that a query reads.
 
 use std::cmp::Ordering;
 
@@ -38,11 +38,11 @@ pub(crate) struct Snapshot {
     edges: Vec<Option<Edge>>,
 }
 
-/// The value of a variable.
-#[derive(Debug, Clone, PartialEq)]
+/// The value of a variable: elements, and the number of the state in which they are.
+#[derive(Debug, Clone)]
 enum Bound {
-    Node(usize),
-    Edges(Vec<usize>),
+    Node(usize, usize),
+    Edges(Vec<usize>, usize),
     Null,
 }
 
@@ -65,8 +65,7 @@ fn set<T: Clone>(values: &mut Vec<Option<T>>, at: usize, value: T) {
 }
 
 impl Snapshot {
-    pub(crate) fn of(world: &World, point: Option<Point>) -> Snapshot {
-        let point = point.unwrap_or_else(|| world.now());
+    pub(crate) fn of(world: &World, point: Point) -> Snapshot {
         let state = |id: &ElementId| world.model.state(id, point);
         let key = |name: &str| world.key(name);
         let place = |id: &varve_model::VertexId| {
@@ -103,15 +102,29 @@ impl Snapshot {
         }
     }
 
+}
+
+/// The MATCH of a state, or what follows the MATCHes.
+#[derive(Clone, Copy)]
+struct Reading<'s> {
+    states: &'s [Snapshot],
+    state: usize,
+}
+
+impl Reading<'_> {
+    fn own(&self) -> &Snapshot {
+        &self.states[self.state]
+    }
+
     fn has_label(&self, node: usize, label: usize) -> bool {
-        let node = self.nodes[node].as_ref();
+        let node = self.own().nodes[node].as_ref();
         node.is_some_and(|node| node.labels.iter().any(|one| one == LABELS[label]))
     }
 
     /// The relationships from a node that a step may take, with their other ends.
     fn steps(&self, step: &Step, node: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        for (at, edge) in self.edges.iter().enumerate() {
+        for (at, edge) in self.own().edges.iter().enumerate() {
             let Some(edge) = edge else { continue };
             if step
                 .edge_type
@@ -128,18 +141,34 @@ impl Snapshot {
                 found.push((at, edge.from));
             }
         }
-        found.retain(|(_, end)| self.nodes[*end].is_some());
+        found.retain(|(_, end)| self.own().nodes[*end].is_some());
         found
     }
 
     /// The rows of a MATCH for one row.
     fn matches(&self, one: &Match, row: &Row) -> Vec<Row> {
         let mut found = Vec::new();
-        for row in self.with_node(one, one.first, row) {
+        // Within the MATCH, nodes that were bound before are those of its state.
+        let mut inner = row.clone();
+        let variables = one.steps.iter().map(|step| step.to).chain([one.first]);
+        let variables: Vec<Variable> = variables.collect();
+        for variable in &variables {
+            if let Some(Bound::Node(node, _)) = of(&row.nodes, *variable) {
+                set(&mut inner.nodes, *variable, Bound::Node(node, self.state));
+            }
+        }
+        for row in self.with_node(one, one.first, &inner) {
             self.walk(one, 0, row, &mut Vec::new(), &mut found);
         }
         if let Some(filter) = &one.filter {
             found.retain(|row| self.truth(filter, row) == Some(true));
+        }
+        for own in &mut found {
+            for variable in &variables {
+                if let Some(before) = of(&row.nodes, *variable) {
+                    set(&mut own.nodes, *variable, before);
+                }
+            }
         }
         found
     }
@@ -147,18 +176,18 @@ impl Snapshot {
     /// The row with a node for a variable, in each way that fits.
     fn with_node(&self, one: &Match, variable: Variable, row: &Row) -> Vec<Row> {
         let candidates = match of(&row.nodes, variable) {
-            Some(Bound::Node(node)) => vec![node],
+            Some(Bound::Node(node, _)) => vec![node],
             Some(_) => Vec::new(),
-            None => (0..self.nodes.len()).collect(),
+            None => (0..self.own().nodes.len()).collect(),
         };
         let fits = |node: &usize| {
             let own = one.labels.iter().filter(|(of, _)| *of == variable);
             let mut own = own.map(|(_, label)| self.has_label(*node, *label));
-            self.nodes[*node].is_some() && own.all(|has| has)
+            self.own().nodes[*node].is_some() && own.all(|has| has)
         };
         let with = |node| {
             let mut row = row.clone();
-            set(&mut row.nodes, variable, Bound::Node(node));
+            set(&mut row.nodes, variable, Bound::Node(node, self.state));
             row
         };
         candidates.into_iter().filter(fits).map(with).collect()
@@ -169,7 +198,7 @@ impl Snapshot {
             found.push(row);
             return;
         };
-        let Some(Bound::Node(start)) = of(&row.nodes, step.from) else {
+        let Some(Bound::Node(start, _)) = of(&row.nodes, step.from) else {
             return;
         };
         let (min, max) = step.length.unwrap_or((1, 1));
@@ -178,9 +207,10 @@ impl Snapshot {
         for length in 0..=max {
             for (end, edges) in walks.iter().filter(|_| length >= min) {
                 let mut row = row.clone();
-                set(&mut row.edges, step.number, Bound::Edges(edges.clone()));
+                let own = Bound::Edges(edges.clone(), self.state);
+                set(&mut row.edges, step.number, own);
                 for row in self.with_node(one, step.to, &row) {
-                    if of(&row.nodes, step.to) == Some(Bound::Node(*end)) {
+                    if matches!(of(&row.nodes, step.to), Some(Bound::Node(node, _)) if node == *end) {
                         used.extend(edges);
                         self.walk(one, at + 1, row, used, found);
                         used.truncate(used.len() - edges.len());
@@ -203,15 +233,19 @@ impl Snapshot {
         let found = match term {
             Term::Constant(number) => Some(Value::Number(number)),
             Term::Node(variable, key) => match of(&row.nodes, variable) {
-                Some(Bound::Node(node)) => self.nodes[node].as_ref().map(|node| match key {
-                    "i" => node.i.clone(),
-                    _ => node.x.clone(),
-                }),
+                Some(Bound::Node(node, state)) => {
+                    let node = self.states[state].nodes[node].as_ref();
+                    node.map(|node| match key {
+                        "i" => node.i.clone(),
+                        _ => node.x.clone(),
+                    })
+                }
                 _ => None,
             },
             Term::Relationship(step) => match of(&row.edges, step) {
-                Some(Bound::Edges(edges)) => {
-                    self.edges[edges[0]].as_ref().map(|edge| edge.x.clone())
+                Some(Bound::Edges(edges, state)) => {
+                    let edge = self.states[state].edges[edges[0]].as_ref();
+                    edge.map(|edge| edge.x.clone())
                 }
                 _ => None,
             },
@@ -238,7 +272,9 @@ impl Snapshot {
             }
             Predicate::IsNull(term) => Some(self.term(*term, row) == Value::Null),
             Predicate::HasLabel(variable, label) => match of(&row.nodes, *variable) {
-                Some(Bound::Node(node)) => Some(self.has_label(node, *label)),
+                Some(Bound::Node(node, state)) => {
+                    Some(Reading { state, ..*self }.has_label(node, *label))
+                }
                 _ => None,
             },
             Predicate::Not(one) => self.truth(one, row).map(|truth| !truth),
@@ -253,7 +289,7 @@ impl Snapshot {
                 _ => None,
             },
             Predicate::Exists(step, label) => Some(match of(&row.nodes, step.from) {
-                Some(Bound::Node(node)) => {
+                Some(Bound::Node(node, _)) => {
                     let ends = self.steps(step, node);
                     ends.iter().any(|(_, end)| self.has_label(*end, *label))
                 }
@@ -264,17 +300,17 @@ impl Snapshot {
 
     fn item(&self, item: Item, row: &Row) -> Value {
         let edges = |step| match of(&row.edges, step) {
-            Some(Bound::Edges(edges)) => Some(edges),
+            Some(Bound::Edges(edges, state)) => Some((edges, state)),
             _ => None,
         };
         match item {
             Item::Term(term) => self.term(term, row),
-            Item::TypeOf(step) => edges(step).map_or(Value::Null, |edges| {
-                let edge = self.edges[edges[0]].as_ref();
+            Item::TypeOf(step) => edges(step).map_or(Value::Null, |(edges, state)| {
+                let edge = self.states[state].edges[edges[0]].as_ref();
                 edge.map_or(Value::Null, |edge| Value::Text(edge.edge_type.clone()))
             }),
             Item::LengthOf(step) => {
-                edges(step).map_or(Value::Null, |edges| Value::Number(edges.len() as i64))
+                edges(step).map_or(Value::Null, |(edges, _)| Value::Number(edges.len() as i64))
             }
             _ => panic!("an aggregate has many rows"),
         }
@@ -320,13 +356,15 @@ fn property(value: Option<&Stored>) -> Value {
     }
 }
 
-/// The rows of a query in a state.
-pub(crate) fn answer(query: &Query, state: &Snapshot) -> Vec<String> {
+/// The rows of a query: `states` has its own state, then one for each of its points.
+pub(crate) fn answer(query: &Query, states: &[Snapshot]) -> Vec<String> {
+    let reading = Reading { states, state: 0 };
     let mut rows = vec![Row::default()];
     for one in &query.matches {
         let mut next = Vec::new();
         for row in rows {
-            let found = state.matches(one, &row);
+            let state = one.at.map_or(0, |at| at + 1);
+            let found = Reading { state, ..reading }.matches(one, &row);
             if found.is_empty() && one.optional {
                 next.push(with_nulls(one, row));
             } else {
@@ -336,13 +374,13 @@ pub(crate) fn answer(query: &Query, state: &Snapshot) -> Vec<String> {
         rows = next;
     }
     let mut table = match query.items.iter().any(|item| item.is_aggregate()) {
-        true => grouped(query, state, &rows),
+        true => grouped(query, reading, &rows),
         false => {
             let line = |row: &Row| {
                 query
                     .items
                     .iter()
-                    .map(|item| state.item(*item, row))
+                    .map(|item| reading.item(*item, row))
                     .collect()
             };
             rows.iter().map(line).collect::<Vec<Vec<Value>>>()
@@ -380,10 +418,10 @@ fn with_nulls(one: &Match, mut row: Row) -> Row {
     row
 }
 
-fn grouped(query: &Query, state: &Snapshot, rows: &[Row]) -> Vec<Vec<Value>> {
+fn grouped(query: &Query, reading: Reading<'_>, rows: &[Row]) -> Vec<Vec<Value>> {
     let keys = |row: &Row| -> Vec<Value> {
         let keys = query.items.iter().filter(|item| !item.is_aggregate());
-        keys.map(|item| state.item(*item, row)).collect()
+        keys.map(|item| reading.item(*item, row)).collect()
     };
     let mut groups: Vec<(Vec<Value>, Vec<Row>)> = Vec::new();
     if query.items.iter().all(|item| item.is_aggregate()) {
@@ -398,7 +436,7 @@ fn grouped(query: &Query, state: &Snapshot, rows: &[Row]) -> Vec<Vec<Value>> {
     }
     let line = |(_, rows): &(Vec<Value>, Vec<Row>)| {
         let items = query.items.iter();
-        items.map(|item| state.aggregate(*item, rows)).collect()
+        items.map(|item| reading.aggregate(*item, rows)).collect()
     };
     groups.iter().map(line).collect()
 }

@@ -6,6 +6,8 @@ use varve_testkit::Random;
 pub(crate) type Variable = usize;
 
 pub(crate) const LABELS: [&str; 2] = ["A", "B"];
+/// The points of valid time that the MATCHes of a query may name.
+pub(crate) const POINTS: usize = 2;
 pub(crate) const TYPES: [&str; 2] = ["R", "S"];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +32,8 @@ pub(crate) struct Step {
 #[derive(Debug, Clone)]
 pub(crate) struct Match {
     pub(crate) optional: bool,
+    /// The number of the point of valid time that it names.
+    pub(crate) at: Option<usize>,
     /// The node that it begins with.
     pub(crate) first: Variable,
     pub(crate) steps: Vec<Step>,
@@ -160,6 +164,7 @@ impl Known {
         inner.push(first);
         let mut one = Match {
             optional,
+            at: random.one_in(3).then(|| random.below(POINTS)),
             first,
             steps: Vec::new(),
             labels: Vec::new(),
@@ -231,7 +236,7 @@ impl Step {
 }
 
 impl Match {
-    fn text(&self) -> String {
+    fn text(&self, points: &[String]) -> String {
         let mut labels = self.labels.clone();
         let mut node = |variable: Variable| {
             let own = labels.iter().filter(|(of, _)| *of == variable);
@@ -246,9 +251,12 @@ impl Match {
             parts.push(node(self.first));
         }
         let optional = if self.optional { "OPTIONAL " } else { "" };
+        let at = self.at.map_or(String::new(), |at| {
+            format!(" FOR VALID_TIME AS OF {}", points[at])
+        });
         let filter = self.filter.as_ref();
         let filter = filter.map_or(String::new(), |one| format!(" WHERE {}", one.text()));
-        format!("{optional}MATCH {}{filter}", parts.join(", "))
+        format!("{optional}MATCH {}{at}{filter}", parts.join(", "))
     }
 }
 
@@ -335,8 +343,10 @@ impl Query {
         }
     }
 
-    pub(crate) fn text(&self) -> String {
-        let matches: Vec<String> = self.matches.iter().map(Match::text).collect();
+    /// Its text, with expressions of the points that its MATCHes name.
+    pub(crate) fn text(&self, points: &[String]) -> String {
+        let matches = self.matches.iter().map(|one| one.text(points));
+        let matches: Vec<String> = matches.collect();
         let items = self.items.iter().enumerate();
         let items: Vec<String> = items
             .map(|(at, item)| format!("{} AS c{at}", item.text()))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use varve_cypher::temporal::Clock;
-use varve_cypher::{Context, Graph, Map, NoProcedures, Prepared, QueryTimes, Sizes, Value};
+use varve_cypher::{Context, Graph, Map, NoProcedures, Prepared, Sizes, Value};
 use varve_graph::optimistic::OptimisticLimits;
 use varve_graph::schema::{NewEdgeLabel, NewPropertyKey, NewVertexLabel, SchemaMode};
 use varve_graph::write::{EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
@@ -12,7 +12,6 @@ use varve_graph::{Graph as StoredGraph, GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::Value as Stored;
 use varve_model::schema::{Frequency, IdStrategy};
-use varve_model::time::{parse_instant, parse_version};
 use varve_model::{
     CommitVersion, DataType, EdgeLabelId, Element, ElementId, Instant, Period, Properties,
     PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
@@ -340,10 +339,9 @@ impl World {
         let parameters = Map::new();
         let times = prepared.times(context(graph, &parameters)).expect(text);
         rows(&prepared, graph);
-        let at = |time: &Value| parse_instant(&time.to_string()).expect("an instant");
         let committed = transaction.commit(WritePeriod {
-            from: times.from.as_ref().map(at),
-            to: times.to.as_ref().map(at),
+            from: times.from,
+            to: times.to,
         });
         committed.map_err(|error| error.to_string())
     }
@@ -431,12 +429,8 @@ impl World {
         }
     }
 
-    /// A point of both times: a commit or none, and an instant where something may begin or end,
-    /// just before it, or after it; none for the present.
-    pub(crate) fn point(&self, random: &mut Random) -> Option<(TemporalScope, Point)> {
-        if random.one_in(6) {
-            return None;
-        }
+    /// An instant where something may begin or end, just before it, or after it.
+    pub(crate) fn instant(&self, random: &mut Random) -> Instant {
         let event = random.pick(&self.model.events);
         let near = match random.below(3) {
             0 => event.period.from,
@@ -448,7 +442,16 @@ impl World {
         } else {
             near
         };
-        let valid = near.plus_micros([-1, 0, 1][random.below(3)]);
+        near.plus_micros([-1, 0, 1][random.below(3)])
+    }
+
+    /// A point of both times: a commit or none, and an [instant](Self::instant) or none; `None` for
+    /// the present.
+    pub(crate) fn point(&self, random: &mut Random) -> Option<(TemporalScope, Point)> {
+        if random.one_in(6) {
+            return None;
+        }
+        let valid = self.instant(random);
         let version = random.pick(&self.model.commits).1;
         let transaction = (!random.one_in(3)).then_some(version);
         let scope = TemporalScope {
@@ -511,7 +514,11 @@ impl World {
         let prepared = prepared.unwrap_or_else(|error| panic!("{text}: {error}"));
         let parameters = Map::new();
         let times = prepared.times(context(graph, &parameters)).expect(&text);
-        assert_eq!(scope, read(&times), "{text}");
+        let named = TemporalScope {
+            valid: times.valid,
+            transaction: times.system,
+        };
+        assert_eq!(scope, named, "{text}");
         let view = self.graph.view(scope).expect("a view");
         rows(
             &prepared,
@@ -547,7 +554,7 @@ fn loses_an_end(model: &Model) -> bool {
 }
 
 /// The expression for an instant.
-fn date_time(Instant(micros): Instant) -> String {
+pub(crate) fn date_time(Instant(micros): Instant) -> String {
     let (seconds, rest) = (micros.div_euclid(SECOND), micros.rem_euclid(SECOND));
     format!(
         "datetime({{epochSeconds: {seconds}, nanosecond: {}}})",
@@ -557,21 +564,6 @@ fn date_time(Instant(micros): Instant) -> String {
 
 fn number(value: usize) -> Stored {
     Stored::Long(value as i64)
-}
-
-/// The point that the text of a query names.
-fn read(times: &QueryTimes) -> TemporalScope {
-    let text = |value: &Value| value.to_string().replace("[UTC]", "");
-    TemporalScope {
-        valid: times
-            .valid
-            .as_ref()
-            .map(|value| parse_instant(&text(value)).expect("an instant")),
-        transaction: times
-            .system
-            .as_ref()
-            .map(|value| parse_version(&text(value)).expect("a version")),
-    }
 }
 
 fn context<'c>(graph: Graph<'c>, parameters: &'c Map) -> Context<'c> {

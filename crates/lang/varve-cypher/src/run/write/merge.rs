@@ -16,7 +16,7 @@ use crate::procedures::NoProcedures;
 use crate::run::batch::ROWS;
 use crate::run::build::build;
 use crate::run::nested::Nested;
-use crate::run::{Nodes, Shared};
+use crate::run::{Nodes, Shared, Snapshots};
 use crate::temporal::Clock;
 use crate::value::{Graph, Map, Value};
 
@@ -163,11 +163,13 @@ impl Again {
             procedures: &NoProcedures,
             counters: Cell::default(),
             nodes: Nodes::default(),
+            snapshots: Snapshots::default(),
             keys: OnceCell::new(),
         };
         let cx = Cx {
             shared: &shared,
             locals: &self.locals,
+            snapshot: None,
         };
         let mut operator = build(&self.find, Batch::of(self.row.clone()));
         let mut seen = HashSet::new();
