@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# Runs all scenarios of openCypher's TCK through Neo4j's Python driver: over Bolt, then over the Query API.
+# Runs the scenarios of openCypher's TCK through Neo4j's Python driver: over Bolt, and in the long tests also over the
+# Query API. Four scenarios fail: the driver has offsets of whole minutes only.
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+least=3843
+python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
+  { echo 'skipped: no python 3.10 with venv'; exit 0; }
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/varve/cypher/python"
 features="$("$here/features.sh")"
 if ! "$venv/bin/python" -c 'import aiohttp, gherkin, neo4j, urllib3' 2>/dev/null; then
@@ -10,9 +14,11 @@ if ! "$venv/bin/python" -c 'import aiohttp, gherkin, neo4j, urllib3' 2>/dev/null
 fi
 server_options=(--set bolt.listen=127.0.0.1:0)
 source "$here/../start-server.sh"
+doors=("$BOLT_URL")
+[[ ${VARVE_TEST_LANE:-} != long ]] || doors+=("$url")
 status=0
-for door in "$BOLT_URL" "$url"; do
+for door in "${doors[@]}"; do
   echo "-- the scenarios at ${door%%:*}"
-  "$venv/bin/python" -W ignore "$here/tck.py" "$features" "$door" --least "${TCK_LEAST:-3780}" || status=1
+  "$venv/bin/python" -W ignore "$here/tck.py" "$features" "$door" --least "$least" || status=1
 done
 exit $status

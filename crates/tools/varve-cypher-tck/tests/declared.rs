@@ -518,3 +518,42 @@ fn a_pattern_has_a_limit_of_elements() {
     let fault = world.fault(&pattern(513));
     assert!(fault.contains("TooDeep"), "{fault}");
 }
+
+/// Values that different types of storage hold, some of them equal where a type is lost.
+const VALUES: [&str; 20] = [
+    "1",
+    "1.0",
+    "'1'",
+    "true",
+    "'2000-01-01'",
+    "date('2000-01-01')",
+    "localdatetime('2000-01-01T00:00')",
+    "localdatetime('2000-01-01T00:00:00.0001')",
+    "datetime('2000-01-01T00:00Z')",
+    "datetime('2000-01-01T00:00[Europe/London]')",
+    "localtime('00:00')",
+    "time('00:00Z')",
+    "duration('PT1S')",
+    "duration('P1M')",
+    "point({x: 1, y: 2})",
+    "[1, 2]",
+    "[1.0]",
+    "['1']",
+    "[date('2000-01-01')]",
+    "[datetime('2000-01-01T00:00Z')]",
+];
+
+#[test]
+fn a_key_of_an_open_graph_has_values_of_all_types() {
+    for first in VALUES {
+        for second in VALUES {
+            let world = world(SchemaMode::Open);
+            world.done(&format!("CREATE ({{k: {first}, at: 1}})"));
+            world.done(&format!("CREATE ({{k: {second}, at: 2}})"));
+            world.done(&format!("CREATE (n {{at: 3}}) SET n.k = {second}"));
+            let read = "MATCH (n) WITH n ORDER BY n.at RETURN valueType(n.k), n.k";
+            let wanted = format!("UNWIND [1, 2, 3] AS at WITH CASE at WHEN 1 THEN {first} ELSE {second} END AS k RETURN valueType(k), k");
+            assert_eq!(world.done(read), world.done(&wanted), "{first}, {second}");
+        }
+    }
+}

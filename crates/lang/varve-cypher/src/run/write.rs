@@ -158,7 +158,7 @@ impl Properties {
         let mut stored = Vec::new();
         for (key, value) in entries(cx, &value)? {
             if !value.is_null() {
-                let declared = cx.graph().schema.property_key_named(&key);
+                let declared = cx.graph().declared_key(&key);
                 stored.push((key, value.to_stored_as(declared)?));
             }
         }

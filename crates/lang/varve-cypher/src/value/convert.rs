@@ -18,7 +18,7 @@ use crate::temporal::{DateTime, Duration, LocalDateTime, NANOS_PER_SECOND, parse
 const TAG: char = '@';
 
 impl Value {
-    /// The value as a property of a key is stored. A key of type DATE takes dates and date-times
+    /// The value as a property of a declared key is stored. One of type DATE takes dates and date-times
     /// of whole milliseconds.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use varve_model::{EdgeId, EdgeLabelId, ElementId, Properties, PropertyKeyId, VertexLabelId};
+use varve_model::{EdgeId, EdgeLabelId, ElementId, Properties, PropertyKey, PropertyKeyId, VertexLabelId};
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView, VertexFound};
 
 use super::Value;
@@ -85,6 +85,15 @@ impl Graph<'_> {
     /// The number of the writer's changes so far.
     pub(crate) fn changes(&self) -> u64 {
         self.writer.map_or(0, GraphWriter::changes)
+    }
+
+    /// The key whose type a property's value must have. In an open graph, a key has values of any
+    /// types.
+    pub(crate) fn declared_key(&self, name: &str) -> Option<&PropertyKey> {
+        match self.schema.is_open() {
+            true => None,
+            false => self.schema.property_key_named(name),
+        }
     }
 
     /// The ids of all property keys, ascending.

@@ -107,17 +107,16 @@ fn put(
     key: &str,
     value: &Value,
 ) -> Outcome<()> {
-    let meter = cx.graph().meter;
-    let declared = cx.graph().schema.property_key_named(key);
+    let (graph, meter) = (cx.graph(), cx.graph().meter);
     if value.is_null() {
-        if declared.is_none() {
+        if graph.schema.property_key_named(key).is_none() {
             return Ok(());
         }
         writer.remove_property(id, key, Occurrence::All, meter)?;
     } else {
         let property = PropertyWrite {
             key,
-            value: &value.to_stored_as(declared)?,
+            value: &value.to_stored_as(graph.declared_key(key))?,
             cardinality: None,
             meta: &[],
         };
