@@ -1,6 +1,7 @@
 //! Binds a syntax tree: resolves names, checks what can be checked before a query runs, and makes
 //! a plan.
 
+mod batches;
 mod calls;
 mod clauses;
 mod expression;
@@ -48,6 +49,10 @@ pub(crate) struct Binder<'b> {
     pub(crate) depth: usize,
     /// The valid periods of the clauses that write.
     pub(crate) periods: Periods,
+    /// The queries that are being bound, one within another.
+    pub(crate) levels: usize,
+    /// Whether a subquery runs in transactions of its own.
+    pub(crate) commits: bool,
 }
 
 /// Columns by name.
@@ -89,6 +94,8 @@ impl<'b> Binder<'b> {
             parameters: Vec::new(),
             depth: 0,
             periods: Periods::default(),
+            levels: 0,
+            commits: false,
         }
     }
 
@@ -124,6 +131,7 @@ impl<'b> Binder<'b> {
                 root: bound.pipeline,
                 subplans: self.subplans,
                 writes: self.writes,
+                commits: self.commits,
                 properties: None,
             },
             columns: bound.columns.unwrap_or_default(),
@@ -155,8 +163,11 @@ impl<'b> Binder<'b> {
         let mut pipelines = Vec::with_capacity(query.branches.len());
         let mut columns: Option<Option<Columns>> = None;
         let mut depth = std::mem::take(&mut self.depth);
+        self.levels += 1;
+        let is_whole = self.levels == 1 && query.branches.len() == 1;
         for branch in &query.branches {
             let mut binder = Branch::new(self, outer);
+            binder.is_whole = is_whole;
             binder.clauses(&branch.clauses, leading)?;
             let (mut ops, own, nested) = (binder.ops, binder.columns, binder.nested);
             self.deepen(ops.len() + nested, branch.span)?;
@@ -183,6 +194,7 @@ impl<'b> Binder<'b> {
             pipelines.push(Pipeline { ops });
         }
         outer.is_visible.set(true);
+        self.levels -= 1;
         self.depth = depth;
         let columns = columns.flatten();
         if pipelines.len() == 1 {

@@ -7,13 +7,16 @@ mod expand;
 mod matching;
 mod nested;
 mod nodes;
+mod number;
 mod paths;
+mod profile;
 mod remembered;
 mod rows;
 mod scan;
 mod shortest;
 mod sort;
 mod subquery;
+mod transactions;
 mod unwind;
 mod write;
 
@@ -24,6 +27,8 @@ use std::sync::Arc;
 pub use batch::Batch;
 pub(crate) use batch::RowOf;
 pub(crate) use nodes::Nodes;
+pub use profile::Measured;
+pub(crate) use profile::Profile;
 use varve_model::{PropertyKeyId, VertexLabelId};
 
 use crate::error::Outcome;
@@ -68,6 +73,8 @@ pub(crate) struct Shared<'q> {
     pub(crate) procedures: &'q dyn Procedures,
     pub(crate) counters: Cell<Counters>,
     pub(crate) nodes: Nodes,
+    /// What the operators do, if the query says `PROFILE`.
+    pub(crate) profile: Option<Profile>,
     /// See [`Cx::keys`].
     pub(crate) keys: OnceCell<Vec<PropertyKeyId>>,
 }

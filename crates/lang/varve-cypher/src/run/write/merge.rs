@@ -163,6 +163,7 @@ impl Again {
             procedures: &NoProcedures,
             counters: Cell::default(),
             nodes: Nodes::default(),
+            profile: None,
             keys: OnceCell::new(),
         };
         let cx = Cx {
