@@ -84,6 +84,10 @@ def check_plan(browser, server, open_sample) -> None:
     assert names[0] == "ProduceResults" and "OptionalApply" in names, names
     assert page.locator(".operators .branches > li").count() == 2, "what is optional is a branch of its own"
     assert ":person" in page.locator(".operators").inner_text()
+    write(page, "PROFILE MATCH (a:person) RETURN a.name LIMIT 2")
+    page.locator("[data-action=run]").click()
+    page.locator(".operators .measured").first.wait_for()
+    assert page.locator(".operators .measured").first.inner_text().strip().startswith("2 rows")
 
 
 def check_errors(browser, server, open_sample) -> None:

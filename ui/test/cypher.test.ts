@@ -41,6 +41,13 @@ test("a single column of nodes shows their properties", () => {
 test("counters of nothing are left out", () => {
   const counters = { containsUpdates: true, nodesCreated: 2, nodesDeleted: 0 };
   assert.deepEqual(answerOf({ data: { fields: [], values: [] }, counters }).counters, { nodesCreated: 2 });
+  assert.equal(answerOf({ data: { fields: [], values: [] } }).plan, null);
+  const queryPlan = { operatorType: "Filter", children: [{ operatorType: "NodeScan", arguments: { Details: "(:A)" } }] };
+  const explained = answerOf({ data: { fields: [], values: [] }, queryPlan }).plan;
+  assert.deepEqual(explained, { name: "Filter", details: "", children: [{ name: "NodeScan", details: "(:A)", children: [] }] });
+  const profiledQueryPlan = { operatorType: "NodeScan", records: 2, dbHits: 3, time: 1500000 };
+  const profiled = answerOf({ data: { fields: [], values: [] }, profiledQueryPlan }).plan;
+  assert.deepEqual(profiled?.measured, { rows: 2, reads: 3, millis: 1.5 });
 });
 
 test("what may come next depends on the brackets and the signs before it", () => {

@@ -17,6 +17,7 @@ mod commit;
 mod index;
 mod open;
 mod overlay;
+mod parts;
 mod relabel;
 mod schema;
 mod writer;
@@ -77,8 +78,9 @@ impl Default for OptimisticLimits {
 #[derive(Clone)]
 pub struct CommitEvery {
     /// The number of changed elements at which the transaction commits, before it changes another
-    /// one.
-    pub elements: usize,
+    /// one; `None`: it commits only where it is told to
+    /// ([`GraphWriter::commit_part`](varve_view::GraphWriter::commit_part)).
+    pub elements: Option<usize>,
     /// The valid time of the changes.
     pub period: WritePeriod,
     /// Called before each commit in between; its error prevents the commit.
@@ -113,8 +115,8 @@ struct TransactionState {
     changes: u64,
     /// [`TransactionState::changes`] at the last commit in between.
     committed: u64,
-    /// Whether there was a commit in between.
-    has_committed: bool,
+    /// The version of the last commit in between that stored something.
+    last_part: Option<CommitVersion>,
     every: Option<CommitEvery>,
     bytes: usize,
     /// The share of the budget of all transactions that holds `bytes`.
@@ -193,8 +195,8 @@ impl OptimisticTransaction {
         !self.state.read().order.is_empty()
     }
 
-    /// Sets whether to commit in between. Such a transaction also commits when half of
-    /// [`OptimisticLimits::bytes_max`] is used, or when the next change would exceed
+    /// Sets whether to commit in between. A transaction with [`CommitEvery::elements`] also commits
+    /// when half of [`OptimisticLimits::bytes_max`] is used, or when the next change would exceed
     /// [`OptimisticLimits::elements_max`]. If it fails later, its commits stay.
     pub fn commit_every(&self, every: Option<CommitEvery>) {
         self.state.write().every = every;
@@ -203,7 +205,13 @@ impl OptimisticTransaction {
     /// Whether a commit in between has stored changes.
     #[must_use]
     pub fn has_committed(&self) -> bool {
-        self.state.read().has_committed
+        self.last_part().is_some()
+    }
+
+    /// The version of the last commit in between that has stored changes.
+    #[must_use]
+    pub fn last_part(&self) -> Option<CommitVersion> {
+        self.state.read().last_part
     }
 
     fn base(&self) -> Guard<Arc<View>> {
@@ -362,7 +370,8 @@ impl TransactionState {
                 ErrorKind::LimitExceeded,
                 format!(
                     "A transaction may change {} elements (gremlin.transaction_elements_max): \
-                     commit in between, as with('commit_every', n) does",
+                     commit in between, as with('commit_every', n) does, or Cypher's CALL {{ … }} \
+                     IN TRANSACTIONS",
                     limits.elements_max
                 ),
             ));
@@ -372,7 +381,8 @@ impl TransactionState {
                 ErrorKind::LimitExceeded,
                 format!(
                     "A transaction may change elements of {} bytes (gremlin.transaction_bytes_max): \
-                     commit in between, as with('commit_every', n) does",
+                     commit in between, as with('commit_every', n) does, or Cypher's CALL {{ … }} \
+                     IN TRANSACTIONS",
                     limits.bytes_max
                 ),
             ));

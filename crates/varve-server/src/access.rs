@@ -16,6 +16,7 @@ use crate::origin;
 use crate::rights::Needs;
 use crate::route::{Action, Class, Route, Scope};
 use crate::state::{AppState, Door};
+use crate::system_database::is_system;
 
 /// The pattern of the white list's routes.
 const WHITE_LIST: &str = "whiteiplist";
@@ -80,7 +81,10 @@ pub(crate) fn check_identity(
         Needs::Scripts => identity.may_query(),
         Needs::Graph(rights) => return Ok(identity.check(graph.unwrap_or_default(), rights)?),
         Needs::OneOf(rights) => return Ok(identity.check_one(graph.unwrap_or_default(), rights)?),
-        Needs::Elements(rights) => {
+        Needs::Database(_) if is_system(state.database(), graph.unwrap_or_default()) => {
+            !matches!(identity, Identity::Unknown)
+        }
+        Needs::Elements(rights) | Needs::Database(rights) => {
             return Ok(identity.check_elements(graph.unwrap_or_default(), rights)?);
         }
         Needs::Repository(rights) => {

@@ -16,6 +16,7 @@ mod query_api;
 mod rules;
 mod run;
 pub(crate) mod summary;
+mod target;
 mod transaction;
 mod typed;
 
@@ -25,6 +26,7 @@ pub(crate) use failure::{
 };
 pub(crate) use open::{OpenTransactions, end_late};
 pub(crate) use run::{Ran, Sink, Statement};
+pub(crate) use target::Target;
 pub(crate) use transaction::{Transaction, check_commit};
 pub(crate) use typed::is_typed;
 

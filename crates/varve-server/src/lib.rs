@@ -124,6 +124,7 @@ mod service;
 mod setup;
 mod sharing;
 pub mod state;
+mod system_database;
 pub mod tls;
 mod ui;
 mod upgrade;

@@ -12,9 +12,10 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use tokio::sync::OwnedSemaphorePermit;
+use varve_graph::optimistic::PartCheck;
 use varve_graph::read::View;
 use varve_graph::registry::ServedGraph;
-use varve_graph::{Graph, GraphError};
+use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_model::TemporalScope;
 use varve_session::audit::{self, Entry};
 use varve_session::budget::admission::BodyShare;
@@ -179,6 +180,14 @@ impl RequestContext {
         let (proof, identity) = (self.proof(), self.identity().clone());
         let graph = self.graph_in_path().map(str::to_owned);
         move || still_allowed(&state, route, (&proof, &identity), graph.as_deref())
+    }
+
+    /// A check that refuses further commits of one request once the client has lost rights since
+    /// its begin.
+    pub(crate) fn part_check(&self) -> PartCheck {
+        let still_allowed = self.still_allowed();
+        let denied = |error: ApiError| GraphError::new(ErrorKind::Denied, error.message());
+        Arc::new(move || still_allowed().map_err(denied))
     }
 
     /// The route that was found.

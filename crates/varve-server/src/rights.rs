@@ -21,6 +21,8 @@ pub enum Needs {
     /// All of these rights on elements of the route's graph, each on some: the handler reads
     /// through the client's view and writes with the client's policy.
     Elements(&'static [Right]),
+    /// As [`Needs::Elements`]; on Neo4j's database `system`, which has no elements, any user.
+    Database(&'static [Right]),
     /// All of these rights on the graph of the metadata repository. The user in the path must be
     /// the client, or one that the client may act for.
     Repository(&'static [Right]),
@@ -69,6 +71,8 @@ pub(crate) const LOAD_SAMPLE: Needs = Needs::Graph(&[
 
 /// A statement reads; whether it writes is decided, and checked, once it is read.
 pub(crate) const RUN_CYPHER: Needs = Needs::Elements(varve_session::principal::rights::QUERY_READS);
+pub(crate) const RUN_STATEMENTS: Needs =
+    Needs::Database(varve_session::principal::rights::QUERY_READS);
 
 pub(crate) const READ_VARIABLES: Needs = Needs::Graph(&[(Read, T::Var)]);
 pub(crate) const WRITE_VARIABLES: Needs = Needs::Graph(&[(Write, T::Var)]);

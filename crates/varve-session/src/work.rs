@@ -49,8 +49,20 @@ pub struct Prepared<'p> {
 pub struct Change {
     /// The valid period of its changes.
     pub period: WritePeriod,
+    /// When they are committed.
+    pub parts: Parts,
+}
+
+/// When the changes of a query are committed.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Parts {
+    /// Together, with the work.
+    #[default]
+    Whole,
     /// As [`Prepared::commit_every`].
-    pub commit_every: Option<usize>,
+    Every(usize),
+    /// Where the query says so.
+    Told,
 }
 
 /// What a query reads, and may change.
@@ -79,6 +91,8 @@ pub struct Work {
     period: WritePeriod,
     /// Whether a part of the script's changes is stored.
     pub has_committed: bool,
+    /// The version of the last commit in between.
+    pub last_part: Option<CommitVersion>,
     /// When the transaction began: it took its first view then.
     begun: Instant,
     limits: OptimisticLimits,
@@ -102,6 +116,7 @@ impl Work {
             changes: None,
             period: WritePeriod::default(),
             has_committed: false,
+            last_part: None,
             begun: Instant::now(),
             limits: limits.one.clone(),
             is_late: false,
@@ -121,7 +136,7 @@ impl Work {
         let (plan, options) = (query.plan, query.options.clone());
         let change = query.plan.writes().then_some(Change {
             period: query.period,
-            commit_every: query.commit_every,
+            parts: query.commit_every.map_or(Parts::Whole, Parts::Every),
         });
         self.on(query.scope, change, |state| match state {
             State::View(view) => read(Query::new(plan, view, view.schema(), meter, options)?),
@@ -153,6 +168,7 @@ impl Work {
         if let Some(changes) = &self.changes {
             let ran = query(State::Changes(changes));
             self.has_committed |= changes.has_committed();
+            self.last_part = changes.last_part().or(self.last_part);
             return ran;
         }
         let view = self.view()?.remembering();
@@ -233,7 +249,12 @@ impl Work {
             ));
         }
         let period = change.period;
-        let every = change.commit_every.map(|elements| CommitEvery {
+        let elements = match change.parts {
+            Parts::Whole => None,
+            Parts::Every(elements) => Some(Some(elements)),
+            Parts::Told => Some(None),
+        };
+        let every = elements.map(|elements| CommitEvery {
             elements,
             period,
             check: self.check.clone(),

@@ -6,6 +6,7 @@
 //! of keys costs an engine little more than one key.
 
 mod dictionary;
+mod empty;
 mod error;
 mod meter;
 mod past;
@@ -17,6 +18,7 @@ pub mod work;
 mod writer;
 
 pub use dictionary::Dictionary;
+pub use empty::EmptyGraph;
 pub use error::{ErrorKind, StoreError, ViewError};
 pub use meter::{CancelToken, Meter, MeterLimits, SharedBytes};
 pub use past::PastVersion;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use varve_model::{Cardinality, EdgeId, ElementId, Value, VertexId};
+use varve_model::{Cardinality, CommitVersion, EdgeId, ElementId, Value, VertexId};
 
 use crate::{ErrorKind, Flow, GraphView, Meter, SchemaView, ViewError};
 
@@ -66,8 +66,8 @@ pub type Search = dyn Fn(
 
 /// A view that can be changed. Its own reads see the changes at once; other readers see them when
 /// they are committed. They are committed together, unless the writer commits intermediate changes
-/// ([`GraphWriter::begin_change`]). The commit checks what the changes depend on: see
-/// [`GraphWriter::expect_absent`].
+/// ([`GraphWriter::begin_change`], [`GraphWriter::commit_part`]). The commit checks what the changes
+/// depend on: see [`GraphWriter::expect_absent`].
 ///
 /// A change that is refused has no effect.
 pub trait GraphWriter: GraphView + SchemaView {
@@ -147,6 +147,32 @@ pub trait GraphWriter: GraphView + SchemaView {
     /// # Errors
     /// When a limit is exceeded, intermediate changes cannot be committed, or the store fails.
     fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError>;
+
+    /// Commits the changes so far, waits until they are stored, and continues on the newest state.
+    /// Returns the version of the commit; `None` without changes. After an error,
+    /// [`GraphWriter::drop_part`] must be called before the writer is used again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] when another commit has changed what this one depends on;
+    /// [`ErrorKind::NotSupported`] when the changes can only be committed together; as
+    /// [`GraphWriter::add_vertex`].
+    fn commit_part(&self, _: &Meter) -> Result<Option<CommitVersion>, ViewError> {
+        Err(ViewError::failed(
+            ErrorKind::NotSupported,
+            "the changes can only be committed together",
+        ))
+    }
+
+    /// Drops the changes since the last commit, and continues on the newest state.
+    ///
+    /// # Errors
+    /// As [`GraphWriter::commit_part`], but never [`ErrorKind::Conflict`].
+    fn drop_part(&self, _: &Meter) -> Result<(), ViewError> {
+        Err(ViewError::failed(
+            ErrorKind::NotSupported,
+            "the changes can only be dropped together",
+        ))
+    }
 
     /// The number of changes so far.
     fn changes(&self) -> u64;

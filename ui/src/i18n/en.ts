@@ -84,7 +84,7 @@ export const en = {
   step: "Step", stepTime: "Time (ms)", stepShare: "Share", stepRows: "Rows", stepValues: "Values", profileFacts: "{steps} steps in {millis} ms", planFacts: "{before} steps as written, {after} as it runs",
   nodesCreated: "{count} nodes created", nodesDeleted: "{count} nodes deleted", relationshipsCreated: "{count} relationships created",
   relationshipsDeleted: "{count} relationships deleted", propertiesSet: "{count} properties set", labelsAdded: "{count} labels added",
-  labelsRemoved: "{count} labels removed", schemaChanged: "{count} changes of the schema", operatorFacts: "{count} operators; the lowest runs first",
+  labelsRemoved: "{count} labels removed", schemaChanged: "{count} changes of the schema", operatorFacts: "{count} operators; the lowest runs first", operatorDone: "{rows} rows, {reads} read, {millis} ms",
   resultFacts: "{count} rows in {millis} ms", showInGraph: "Show {count} in the graph", downloadJson: "Download as JSON",
   filterRows: "Filter rows", rowCount: "{count} rows", copyTable: "Copy",
   sure: "Run this?", sureText: "It may delete or clear data.",

@@ -86,7 +86,7 @@ export const zh: Dictionary = {
   step: "步骤", stepTime: "时间（毫秒）", stepShare: "占比", stepRows: "行数", stepValues: "值数", profileFacts: "{steps} 个步骤，{millis} 毫秒", planFacts: "书写 {before} 个步骤，执行 {after} 个",
   nodesCreated: "创建了 {count} 个节点", nodesDeleted: "删除了 {count} 个节点", relationshipsCreated: "创建了 {count} 个关系",
   relationshipsDeleted: "删除了 {count} 个关系", propertiesSet: "设置了 {count} 个属性", labelsAdded: "添加了 {count} 个标签",
-  labelsRemoved: "移除了 {count} 个标签", schemaChanged: "{count} 处模式更改", operatorFacts: "{count} 个算子，最下面的先执行",
+  labelsRemoved: "移除了 {count} 个标签", schemaChanged: "{count} 处模式更改", operatorFacts: "{count} 个算子，最下面的先执行", operatorDone: "{rows} 行，读取 {reads}，{millis} 毫秒",
   resultFacts: "{count} 行，{millis} 毫秒", showInGraph: "在图中显示 {count} 个", downloadJson: "下载为 JSON",
   filterRows: "筛选行", rowCount: "{count} 行", copyTable: "复制",
   sure: "运行此查询？", sureText: "它可能会删除或清空数据。",

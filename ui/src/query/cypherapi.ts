@@ -21,12 +21,17 @@ interface WirePlan {
   operatorType: string;
   arguments?: Record<string, unknown>;
   children?: WirePlan[];
+  records?: number;
+  dbHits?: number;
+  /** In nanoseconds. */
+  time?: number;
 }
 
 interface WireAnswer {
   data: { fields: string[]; values: Typed[][] };
   counters?: Record<string, number | boolean>;
   queryPlan?: WirePlan;
+  profiledQueryPlan?: WirePlan;
 }
 
 export interface CypherRequest {
@@ -60,18 +65,21 @@ export async function askCypher(graph: string, statement: string, request: Cyphe
   return answerOf(answer);
 }
 
-export function answerOf({ data, counters = {}, queryPlan }: WireAnswer): CypherAnswer {
+export function answerOf({ data, counters = {}, queryPlan, profiledQueryPlan }: WireAnswer): CypherAnswer {
+  const plan = queryPlan ?? profiledQueryPlan;
   const rows = data.values.map((row) => Object.fromEntries(row.map((cell, at) => [data.fields[at]!, valueOf(cell)])));
   const counted = Object.entries(counters).filter((entry): entry is [string, number] => typeof entry[1] === "number" && entry[1] > 0);
-  return { columns: data.fields, rows, counters: Object.fromEntries(counted), plan: queryPlan ? planOf(queryPlan) : null };
+  return { columns: data.fields, rows, counters: Object.fromEntries(counted), plan: plan ? planOf(plan) : null };
 }
 
 function planOf(plan: WirePlan): PlanNode {
-  return {
+  const node: PlanNode = {
     name: plan.operatorType,
     details: String(plan.arguments?.Details ?? ""),
     children: (plan.children ?? []).map(planOf),
   };
+  if (plan.records !== undefined) node.measured = { rows: plan.records, reads: plan.dbHits ?? 0, millis: (plan.time ?? 0) / 1e6 };
+  return node;
 }
 
 /** Nodes and relationships in turns. */

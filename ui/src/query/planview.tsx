@@ -41,6 +41,11 @@ function Operator(props: { node: PlanNode }) {
     <li>
       <span class="operator">
         <strong>{props.node.name}</strong> <span class="mono">{props.node.details}</span>
+        <Show when={props.node.measured}>
+          {(done) => (
+            <span class="measured"> {t("operatorDone", { rows: number(done().rows), reads: number(done().reads), millis: done().millis.toFixed(2) })}</span>
+          )}
+        </Show>
       </span>
       <Show when={props.node.children.length > 0}>
         {/* One input goes on below; only several are a step to the right. */}

@@ -1,6 +1,7 @@
 //! Binds a syntax tree: resolves names, checks what can be checked before a query runs, and makes
 //! a plan.
 
+mod batches;
 mod calls;
 mod clauses;
 mod expression;
@@ -51,6 +52,10 @@ pub(crate) struct Binder<'b> {
     pub(crate) periods: Periods,
     /// The first point of valid time that a `MATCH` names.
     pub(crate) snapshots: Option<Span>,
+    /// The queries that are being bound, one within another.
+    pub(crate) levels: usize,
+    /// Whether a subquery runs in transactions of its own.
+    pub(crate) commits: bool,
 }
 
 /// Columns by name.
@@ -93,6 +98,8 @@ impl<'b> Binder<'b> {
             depth: 0,
             periods: Periods::default(),
             snapshots: None,
+            levels: 0,
+            commits: false,
         }
     }
 
@@ -132,6 +139,7 @@ impl<'b> Binder<'b> {
                 root: bound.pipeline,
                 subplans: self.subplans,
                 writes: self.writes,
+                commits: self.commits,
                 properties: None,
             },
             columns: bound.columns.unwrap_or_default(),
@@ -163,8 +171,11 @@ impl<'b> Binder<'b> {
         let mut pipelines = Vec::with_capacity(query.branches.len());
         let mut columns: Option<Option<Columns>> = None;
         let mut depth = std::mem::take(&mut self.depth);
+        self.levels += 1;
+        let is_whole = self.levels == 1 && query.branches.len() == 1;
         for branch in &query.branches {
             let mut binder = Branch::new(self, outer);
+            binder.is_whole = is_whole;
             binder.clauses(&branch.clauses, leading)?;
             let (mut ops, own, nested) = (binder.ops, binder.columns, binder.nested);
             self.deepen(ops.len() + nested, branch.span)?;
@@ -191,6 +202,7 @@ impl<'b> Binder<'b> {
             pipelines.push(Pipeline { ops });
         }
         outer.is_visible.set(true);
+        self.levels -= 1;
         self.depth = depth;
         let columns = columns.flatten();
         if pipelines.len() == 1 {

@@ -89,7 +89,12 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Function> {
     .flatten()
 }
 
+/// All aggregates.
+pub(crate) fn aggregates() -> impl Iterator<Item = &'static Aggregate> {
+    aggregates::TABLE.iter()
+}
+
 /// The names of all aggregates.
 pub(crate) fn aggregate_names() -> impl Iterator<Item = &'static str> {
-    aggregates::TABLE.iter().map(|aggregate| aggregate.name)
+    aggregates().map(|aggregate| aggregate.name)
 }

@@ -48,11 +48,11 @@ mod words;
 
 pub use error::{CypherError, Error, ErrorClass, ErrorKind, ParseError, Phase, Result};
 pub use functions::versions::history;
-pub use names::{function_names, labels_of};
+pub use names::{FunctionShown, function_names, functions_shown, labels_of};
 pub use parser::{NESTING_MAX, parse};
 pub use plan::explain::PlanTree;
 pub use prepared::{Context, Prepared, QueryKind, QueryTimes, Rows, prepare, run};
 pub use procedures::{NoProcedures, ProcedureField, Procedures, Signature};
-pub use run::{Batch, Counters};
+pub use run::{Batch, Counters, Measured};
 pub use sizes::Sizes;
 pub use value::{Graph, Map, Node, Path, Relationship, Value};

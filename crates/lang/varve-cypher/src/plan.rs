@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::expression::{Expr, LabelTest};
 use crate::functions::Aggregate;
-use crate::tree::{Direction, PathKind};
+use crate::tree::{Direction, OnError, PathKind};
 
 /// Operators, each of which reads the rows of the one before it. The first reads the argument: the
 /// rows for which the pipeline runs, for a whole query one row without slots.
@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     pub(crate) subplans: Vec<Subplan>,
     /// Whether an operator changes the graph.
     pub(crate) writes: bool,
+    /// Whether an operator commits what was changed so far.
+    pub(crate) commits: bool,
     /// The names of the properties that it reads; `None`: it may read any property.
     pub(crate) properties: Option<Vec<Arc<str>>>,
 }
@@ -54,7 +56,8 @@ impl Subplan {
 }
 
 /// An operator. Rows have a fixed number of slots, which [`Op::Extend`], [`Op::Unwind`],
-/// [`Op::Project`], [`Op::Aggregate`], [`Op::Union`], [`Op::Call`] and [`Op::Keep`] change.
+/// [`Op::Project`], [`Op::Aggregate`], [`Op::Union`], [`Op::Apply`], [`Op::Transactions`],
+/// [`Op::Call`] and [`Op::Keep`] change.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
     /// Adds slots with null.
@@ -117,6 +120,8 @@ pub(crate) enum Op {
     },
     /// Runs a subquery for each row.
     Apply(Apply),
+    /// Runs a subquery for each row, in transactions of their own. Reads all rows before.
+    Transactions(Box<Transactions>),
     /// Calls a procedure for each row.
     Call(ProcedureOp),
     /// Reads all rows before the first is passed on.
@@ -269,6 +274,17 @@ pub(crate) struct Apply {
     pub(crate) columns: Option<usize>,
     /// Whether a row without a result is kept, with nulls.
     pub(crate) optional: bool,
+}
+
+/// A subquery in transactions.
+#[derive(Debug, Clone)]
+pub(crate) struct Transactions {
+    pub(crate) apply: Apply,
+    /// The rows of each transaction; `None`: the default number.
+    pub(crate) rows: Option<Expr>,
+    pub(crate) on_error: OnError,
+    /// Whether the status of its transaction is added to each row.
+    pub(crate) reports: bool,
 }
 
 /// A call of a procedure.

@@ -13,8 +13,8 @@ use crate::plan::bulk;
 use crate::plan::explain::{self, PlanTree};
 use crate::plan::properties;
 use crate::procedures::Procedures;
-use crate::run::build::build;
-use crate::run::{Batch, BoxedOperator, Counters, Cx, Nodes, Shared, Snapshots};
+use crate::run::build::build_shown;
+use crate::run::{Batch, BoxedOperator, Counters, Cx, Measured, Nodes, Profile, Shared, Snapshots};
 use crate::sizes::Sizes;
 use crate::temporal::Clock;
 use crate::tree::{Command, Mode, Options, Show, StatementKind, Text};
@@ -157,11 +157,30 @@ impl Prepared {
         }
     }
 
+    /// Whether its clauses read or change elements; what its procedures do is not known.
+    #[must_use]
+    pub fn uses_elements(&self) -> bool {
+        match &self.body {
+            Body::Query(query) => query.bound.reads || query.bound.plan.writes,
+            _ => false,
+        }
+    }
+
     /// Whether it needs a [`Graph::writer`].
     #[must_use]
     pub fn writes(&self) -> bool {
         match &self.body {
             Body::Query(query) => query.bound.plan.writes,
+            _ => false,
+        }
+    }
+
+    /// Whether it commits what it has changed so far while it runs
+    /// ([`GraphWriter::commit_part`](varve_view::GraphWriter::commit_part)).
+    #[must_use]
+    pub fn commits(&self) -> bool {
+        match &self.body {
+            Body::Query(query) => query.bound.plan.commits,
             _ => false,
         }
     }
@@ -209,7 +228,7 @@ impl Prepared {
     #[must_use]
     pub fn explain(&self) -> Option<PlanTree> {
         match &self.body {
-            Body::Query(query) => Some(explain::tree(&query.bound.plan)),
+            Body::Query(query) => Some(explain::tree(&query.bound.plan, None)),
             _ => None,
         }
     }
@@ -262,6 +281,7 @@ impl Query {
             counters: Cell::default(),
             nodes: Nodes::default(),
             snapshots: Snapshots::default(),
+            profile: None,
             keys: OnceCell::new(),
         }
     }
@@ -287,9 +307,13 @@ pub fn run<'q>(prepared: &'q Prepared, context: Context<'q>) -> Result<Rows<'q>,
         return Err(error.into());
     }
     let returns = !query.columns.is_empty();
+    let mut shared = query.shared(context);
+    if prepared.mode() == Mode::Profile {
+        shared.profile = Some(Profile::new(context.graph.meter));
+    }
     Ok(Rows {
-        shared: query.shared(context),
-        operator: build(&query.bound.plan.root, Batch::of(Vec::new())),
+        operator: build_shown(&query.bound.plan.root, Batch::of(Vec::new()), &shared),
+        shared,
         returns,
     })
 }
@@ -329,5 +353,19 @@ impl Rows<'_> {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.counters.get()
+    }
+
+    /// The plan with what each operator has done so far; `None` unless the query says `PROFILE`.
+    #[must_use]
+    pub fn profile(&self) -> Option<PlanTree> {
+        let profile = self.shared.profile.as_ref()?;
+        let mut tree = explain::tree(self.shared.plan, Some(profile));
+        let given = tree.children.first().and_then(|last| last.measured);
+        tree.measured = Some(Measured {
+            rows: given.filter(|_| self.returns).map_or(0, |last| last.rows),
+            reads: profile.reads_of_results(self.shared.graph.meter),
+            ..Measured::default()
+        });
+        Some(tree)
     }
 }

@@ -1,6 +1,7 @@
 //! Procedures that queries call.
 
 use crate::CypherError;
+use crate::run::Counters;
 use crate::tree::{QualifiedName, ValueType};
 use crate::value::{Graph, Value};
 
@@ -48,6 +49,14 @@ pub trait Procedures: Send + Sync {
         arguments: &[Value],
         graph: &Graph<'_>,
     ) -> Result<Vec<Vec<Value>>, CypherError>;
+
+    /// What the procedures have changed since the query began.
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    /// Sets [`Procedures::counters`]: later changes were dropped.
+    fn set_counters(&self, _: Counters) {}
 }
 
 /// No procedures.

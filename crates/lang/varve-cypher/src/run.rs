@@ -7,7 +7,9 @@ mod expand;
 mod matching;
 mod nested;
 mod nodes;
+mod number;
 mod paths;
+mod profile;
 mod remembered;
 mod rows;
 mod scan;
@@ -15,6 +17,7 @@ mod snapshots;
 mod shortest;
 mod sort;
 mod subquery;
+mod transactions;
 mod unwind;
 mod write;
 
@@ -25,6 +28,8 @@ use std::sync::Arc;
 pub use batch::Batch;
 pub(crate) use batch::RowOf;
 pub(crate) use nodes::Nodes;
+pub use profile::Measured;
+pub(crate) use profile::Profile;
 pub(crate) use snapshots::{OpenSnapshot, Snapshots};
 use varve_model::{PropertyKeyId, VertexLabelId};
 use varve_view::GraphView;
@@ -72,6 +77,8 @@ pub(crate) struct Shared<'q> {
     pub(crate) counters: Cell<Counters>,
     pub(crate) nodes: Nodes,
     pub(crate) snapshots: Snapshots,
+    /// What the operators do, if the query says `PROFILE`.
+    pub(crate) profile: Option<Profile>,
     /// See [`Cx::keys`].
     pub(crate) keys: OnceCell<Vec<PropertyKeyId>>,
 }

@@ -1,13 +1,6 @@
 //! For unit tests: a graph without elements, and a frame in it.
 
-use varve_model::{
-    Condition, EdgeId, EdgeLabel, EdgeLabelId, Element, ElementId, Properties, PropertyKey,
-    PropertyKeyId, TemporalScope, VertexId, VertexLabel, VertexLabelId,
-};
-use varve_view::{
-    CancelToken, EdgeFound, Expand, Flow, GraphView, Meter, MeterLimits, Neighbour, PastVersion,
-    ScanAsk, ScanPosition, ScannedElement, SchemaView, ViewError,
-};
+use varve_view::{CancelToken, EmptyGraph, Flow, Meter, MeterLimits};
 
 use crate::error::{Outcome, not_supported};
 use crate::expression::{Frame, Subplans};
@@ -16,127 +9,6 @@ use crate::procedures::NoProcedures;
 use crate::sizes::Sizes;
 use crate::temporal::Clock;
 use crate::value::{Graph, Map, Value};
-
-/// A graph without elements and without a schema.
-pub(crate) struct NoGraph;
-
-impl GraphView for NoGraph {
-    fn put_vertex_key(&self, _: &VertexId, _: &mut Vec<u8>) {}
-
-    fn vertex_id(&self, _: &[u8]) -> Result<VertexId, ViewError> {
-        Ok(VertexId::Number(0))
-    }
-
-    fn edge_id(&self, _: &[u8], _: &[u8]) -> Result<EdgeId, ViewError> {
-        Err(ViewError::NoIndex("no edges".to_owned()))
-    }
-
-    fn neighbours(
-        &self,
-        _: &[&[u8]],
-        _: &Expand<'_>,
-        _: &Meter,
-        _: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
-    ) -> Result<(), ViewError> {
-        Ok(())
-    }
-
-    fn vertices(
-        &self,
-        _: &[&[u8]],
-        _: &[PropertyKeyId],
-        _: &Meter,
-        _: &mut dyn FnMut(usize, VertexLabelId, Properties),
-    ) -> Result<(), ViewError> {
-        Ok(())
-    }
-
-    fn scan(
-        &self,
-        _: &ScanAsk<'_>,
-        _: Option<&ScanPosition>,
-        _: usize,
-        _: &Meter,
-        _: &mut dyn FnMut(&ScannedElement<'_>) -> Flow,
-    ) -> Result<Option<ScanPosition>, ViewError> {
-        Ok(None)
-    }
-
-    fn estimate(&self, _: &ScanAsk<'_>, _: u64, _: &Meter) -> Result<Option<u64>, ViewError> {
-        Ok(None)
-    }
-
-    fn edges(
-        &self,
-        _: &[EdgeId],
-        _: &[PropertyKeyId],
-        _: &Meter,
-        _: &mut dyn FnMut(usize, EdgeFound<'_>),
-    ) -> Result<(), ViewError> {
-        Ok(())
-    }
-
-    fn edges_given(
-        &self,
-        _: &VertexId,
-        _: &Meter,
-        _: &mut dyn FnMut(EdgeId),
-    ) -> Result<(), ViewError> {
-        Ok(())
-    }
-
-    fn versions(
-        &self,
-        _: &ElementId,
-        _: &Meter,
-        _: &mut dyn FnMut(PastVersion) -> Flow,
-    ) -> Result<(), ViewError> {
-        Ok(())
-    }
-
-    fn element_at(
-        &self,
-        _: &ElementId,
-        _: TemporalScope,
-        _: &Meter,
-    ) -> Result<Option<Element>, ViewError> {
-        Ok(None)
-    }
-
-    fn satisfies(&self, _: &[Condition], _: &Properties) -> bool {
-        false
-    }
-}
-
-impl SchemaView for NoGraph {
-    fn property_key(&self, _: PropertyKeyId) -> Option<&PropertyKey> {
-        None
-    }
-
-    fn property_key_named(&self, _: &str) -> Option<&PropertyKey> {
-        None
-    }
-
-    fn property_keys(&self) -> Vec<PropertyKeyId> {
-        Vec::new()
-    }
-
-    fn vertex_label(&self, _: VertexLabelId) -> Option<&VertexLabel> {
-        None
-    }
-
-    fn vertex_label_named(&self, _: &str) -> Option<&VertexLabel> {
-        None
-    }
-
-    fn edge_label(&self, _: EdgeLabelId) -> Option<&EdgeLabel> {
-        None
-    }
-
-    fn edge_label_named(&self, _: &str) -> Option<&EdgeLabel> {
-        None
-    }
-}
 
 struct NoSubplans;
 
@@ -155,8 +27,8 @@ impl Subplans for NoSubplans {
 pub(crate) fn in_frame<T>(row: &Vec<Value>, work: impl FnOnce(&mut Frame<'_>) -> T) -> T {
     let meter = Meter::unlimited();
     let graph = Graph {
-        view: &NoGraph,
-        schema: &NoGraph,
+        view: &EmptyGraph,
+        schema: &EmptyGraph,
         writer: None,
         meter: &meter,
     };
@@ -177,8 +49,8 @@ pub(crate) fn in_graph<T>(bytes_max: u64, work: impl FnOnce(&Graph<'_>) -> T) ->
         ..MeterLimits::NONE
     };
     work(&Graph {
-        view: &NoGraph,
-        schema: &NoGraph,
+        view: &EmptyGraph,
+        schema: &EmptyGraph,
         writer: None,
         meter: &Meter::new(limits, CancelToken::default()),
     })
@@ -240,15 +112,15 @@ pub(crate) fn rows_within(text: &str, bytes_max: u64) -> String {
         ..MeterLimits::NONE
     };
     let rows = || -> Outcome<Vec<String>> {
-        let prepared = prepare(text, &NoGraph, &NoProcedures, Sizes::UNKNOWN)?;
+        let prepared = prepare(text, &EmptyGraph, &NoProcedures, Sizes::UNKNOWN)?;
         let meter = Meter::new(limits, CancelToken::default());
         let parameters = Map::new();
         let mut rows = run(
             &prepared,
             Context {
                 graph: Graph {
-                    view: &NoGraph,
-                    schema: &NoGraph,
+                    view: &EmptyGraph,
+                    schema: &EmptyGraph,
                     writer: None,
                     meter: &meter,
                 },

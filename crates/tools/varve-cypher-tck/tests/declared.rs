@@ -478,7 +478,6 @@ fn a_query_tells_its_times_its_kind_and_its_plan() {
     }
     for text in [
         "MATCH (n) FOR VALID_TIME ALL RETURN n",
-        "CALL { CREATE (:person {name: 'x'}) } IN TRANSACTIONS",
         "MATCH (n:$(1)) RETURN n",
     ] {
         let Err(CypherError::Error(error)) = prepare(text) else {

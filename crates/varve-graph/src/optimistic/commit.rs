@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
+use varve_model::{CommitVersion, Element, ElementId};
 
-use super::{
-    Changed, CommitEvery, HeldBytes, OptimisticLimits, OptimisticTransaction, Step,
-    TransactionState,
-};
+use super::{Changed, OptimisticTransaction, Step, TransactionState};
 use crate::element::not_there;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
@@ -45,70 +42,10 @@ impl OptimisticTransaction {
             period,
         )
     }
-
-    /// Commits in between if that is due, and returns whether it did. `next` is the element that is
-    /// changed next. If it is changed already, no commit is due, so that all changes of one step to
-    /// an element are in one commit. `count`: the number of elements that are changed together.
-    pub(super) fn commit_if_due(
-        &self,
-        next: Option<&ElementId>,
-        count: usize,
-    ) -> Result<bool, GraphError> {
-        let due = self.state.read().due(next, count, &self.limits);
-        let Some(CommitEvery { period, check, .. }) = due else {
-            return Ok(false);
-        };
-        check.map_or(Ok(()), |check| check())?;
-        let state = self.state.write().take(&self.limits);
-        let base = self.base();
-        let stored = store(&self.graph, &base, state, period)?.is_some();
-        self.state.write().has_committed |= stored;
-        let scope = TemporalScope {
-            valid: None,
-            transaction: Some(CommitVersion::MAX),
-        };
-        let next = self.graph.view(scope)?.guarded_by(base.access());
-        self.base.store(Arc::new(next));
-        Ok(true)
-    }
-}
-
-impl TransactionState {
-    /// The options of the commit in between, if one is due.
-    fn due(
-        &self,
-        next: Option<&ElementId>,
-        count: usize,
-        limits: &OptimisticLimits,
-    ) -> Option<CommitEvery> {
-        let every = self.every.as_ref()?;
-        let is_full = self.order.len() >= every.elements
-            || self.order.len() + count > limits.elements_max
-            || self.bytes >= limits.bytes_max / 2;
-        let is_changed = match next {
-            Some(ElementId::Vertex(id)) => self.vertices.get(id).is_some_and(|own| own.last > 0),
-            Some(ElementId::Edge(id)) => self.edges.get(id).is_some_and(|own| own.last > 0),
-            None => false,
-        };
-        (is_full && !is_changed && !self.order.is_empty()).then(|| every.clone())
-    }
-
-    /// Takes the changes so far and leaves an empty state.
-    fn take(&mut self, limits: &OptimisticLimits) -> Self {
-        let next = Self {
-            changes: self.changes,
-            committed: self.changes,
-            has_committed: self.has_committed,
-            every: self.every.clone(),
-            share: limits.all.clone().map(HeldBytes::share),
-            ..Self::default()
-        };
-        std::mem::replace(self, next)
-    }
 }
 
 /// Commits changes made on top of a view, and waits until they are stored.
-fn store(
+pub(super) fn store(
     graph: &Arc<Graph>,
     base: &View,
     state: TransactionState,

@@ -12,8 +12,8 @@ use varve_model::{
     Properties, PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, ErrorKind, Expand, Flow, GraphView, GraphWriter, Meter, Neighbour, PastVersion,
-    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
+    EdgeFound, Elements, ErrorKind, Expand, Flow, GraphView, Meter, Neighbour, PastVersion, ScanAsk,
+    ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
 };
 
 use super::adjacent::Walk;
@@ -248,7 +248,11 @@ impl GraphView for OptimisticTransaction {
     }
 
     fn has_uncommitted(&self, element: &ElementId) -> bool {
-        self.changed_at(element) > 0
+        let state = self.state.read();
+        match element {
+            ElementId::Vertex(id) => state.vertices.get(id).is_some_and(|own| own.last > 0),
+            ElementId::Edge(id) => state.edges.get(id).is_some_and(|own| own.last > 0),
+        }
     }
 
     fn versions(

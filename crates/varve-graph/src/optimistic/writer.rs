@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_model::value::Uuid;
-use varve_model::{Cardinality, Edge, EdgeId, Element, ElementId, Value, Vertex, VertexId};
+use varve_model::{
+    Cardinality, CommitVersion, Edge, EdgeId, Element, ElementId, Value, Vertex, VertexId,
+};
 use varve_view::{
     EdgeAddition, Expand, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite, Search,
     VertexAddition, ViewError,
@@ -108,6 +110,14 @@ impl GraphWriter for OptimisticTransaction {
                 })
             }
         }
+    }
+
+    fn commit_part(&self, meter: &Meter) -> Result<Option<CommitVersion>, ViewError> {
+        Ok(meter.apart(|| self.commit_so_far())?)
+    }
+
+    fn drop_part(&self, meter: &Meter) -> Result<(), ViewError> {
+        Ok(meter.apart(|| self.drop_so_far())?)
     }
 
     fn changes(&self) -> u64 {

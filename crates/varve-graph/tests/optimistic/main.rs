@@ -254,7 +254,7 @@ fn a_transaction_shows_its_own_changes_and_its_commit_stores_them() {
             let transaction = graph.begin(OptimisticLimits::default()).expect("begun");
             // Some commit in between.
             let every = random.one_in(2).then(|| CommitEvery {
-                elements: 1 + random.below(4),
+                elements: Some(1 + random.below(4)),
                 period: WritePeriod::default(),
                 check: None,
             });
@@ -341,7 +341,7 @@ fn a_vertex_whose_edges_fill_a_part_is_removed_in_one_of_its_own() {
         };
         let transaction = graph.begin(limits).expect("begun");
         transaction.commit_every(Some(CommitEvery {
-            elements: 100,
+            elements: Some(100),
             period: WritePeriod::default(),
             check: None,
         }));
@@ -366,7 +366,7 @@ fn a_part_that_may_not_be_stored_ends_the_transaction() {
         let counted = Arc::clone(&parts);
         let transaction = begin(&graph);
         transaction.commit_every(Some(CommitEvery {
-            elements: 1,
+            elements: Some(1),
             period: WritePeriod::default(),
             check: Some(Arc::new(move || {
                 match counted.fetch_add(1, Ordering::Relaxed) {

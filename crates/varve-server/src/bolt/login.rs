@@ -1,7 +1,11 @@
 //! Logins of a connection, and the audit trail.
 
+use std::sync::Arc;
+
 use varve_auth::Proof;
 use varve_bolt::request::Authentication;
+use varve_graph::GraphError;
+use varve_graph::optimistic::PartCheck;
 use varve_session::audit::{Entry, login_name, status_of};
 use varve_session::{Action, Failure};
 use varve_view::ErrorKind;
@@ -67,6 +71,27 @@ impl Desk {
         let database = self.worker.state.database();
         self.identity = database.renewed(&self.identity, self.token.as_deref())?;
         Ok(())
+    }
+
+    /// A check that refuses further commits of one query on a graph once the user has lost rights
+    /// since its begin.
+    pub(super) fn part_check(&self, graph: &str) -> PartCheck {
+        let database = Arc::clone(self.worker.state.database());
+        let (before, token) = (self.identity.clone(), self.token.clone());
+        let graph = graph.to_owned();
+        let check = move || {
+            let now = database.renewed(&before, token.as_deref())?;
+            now.check_query(Action::Write, &graph)?;
+            match before.user().zip(now.user()) {
+                Some((before, now)) if !now.rights.contain(&before.rights) => {
+                    Err(Failure::new(ErrorKind::Denied, "User not authorized."))
+                }
+                _ => Ok(()),
+            }
+        };
+        Arc::new(move || {
+            check().map_err(|failure: Failure| GraphError::new(failure.kind, failure.message))
+        })
     }
 
     /// # Errors

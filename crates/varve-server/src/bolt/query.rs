@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
 use varve_bolt::request::{AccessMode, Extra, Fetch};
 use varve_bolt::{Map, Value, Version};
-use varve_graph::registry::{GRAPH_NAME_BYTES_MAX, GraphLocation, ServedGraph};
+use varve_graph::registry::{GRAPH_NAME_BYTES_MAX, GraphLocation};
 use varve_model::TemporalScope;
 use varve_session::budget::running::{Listing, Shown};
 use varve_session::budget::users::UserTurn;
@@ -20,7 +20,10 @@ use super::outbox::{FLUSH_BYTES, Outbox};
 use super::records::Records;
 use super::rows::{Feed, Outcome, Rows};
 use super::values;
-use crate::cypher::{Ran, Statement, bookmarks, check_commit, of_element, read_only, summary};
+use crate::cypher::{
+    Ran, Statement, Target, bookmarks, check_commit, of_element, read_only, summary,
+};
+use crate::system_database::is_system;
 use crate::wire::time::scope_of;
 
 impl Desk {
@@ -103,15 +106,19 @@ impl Desk {
             return Err(Failure::new(ErrorKind::NotSupported, message));
         }
         let session = self.session(extra.tx_timeout);
-        session.decide(Action::Read, graph)?;
+        if !is_system(&database, graph) {
+            session.decide(Action::Read, graph)?;
+        }
         if let GraphLocation::There(leader) = database.graphs.place(graph) {
             let message = format!("Graph '{graph}' is led by the server at {}", leader.address);
             return Err(Failure::new(ErrorKind::Elsewhere, message));
         }
-        let served = session.served(graph)?;
+        let default = &self.worker.state.config().bolt.default_graph;
+        let target = Target::find(&session, graph, default)?;
         let parameters = values::parameters(parameters)?;
-        let statement = Statement::new(query, (&session, &served), parameters, scope(extra)?);
-        let statement = statement.map_err(|failure| failure.of(&session))?;
+        let statement = Statement::new(query, (&session, target), parameters, scope(extra)?);
+        let mut statement = statement.map_err(|failure| failure.of(&session))?;
+        statement.check = Some(self.part_check(graph));
         if statement.action() != Action::Read {
             *action = statement.action();
             *database_named = statement.database();
@@ -119,11 +126,12 @@ impl Desk {
                 return Err(read_only());
             }
         }
-        statement.admit(&session, graph)?;
+        statement.admit(&session)?;
         let work = match &mut self.transaction {
             Some(open) => {
+                statement.check_within()?;
                 open.queries += 1;
-                Some(open.own.work(&session, &served)?)
+                open.own.work(&session, &statement.target)?
             }
             None => None,
         };
@@ -131,8 +139,8 @@ impl Desk {
         let running = RunningQuery {
             session,
             work,
+            is_alone: self.transaction.is_none(),
             statement,
-            served,
             version: self.version,
             bookmarks: extra.bookmarks.clone(),
             begun: Instant::now(),
@@ -245,10 +253,11 @@ fn scope(extra: &Extra) -> Result<TemporalScope, Failure> {
 /// A query that runs on the pool.
 struct RunningQuery {
     session: Session,
-    /// The work of its transaction; `None` for a query that is its own.
+    /// The work of its transaction; `None` without one, and without a graph.
     work: Option<Work>,
+    /// Whether it is a transaction of its own.
+    is_alone: bool,
     statement: Statement,
-    served: Arc<ServedGraph>,
     version: Version,
     bookmarks: Vec<String>,
     begun: Instant,
@@ -263,7 +272,7 @@ impl RunningQuery {
         rows.may_end_early = self.statement.action() == Action::Read;
         let listing = Listing {
             kind: "cypher",
-            graph: Some(self.served.graph.name().to_owned()),
+            graph: Some(self.statement.target.name().to_owned()),
             tag: None,
             shown: Box::new(Text(text.to_owned())),
         };
@@ -290,23 +299,19 @@ impl RunningQuery {
 
     /// Runs the query and gives the records. Returns the metadata of its end.
     fn read(&mut self, feed: &Feed) -> Result<Map, Failure> {
-        let (session, served) = (&self.session, &self.served);
-        bookmarks::wait(&served.graph, &self.bookmarks, session)?;
+        let session = &self.session;
+        self.statement.target.wait(&self.bookmarks, session)?;
         let action = self.statement.action();
         let writes = action != Action::Read;
         if writes {
-            self.statement.admit(session, served.graph.name())?;
+            self.statement.admit(session)?;
         }
-        let is_alone = self.work.is_none();
         let mut records = Records::new(feed, self.version, session.deadline);
         // What another commit may undo is not sent before the own commit.
-        records.is_kept = is_alone && writes;
-        let ran = match &mut self.work {
-            Some(work) => self
-                .statement
-                .run_within(session, served, work, &mut records),
-            None => self.statement.run_alone(session, served, &mut records),
-        };
+        records.is_kept = self.is_alone && writes;
+        let ran = self
+            .statement
+            .run_in(session, self.work.as_mut(), &mut records);
         let ran = ran.and_then(|ran| match records.end() {
             Ok(()) => Ok(ran),
             Err(failure) if ran.version.is_some() => Err(after_commit(&failure.of(session)).into()),
@@ -316,10 +321,10 @@ impl RunningQuery {
             true => Failure::cancelled(),
             false => failure.of(session),
         })?;
-        Ok(self.metadata(&ran, is_alone))
+        Ok(self.metadata(&ran))
     }
 
-    fn metadata(&self, ran: &Ran, is_alone: bool) -> Map {
+    fn metadata(&self, ran: &Ran) -> Map {
         let milliseconds = self.begun.elapsed().as_millis();
         let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
         let mut metadata = vec![
@@ -327,8 +332,8 @@ impl RunningQuery {
             ("t_last".to_owned(), Value::Int(milliseconds)),
         ];
         metadata.extend(summary::metadata(&ran.summary));
-        if is_alone {
-            let bookmark = bookmarks::of(&self.served.graph, ran.version);
+        if self.is_alone {
+            let bookmark = self.statement.target.bookmark(ran.version);
             metadata.push(text("bookmark", bookmark));
         }
         metadata

@@ -8,6 +8,8 @@ use varve_session::budget::lanes::aside;
 use varve_session::{Failure, Session};
 use varve_view::ErrorKind;
 
+use crate::system_database::SYSTEM;
+
 /// What every bookmark begins with.
 const PREFIX: &str = "varve:";
 /// The longest wait for a commit, which another server may have made.
@@ -18,6 +20,11 @@ const STEP: Duration = Duration::from_millis(5);
 pub(crate) fn of(graph: &Graph, version: Option<CommitVersion>) -> String {
     let version = version.unwrap_or_else(|| graph.published());
     format!("{PREFIX}{}:{}", graph.name(), version.0)
+}
+
+/// The bookmark of the database `system`, for which nothing waits.
+pub(super) fn of_system() -> String {
+    format!("{PREFIX}{SYSTEM}:0")
 }
 
 /// Waits until the commits of a graph that these bookmarks name are visible. Bookmarks of other

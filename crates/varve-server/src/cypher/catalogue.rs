@@ -23,12 +23,17 @@ pub(crate) use show::rewritten;
 use table::{Procedure, TABLE};
 pub(crate) use writing::quoted;
 
+use super::failure::needs_graph;
 use crate::hugegraph::SchemaSight;
 
 /// What procedures know beside the graph.
 pub(crate) struct Catalogue {
-    /// The graph's name.
+    /// The name of the graph, or `system`.
     pub(crate) graph: String,
+    /// The graph on which sessions run that name none, as far as clients are concerned.
+    pub(crate) home: String,
+    /// Whether there is no graph: the database is `system`.
+    pub(crate) is_system: bool,
     /// The graphs that the client sees.
     pub(crate) graphs: Vec<String>,
     /// The user; empty without authentication.
@@ -77,7 +82,18 @@ impl Procedures for Catalogue {
                 format!("there is no procedure {name}"),
             )
         })?;
+        if self.is_system && !procedure.works_on_system() {
+            return Err(needs_graph(&format!("CALL {name}")));
+        }
         (procedure.body)(self, arguments, graph)
+    }
+
+    fn counters(&self) -> Counters {
+        *self.counted.0.lock()
+    }
+
+    fn set_counters(&self, counters: Counters) {
+        *self.counted.0.lock() = counters;
     }
 }
 

@@ -80,15 +80,31 @@ pub(super) fn run(
         Command::CreateIndex(index) => own.create_index(index),
         Command::CreateConstraint(constraint) => own.create_constraint(constraint),
         Command::Drop(named) => own.drop_named(named),
-        Command::CreateDatabase(new) => {
-            databases::create(session, new, &named(&new.name, parameters)?)?;
+        Command::CreateDatabase(_) | Command::DropDatabase(_) => {
+            run_on_databases(command, (session, graph.name()), parameters)?;
             Ok(Counters::default())
+        }
+    }
+}
+
+/// Carries out a command about a database, on this one. Other commands do nothing.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn run_on_databases(
+    command: &Command,
+    (session, current): (&Session, &str),
+    parameters: &Map,
+) -> Result<(), CypherFailure> {
+    match command {
+        Command::CreateDatabase(new) => {
+            databases::create(session, new, &named(&new.name, parameters)?)
         }
         Command::DropDatabase(old) => {
             let name = named(&old.name, parameters)?;
-            databases::remove(session, old, (&*name, graph.name()))?;
-            Ok(Counters::default())
+            databases::remove(session, old, (&*name, current))
         }
+        Command::CreateIndex(_) | Command::CreateConstraint(_) | Command::Drop(_) => Ok(()),
     }
 }
 

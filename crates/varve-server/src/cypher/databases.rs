@@ -8,6 +8,7 @@ use varve_session::{Action, Failure, Session};
 use varve_view::ErrorKind;
 
 use super::failure::{CypherFailure, SchemaError};
+use crate::system_database::SYSTEM;
 
 /// What a command about a database asks for that is not supported.
 pub(super) fn unsupported(command: &Command) -> Option<&'static str> {
@@ -56,10 +57,13 @@ pub(super) fn create(
     name: &str,
 ) -> Result<(), CypherFailure> {
     check(session, name)?;
-    let made = session
-        .database()
-        .graphs
-        .create_with(name, SchemaMode::Open);
+    let made = match name {
+        SYSTEM => Err(GraphError::new(ErrorKind::Existed, "system exists")),
+        _ => {
+            let graphs = &session.database().graphs;
+            graphs.create_with(name, SchemaMode::Open)
+        }
+    };
     match made {
         Ok(_) => {
             tracing::info!(graph = name, "graph created");

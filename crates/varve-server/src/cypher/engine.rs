@@ -10,6 +10,7 @@ use varve_cypher::{
 };
 use varve_graph::write::WritePeriod;
 use varve_model::TemporalScope;
+use varve_session::{Action, Failure};
 
 use super::catalogue::{self, Catalogue};
 use super::commands;
@@ -23,7 +24,7 @@ pub(crate) use varve_cypher::Batch;
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) counters: Counters,
-    /// The plan, if the statement asks for it.
+    /// The plan, if the statement asks for it: of `PROFILE` with what was measured.
     pub(crate) plan: Option<PlanTree>,
 }
 
@@ -57,13 +58,15 @@ impl Prepared {
         let mut inner = varve_cypher::prepare(text, &*schema, &*catalogue, sizes)?;
         if let Some(show) = inner.show() {
             let text = catalogue::rewritten(show).map_err(|what| not_supported(&what))?;
+            let text = match inner.mode() {
+                Mode::Run => text,
+                Mode::Explain => format!("EXPLAIN {text}"),
+                Mode::Profile => format!("PROFILE {text}"),
+            };
             inner = varve_cypher::prepare(&text, &*schema, &*catalogue, sizes)?;
         }
         if let Some(what) = inner.command().and_then(commands::unsupported) {
             return Err(not_supported(&what));
-        }
-        if inner.mode() == Mode::Profile {
-            return Err(not_supported("PROFILE"));
         }
         let columns = match inner.mode() {
             Mode::Explain => Vec::new(),
@@ -82,6 +85,12 @@ impl Prepared {
         self.inner.command().filter(|_| !self.is_explained())
     }
 
+    /// Whether it reads or changes a graph or its schema, as far as its text shows.
+    pub(super) fn needs_graph(&self) -> bool {
+        let is_of_graph = |command| commands::action(command) == Action::Schema;
+        self.inner.uses_elements() || self.inner.command().is_some_and(is_of_graph)
+    }
+
     fn is_explained(&self) -> bool {
         self.inner.mode() == Mode::Explain
     }
@@ -93,6 +102,11 @@ impl Prepared {
     /// Whether it changes the graph when it runs.
     pub(crate) fn writes(&self) -> bool {
         self.inner.writes() && !self.is_explained()
+    }
+
+    /// Whether it runs in transactions of its own: `IN TRANSACTIONS`.
+    pub(crate) fn commits(&self) -> bool {
+        self.inner.commits() && !self.is_explained()
     }
 
     /// The point of both times at which it reads, which is `default` where the text names no other
@@ -145,7 +159,7 @@ impl Prepared {
         }
         Ok(Summary {
             counters: counters::sum(rows.counters(), self.catalogue.counted.take()),
-            plan: None,
+            plan: rows.profile(),
         })
     }
 }

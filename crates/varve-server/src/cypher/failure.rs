@@ -19,7 +19,7 @@ pub(crate) enum CypherFailure {
     Refused(Failure),
 }
 
-/// The failure of a command, with Neo4j's code.
+/// A failure with Neo4j's code.
 #[derive(Debug, Clone)]
 pub(crate) struct SchemaError {
     pub(crate) code: &'static str,
@@ -34,12 +34,18 @@ impl fmt::Display for SchemaError {
 
 impl std::error::Error for SchemaError {}
 
+impl From<SchemaError> for Failure {
+    fn from(error: SchemaError) -> Self {
+        Self {
+            source: Some(Box::new(error.clone())),
+            ..Self::new(ErrorKind::InvalidArgument, error.message)
+        }
+    }
+}
+
 impl From<SchemaError> for CypherFailure {
     fn from(error: SchemaError) -> Self {
-        Self::Refused(Failure {
-            source: Some(Box::new(error.clone())),
-            ..Failure::new(ErrorKind::InvalidArgument, error.message)
-        })
+        Self::Refused(error.into())
     }
 }
 
@@ -128,6 +134,15 @@ fn schema_error(failure: &Failure) -> Option<&SchemaError> {
 /// Whether the statement itself is the reason.
 pub(crate) fn is_of_statement(failure: &Failure) -> bool {
     statement_error(failure).is_some() || schema_error(failure).is_some()
+}
+
+/// The error of a statement or a procedure on the database `system` that needs a graph.
+pub(super) fn needs_graph(text: &str) -> CypherError {
+    let message = format!(
+        "Not a recognised system command or procedure. This Cypher command can only be executed \
+         in a user database: {text}"
+    );
+    Error::run(ErrorClass::SemanticError, "NotOnSystem", message).into()
 }
 
 /// The failure of a statement that writes where its client said that it only reads.

@@ -10,6 +10,7 @@ use super::engine::{Batch, Prepared};
 use super::failure::CypherFailure;
 use super::json::{Form, JsonValues};
 use super::run::{Sink, Statement};
+use super::target::Target;
 use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
@@ -51,13 +52,14 @@ fn answer(context: &RequestContext) -> HandlerResult {
     }
     let scope = time::scope(context.query()?)?;
     let served = context.served()?;
-    let graph = served.graph.name();
-    let statement = Statement::new(&text, (&context.session, &served), Map::new(), scope);
-    let ran = statement.and_then(|statement| {
-        statement.admit(&context.session, graph)?;
+    let target = Target::Graph(served);
+    let statement = Statement::new(&text, (&context.session, target), Map::new(), scope);
+    let ran = statement.and_then(|mut statement| {
+        statement.check = Some(context.part_check());
+        statement.admit(&context.session)?;
         let mut rows = Rows::of(&statement.prepared, context);
         super::audited(context, &statement, || {
-            statement.run_alone(&context.session, &served, &mut rows)
+            statement.run_alone(&context.session, &mut rows)
         })?;
         Ok(rows.out)
     });

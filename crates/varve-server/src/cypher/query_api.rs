@@ -6,7 +6,6 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Map as JsonMap, Value as Json};
 use varve_cypher::{Graph, PlanTree};
-use varve_graph::registry::ServedGraph;
 use varve_model::TemporalScope;
 use varve_session::{Action, Failure, Session};
 use varve_view::ErrorKind;
@@ -15,8 +14,9 @@ use super::engine::Batch;
 use super::failure::{CypherFailure, read_only};
 use super::json::{Form, JsonValues};
 use super::run::{Ran, Sink, Statement};
+use super::target::Target;
 use super::typed::{TYPED, is_typed};
-use super::{bookmarks, parameters};
+use super::{parameters, summary};
 use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
@@ -27,7 +27,7 @@ use crate::wire::time;
 
 pub(super) const POST: Route = Route::post("db/{graph}/query/v2", Handler::Pooled(answer))
     .queries(Scope::Graph)
-    .needs(rights::RUN_CYPHER)
+    .needs(rights::RUN_STATEMENTS)
     .of("cypher", "QueryAPI")
     .neo4j()
     .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]);
@@ -53,12 +53,13 @@ fn answer(context: &RequestContext) -> HandlerResult {
     answered(context, |context, typed| {
         let asked = Asked::of(context)?;
         let session = &context.session;
-        let served = session.served(context.graph_name())?;
-        bookmarks::wait(&served.graph, &asked.body.bookmarks, session)?;
-        let statement = asked.statement((session, &served), asked.scope, asked.is_read())?;
+        let target = target(context)?;
+        target.wait(&asked.body.bookmarks, session)?;
+        let mut statement = asked.statement((session, target), asked.scope, asked.is_read())?;
+        statement.check = Some(context.part_check());
         let mut values = Values::new(typed, context.state().config().max_answer_bytes);
         let ran = super::audited(context, &statement, || {
-            statement.run_alone(session, &served, &mut values)
+            statement.run_alone(session, &mut values)
         });
         let ran = ran.map_err(|failure| failure.of(session))?;
         let version = ran.version;
@@ -66,10 +67,16 @@ fn answer(context: &RequestContext) -> HandlerResult {
         json.begin_object();
         let result = (&statement, values, ran);
         put_result(result, asked.body.include_counters, &mut json);
-        put_bookmark(&bookmarks::of(&served.graph, version), &mut json);
+        put_bookmark(&statement.target.bookmark(version), &mut json);
         json.end_object();
         Ok(json.finish())
     })
+}
+
+/// What the statements of a request run on.
+fn target(context: &RequestContext) -> Result<Target, Failure> {
+    let default = &context.state().config().bolt.default_graph;
+    Target::find(&context.session, context.graph_name(), default)
 }
 
 /// The answer of a request of this API.
@@ -130,7 +137,7 @@ impl Asked {
     /// When the client may not run it.
     fn statement(
         &self,
-        (session, served): (&Session, &ServedGraph),
+        (session, target): (&Session, Target),
         scope: TemporalScope,
         is_read: bool,
     ) -> Result<Statement, Failure> {
@@ -138,9 +145,9 @@ impl Asked {
         let text = text.ok_or_else(|| invalid("The body has no 'statement'"))?;
         let parameters = parameters::read(&self.body.parameters, self.sent_typed);
         let parameters = parameters.map_err(invalid)?;
-        let statement = Statement::new(text, (session, served), parameters, scope);
+        let statement = Statement::new(text, (session, target), parameters, scope);
         let statement = statement.map_err(|failure| failure.of(session))?;
-        statement.admit(session, served.graph.name())?;
+        statement.admit(session)?;
         if statement.action() != Action::Read && is_read {
             return Err(read_only());
         }
@@ -228,7 +235,10 @@ fn put_result(
         json.end_object();
     }
     if let Some(tree) = &ran.summary.plan {
-        json.key("queryPlan");
+        json.key(match tree.measured {
+            Some(_) => "profiledQueryPlan",
+            None => "queryPlan",
+        });
         plan(tree, json);
     }
 }
@@ -239,7 +249,20 @@ fn put_bookmark(bookmark: &str, json: &mut JsonWriter) {
 }
 
 fn plan(tree: &PlanTree, json: &mut JsonWriter) {
-    json.begin_object().key("operatorType").string(tree.name);
+    json.begin_object();
+    if let Some(measured) = &tree.measured {
+        let [rows, reads, time] = summary::numbers(measured);
+        json.key("dbHits")
+            .integer(reads)
+            .key("records")
+            .integer(rows);
+        json.key("hasPageCacheStats").boolean(false);
+        json.key("pageCacheHits").integer(0);
+        json.key("pageCacheMisses").integer(0);
+        json.key("pageCacheHitRatio").raw(b"0.0");
+        json.key("time").integer(time);
+    }
+    json.key("operatorType").string(tree.name);
     json.key("arguments").begin_object();
     json.key("Details").string(&tree.details);
     json.end_object().key("identifiers").begin_array();

@@ -3,26 +3,34 @@
 use std::sync::Arc;
 
 use varve_cypher::{Graph, Map, Sizes};
+use varve_graph::GraphError;
+use varve_graph::optimistic::PartCheck;
 use varve_graph::registry::ServedGraph;
 use varve_graph::write::WritePeriod;
 use varve_model::{CommitVersion, TemporalScope};
 use varve_session::place::still_leads;
-use varve_session::work::{Change, State, Work, until_committed};
+use varve_session::work::{Change, Parts, State, Work, until_committed};
 use varve_session::{Action, Failure, Session};
-use varve_view::{ErrorKind, GraphView, GraphWriter, Meter, SchemaView};
+use varve_view::{EmptyGraph, ErrorKind, GraphView, GraphWriter, Meter, SchemaView};
 
 use super::catalogue::{Catalogue, Counted};
 use super::commands;
 use super::engine::{Batch, Prepared, Summary};
-use super::failure::{CypherFailure, SchemaError};
+use super::failure::{CypherFailure, SchemaError, needs_graph};
+use super::target::Target;
 use crate::hugegraph::SchemaSight;
+use crate::system_database::SYSTEM;
 
 /// A statement that is ready to run.
 pub(crate) struct Statement {
     pub(crate) prepared: Prepared,
     pub(crate) parameters: Map,
+    /// What it runs on.
+    pub(crate) target: Target,
     /// The point of both times at which it reads, unless its text names another one.
     pub(crate) scope: TemporalScope,
+    /// Checks the client's rights before each commit of a statement that commits in parts.
+    pub(crate) check: Option<PartCheck>,
 }
 
 /// Takes the rows of a statement.
@@ -52,27 +60,27 @@ impl Statement {
     /// When it is no Cypher, or fits no graph with this schema.
     pub(crate) fn new(
         text: &str,
-        (session, served): (&Session, &ServedGraph),
+        (session, target): (&Session, Target),
         parameters: Map,
         scope: TemporalScope,
     ) -> Result<Self, CypherFailure> {
-        let catalogue = catalogue(session, served);
-        let prepared = match session.database().graphs.capabilities().reads_may_wait {
-            // Estimates would wait for the network, on the serving thread.
-            true => Prepared::new(text, catalogue, Sizes::UNKNOWN)?,
-            false => {
-                let view = session
-                    .view(served, TemporalScope::NOW)
-                    .map_err(Failure::from)?;
-                let meter = session.meter();
-                let graph = Some((&view as &dyn GraphView, &meter));
-                Prepared::new(text, catalogue, Sizes { graph })?
+        let prepared = match &target {
+            Target::Graph(served) => prepared(text, session, served)?,
+            Target::System(default) => {
+                let catalogue = catalogue_of_system(session, default);
+                let prepared = Prepared::new(text, catalogue, Sizes::UNKNOWN)?;
+                if prepared.needs_graph() {
+                    return Err(needs_graph(text).into());
+                }
+                prepared
             }
         };
         Ok(Self {
             prepared,
             parameters,
+            target,
             scope,
+            check: None,
         })
     }
 
@@ -80,8 +88,11 @@ impl Statement {
     ///
     /// # Errors
     /// When the client may not run it.
-    pub(crate) fn admit(&self, session: &Session, graph: &str) -> Result<(), Failure> {
-        session.decide(Action::Read, graph)?;
+    pub(crate) fn admit(&self, session: &Session) -> Result<(), Failure> {
+        let graph = self.target.name();
+        if matches!(self.target, Target::Graph(_)) {
+            session.decide(Action::Read, graph)?;
+        }
         if let Some(command) = self.prepared.command() {
             commands::admit(command, session, graph)?;
         } else if self.prepared.writes() {
@@ -115,18 +126,22 @@ impl Statement {
     pub(crate) fn run_alone(
         &self,
         session: &Session,
-        served: &ServedGraph,
         sink: &mut dyn Sink,
     ) -> Result<Ran, CypherFailure> {
+        let served = match &self.target {
+            Target::Graph(served) => served,
+            Target::System(_) => return self.run_on_system(session, sink),
+        };
         let database = session.database();
         let run = || {
             sink.restart();
             let own = (Arc::clone(&served.graph), session.access_to(served));
             let mut work = Work::new(own, self.prepared.writes(), &database.transactions);
+            work.check = self.part_check(served);
             let ran = self.run(session, &mut work, &mut *sink);
             let ran = ran.and_then(|summary| {
-                still_led(served)?;
-                let version = work.commit()?;
+                still_led(&served.graph)?;
+                let version = work.commit()?.or(work.last_part);
                 Ok(Ran { summary, version })
             });
             ran.map_err(|failure| (failure, work.has_committed))
@@ -140,20 +155,83 @@ impl Statement {
         })
     }
 
+    /// The check before each commit in between.
+    fn part_check(&self, served: &Arc<ServedGraph>) -> Option<PartCheck> {
+        if !self.prepared.commits() {
+            return None;
+        }
+        let (check, served) = (self.check.clone(), Arc::clone(served));
+        Some(Arc::new(move || {
+            still_led(&served.graph).map_err(graph_error)?;
+            check.as_ref().map_or(Ok(()), |check| check())
+        }))
+    }
+
+    /// Checks that it may run within a transaction.
+    ///
+    /// # Errors
+    /// Neo4j's, if it commits in parts.
+    pub(crate) fn check_within(&self) -> Result<(), Failure> {
+        match self.prepared.commits() {
+            true => Err(SchemaError {
+                code: "Neo.DatabaseError.Transaction.TransactionStartFailed",
+                message: "A query with 'CALL { ... } IN TRANSACTIONS' can only be executed in an \
+                          implicit transaction, but tried to execute in an explicit transaction."
+                    .to_owned(),
+            }
+            .into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs it within the transaction of this work; without one, as a transaction of its own.
+    ///
+    /// # Errors
+    /// As the statement, or its commit.
+    pub(crate) fn run_in(
+        &self,
+        session: &Session,
+        work: Option<&mut Work>,
+        sink: &mut dyn Sink,
+    ) -> Result<Ran, CypherFailure> {
+        match work {
+            Some(work) => self.run_within(session, work, sink),
+            None => self.run_alone(session, sink),
+        }
+    }
+
     /// Runs it within a transaction, without a commit.
     ///
     /// # Errors
     /// As the statement.
-    pub(crate) fn run_within(
+    fn run_within(
         &self,
         session: &Session,
-        served: &ServedGraph,
         work: &mut Work,
         sink: &mut dyn Sink,
     ) -> Result<Ran, CypherFailure> {
         let summary = self.run(session, work, sink)?;
-        still_led(served)?;
+        still_led(&work.graph)?;
         let version = None;
+        Ok(Ran { summary, version })
+    }
+
+    /// Runs it without a graph.
+    fn run_on_system(&self, session: &Session, sink: &mut dyn Sink) -> Result<Ran, CypherFailure> {
+        let version = None;
+        if let Some(command) = self.prepared.command() {
+            commands::run_on_databases(command, (session, SYSTEM), &self.parameters)?;
+            let summary = Summary::default();
+            return Ok(Ran { summary, version });
+        }
+        let meter = session.meter();
+        let graph = Graph {
+            view: &EmptyGraph,
+            schema: &EmptyGraph,
+            writer: None,
+            meter: &meter,
+        };
+        let summary = self.prepared.run(graph, &self.parameters, sink)?;
         Ok(Ran { summary, version })
     }
 
@@ -182,7 +260,10 @@ impl Statement {
         let (scope, period) = self.times(work, &meter)?;
         let change = self.prepared.writes().then_some(Change {
             period,
-            commit_every: None,
+            parts: match self.prepared.commits() {
+                true => Parts::Told,
+                false => Parts::Whole,
+            },
         });
         work.on(scope, change, |state| {
             let graph = graph_of(&state, change.is_some(), &meter);
@@ -206,20 +287,54 @@ impl Statement {
     }
 }
 
+/// Prepares a statement for a graph.
+fn prepared(
+    text: &str,
+    session: &Session,
+    served: &ServedGraph,
+) -> Result<Prepared, CypherFailure> {
+    let catalogue = catalogue(session, served);
+    if session.database().graphs.capabilities().reads_may_wait {
+        // Estimates would wait for the network, on the serving thread.
+        return Prepared::new(text, catalogue, Sizes::UNKNOWN);
+    }
+    let view = session
+        .view(served, TemporalScope::NOW)
+        .map_err(Failure::from)?;
+    let meter = session.meter();
+    let graph = Some((&view as &dyn GraphView, &meter));
+    Prepared::new(text, catalogue, Sizes { graph })
+}
+
 /// The procedures of a statement.
 fn catalogue(session: &Session, served: &ServedGraph) -> Catalogue {
+    let graph = served.graph.name().to_owned();
+    Catalogue {
+        home: graph.clone(),
+        graph,
+        is_system: false,
+        schema: Arc::clone(&served.schema),
+        sight: SchemaSight::of_client(session, served),
+        ..catalogue_of_system(session, "")
+    }
+}
+
+/// The procedures of a statement on the database `system`.
+fn catalogue_of_system(session: &Session, default: &str) -> Catalogue {
     let graphs = &session.database().graphs;
     let mut names = graphs.names();
     names.retain(|name| session.identity.check_query(Action::Read, name).is_ok());
     Catalogue {
-        graph: served.graph.name().to_owned(),
+        graph: SYSTEM.to_owned(),
+        home: default.to_owned(),
+        is_system: true,
         graphs: names,
         user: session
             .identity
             .user()
             .map_or_else(String::new, |user| user.name.to_string()),
-        schema: Arc::clone(&served.schema),
-        sight: SchemaSight::of_client(session, served),
+        schema: Arc::default(),
+        sight: SchemaSight::of_nothing(),
         counted: Counted::default(),
     }
 }
@@ -244,14 +359,18 @@ fn graph_of<'w>(state: &State<'w>, writes: bool, meter: &'w Meter) -> Graph<'w> 
 
 /// # Errors
 /// [`ErrorKind::Elsewhere`] if another server may have written meanwhile.
-fn still_led(served: &ServedGraph) -> Result<(), Failure> {
-    match still_leads(&served.graph) {
+fn still_led(graph: &varve_graph::Graph) -> Result<(), Failure> {
+    match still_leads(graph) {
         true => Ok(()),
         false => Err(Failure::new(
             ErrorKind::Elsewhere,
             "Another server leads the graph now",
         )),
     }
+}
+
+fn graph_error(failure: Failure) -> GraphError {
+    GraphError::new(failure.kind, failure.message)
 }
 
 /// The failure of a statement of which a part is stored: it must not be sent again.

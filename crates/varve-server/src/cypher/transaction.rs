@@ -9,6 +9,8 @@ use varve_session::work::Work;
 use varve_session::{Action, Failure, Session};
 use varve_view::ErrorKind;
 
+use super::target::Target;
+
 /// A transaction between its begin and its commit.
 pub(crate) struct Transaction {
     /// Its work between its statements; `None` before the first one.
@@ -59,7 +61,8 @@ impl Transaction {
         }
     }
 
-    /// Takes the work for the next statement on this graph. A transaction reads one state.
+    /// Takes the work for the next statement on this target; `None` if that has no graph. A
+    /// transaction reads one state.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] when it is too old; [`ErrorKind::InvalidArgument`] when the graph
@@ -67,21 +70,25 @@ impl Transaction {
     pub(crate) fn work(
         &mut self,
         session: &Session,
-        served: &ServedGraph,
-    ) -> Result<Work, Failure> {
+        target: &Target,
+    ) -> Result<Option<Work>, Failure> {
         self.check_age()?;
+        let Target::Graph(served) = target else {
+            return Ok(None);
+        };
         let access = session.access_to(served);
-        match self.work.take() {
+        let work = match self.work.take() {
             Some(mut work) => {
                 check_graph(&work, served)?;
                 work.admit(access)?;
-                Ok(work)
+                work
             }
             None => {
                 let own = (Arc::clone(&served.graph), access);
-                Ok(Work::new(own, true, &session.database().transactions))
+                Work::new(own, true, &session.database().transactions)
             }
-        }
+        };
+        Ok(Some(work))
     }
 
     /// Gives the work back after a statement; `None` if it is lost.

@@ -8,7 +8,7 @@ use http::StatusCode;
 use varve_graph::optimistic::PartCheck;
 use varve_graph::registry::ServedGraph;
 use varve_graph::tasks::TaskProgress;
-use varve_graph::{ErrorKind, Graph, GraphError};
+use varve_graph::{ErrorKind, Graph};
 use varve_gremlin::execute::{Named, SchemaRequest};
 use varve_query::{QueryError, Value};
 use varve_session::budget::transactions::TransactionLimits;
@@ -151,11 +151,7 @@ impl Graphs<'_> {
     /// start.
     pub(super) fn part_check(&self) -> Option<PartCheck> {
         match self {
-            Self::OfClient(context, _) => {
-                let still_allowed = context.still_allowed();
-                let denied = |error: ApiError| GraphError::new(ErrorKind::Denied, error.message());
-                Some(Arc::new(move || still_allowed().map_err(denied)))
-            }
+            Self::OfClient(context, _) => Some(context.part_check()),
             Self::OfJob(own) => own.check.clone(),
         }
     }

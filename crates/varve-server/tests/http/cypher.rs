@@ -321,11 +321,6 @@ fn wrong_statements_have_neo4js_codes_and_the_names_of_the_tck() {
             "CREATE VECTOR INDEX",
         ),
         (
-            "PROFILE RETURN 1",
-            "Statement.UnsupportedOperationError",
-            "PROFILE",
-        ),
-        (
             "CREATE (a)-[:T]->(b) DELETE a",
             "Schema.ConstraintValidationFailed",
             "DeleteConnectedNode",

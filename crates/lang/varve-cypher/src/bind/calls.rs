@@ -76,8 +76,7 @@ impl Branch<'_, '_> {
         }
         if signature.writes {
             self.period(None)?;
-            self.writes = true;
-            self.binder.writes = true;
+            self.will_write();
             self.ops.push(Op::Eager);
         }
         self.ops.push(Op::Call(ProcedureOp {

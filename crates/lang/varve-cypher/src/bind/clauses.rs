@@ -8,7 +8,7 @@ use super::{Binder, Columns, Outer, Scope, Type, syntax, unsupported};
 use crate::error::Outcome;
 use crate::expression::Expr;
 use crate::functions::Types;
-use crate::plan::{Apply, Op, Pipeline, WriteStep, order};
+use crate::plan::{Apply, Op, Pipeline, Transactions, WriteStep, order};
 use crate::tree::{
     Clause, Expression, Imports, MatchClause, Name, PathPattern, SubqueryCall, Text,
 };
@@ -21,6 +21,10 @@ pub(crate) struct Branch<'x, 'b> {
     pub(crate) ops: Vec<Op>,
     /// Whether one of the operators writes.
     pub(crate) writes: bool,
+    /// Whether one of the operators writes what is not committed with a part.
+    pub(crate) is_changed: bool,
+    /// Whether it is all of the statement.
+    pub(crate) is_whole: bool,
     /// What `RETURN` returns.
     pub(crate) columns: Option<Columns>,
     /// Operators that run within those of the pipeline.
@@ -35,6 +39,8 @@ impl<'x, 'b> Branch<'x, 'b> {
             scope: Scope::default(),
             ops: Vec::new(),
             writes: false,
+            is_changed: false,
+            is_whole: false,
             columns: None,
             nested: 0,
         }
@@ -114,10 +120,16 @@ impl<'x, 'b> Branch<'x, 'b> {
         }
     }
 
+    /// Notes that an operator writes.
+    pub(crate) fn will_write(&mut self) {
+        self.writes = true;
+        self.is_changed = true;
+        self.binder.writes = true;
+    }
+
     /// Adds a step of writing.
     pub(crate) fn step(&mut self, step: WriteStep) {
-        self.writes = true;
-        self.binder.writes = true;
+        self.will_write();
         match self.ops.last_mut() {
             Some(Op::Write(steps)) => steps.push(step),
             _ => self.ops.push(Op::Write(vec![step])),
@@ -227,23 +239,21 @@ impl<'x, 'b> Branch<'x, 'b> {
     fn apply(&mut self, call: &SubqueryCall) -> Outcome<()> {
         let span = call.query.branches.first().map(|one| one.span);
         let span = span.unwrap_or_default();
-        if call.batches.is_some() {
-            return Err(unsupported(span, "IN TRANSACTIONS"));
-        }
+        let batches = call.batches.as_ref();
+        let batches = batches.map(|batches| self.batches(batches, span));
+        let batches = batches.transpose()?;
         let (outer, leading) = self.imports(&call.imports)?;
         let writes = std::mem::take(&mut self.binder.writes);
         let bound = self.binder.query(&call.query, &outer, leading)?;
         let inner_writes = std::mem::replace(&mut self.binder.writes, writes);
         self.binder.writes |= inner_writes;
         self.writes |= inner_writes;
+        self.is_changed |= inner_writes && batches.is_none();
         for (name, _) in bound.columns.iter().flatten() {
             if self.scope.get(name).is_some() {
                 let message = format!("the variable '{name}' is bound already");
                 return Err(syntax("VariableAlreadyBound", span, message));
             }
-        }
-        if inner_writes {
-            self.ops.push(Op::Eager);
         }
         for one in &outer.variables {
             if let (Expr::Local(local), true) = (&one.source, one.used.get())
@@ -252,20 +262,46 @@ impl<'x, 'b> Branch<'x, 'b> {
                 one.used.set(true);
             }
         }
-        self.ops.push(Op::Apply(Apply {
+        let apply = Apply {
             inner: bound.pipeline,
             inputs: outer.inputs(),
             columns: bound.columns.as_ref().map(Vec::len),
             optional: call.optional,
-        }));
-        if inner_writes {
-            self.ops.push(Op::Eager);
+        };
+        match batches {
+            Some((rows, on_error, status)) => {
+                let reports = status.is_some();
+                self.ops.push(Op::Transactions(Box::new(Transactions {
+                    apply,
+                    rows,
+                    on_error,
+                    reports,
+                })));
+                self.declare_all(bound.columns);
+                if let Some(name) = status {
+                    self.check_new(&name)?;
+                    self.declare_all(Some(vec![(name.text, Type::one(Types::MAP))]));
+                }
+            }
+            None if inner_writes => {
+                let ops = [Op::Eager, Op::Apply(apply), Op::Eager];
+                self.ops.extend(ops);
+                self.declare_all(bound.columns);
+            }
+            None => {
+                self.ops.push(Op::Apply(apply));
+                self.declare_all(bound.columns);
+            }
         }
-        for (name, typed) in bound.columns.into_iter().flatten() {
+        Ok(())
+    }
+
+    /// Declares the columns that a subquery adds.
+    fn declare_all(&mut self, columns: Option<Columns>) {
+        for (name, typed) in columns.into_iter().flatten() {
             let slot = self.scope.new_slot();
             self.scope.declare(name, slot, typed);
         }
-        Ok(())
     }
 
     /// What a subquery sees.

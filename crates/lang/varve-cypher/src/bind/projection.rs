@@ -183,8 +183,8 @@ impl Branch<'_, '_> {
         Ok(())
     }
 
-    /// The number of rows after `SKIP` or `LIMIT`.
-    fn count(&mut self, count: &Expression, word: &str) -> Outcome<Expr> {
+    /// The number of rows after `SKIP`, `LIMIT` or `OF`.
+    pub(super) fn count(&mut self, count: &Expression, word: &str) -> Outcome<Expr> {
         let span = count.span;
         if !is_constant(count) {
             let message = format!("the number after {word} cannot depend on variables");

@@ -1,5 +1,6 @@
 //! Static types: which kinds of values an expression may have.
 
+use std::fmt;
 use std::ops::BitOr;
 
 /// A set of kinds of values, without null, which every expression may have.
@@ -58,6 +59,40 @@ impl Types {
     }
 }
 
+/// The names of kinds of values, in the order of their bits.
+const NAMES: [&str; 16] = [
+    "BOOLEAN",
+    "INTEGER",
+    "FLOAT",
+    "STRING",
+    "LIST<ANY>",
+    "MAP",
+    "NODE",
+    "RELATIONSHIP",
+    "PATH",
+    "DATE",
+    "LOCAL TIME",
+    "ZONED TIME",
+    "LOCAL DATETIME",
+    "ZONED DATETIME",
+    "DURATION",
+    "POINT",
+];
+
+impl fmt::Display for Types {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if Types::ANY.is_in(*self) {
+            return out.write_str("ANY");
+        }
+        let each = NAMES.iter().enumerate();
+        let each = each.filter(|(bit, _)| self.meets(Types(1 << bit)));
+        for (at, (_, name)) in each.enumerate() {
+            write!(out, "{}{name}", if at == 0 { "" } else { " | " })?;
+        }
+        Ok(())
+    }
+}
+
 impl BitOr for Types {
     type Output = Types;
 
@@ -79,4 +114,16 @@ pub(crate) enum Returns {
     ItemOf(usize),
     /// The union of the types of all arguments.
     Union,
+}
+
+impl Returns {
+    /// The type as a text, as far as it does not depend on the arguments of a call.
+    pub(crate) fn text(self, parameters: &[Types]) -> String {
+        match self {
+            Returns::One(types) => types.to_string(),
+            Returns::ListOf(items) => format!("LIST<{items}>"),
+            Returns::Argument(at) => parameters.get(at).unwrap_or(&Types::ANY).to_string(),
+            Returns::ItemOf(_) | Returns::Union => Types::ANY.to_string(),
+        }
+    }
 }

@@ -126,25 +126,31 @@ impl Parser<'_> {
             batches.concurrent = true;
         }
         self.expect_word("TRANSACTIONS")?;
-        if self.take_word("OF") {
-            batches.rows = Some(self.count()?);
-            self.expect_either("ROWS", "ROW")?;
-        }
-        if self.take_words(&["ON", "ERROR"]) {
-            batches.on_error = if self.take_word("CONTINUE") {
-                OnError::Continue
-            } else if self.take_word("BREAK") {
-                OnError::Break
-            } else if self.take_word("FAIL") {
-                OnError::Fail
+        loop {
+            if batches.rows.is_none() && self.take_word("OF") {
+                batches.rows = Some(self.count()?);
+                self.expect_either("ROWS", "ROW")?;
+            } else if batches.on_error.is_none() && self.take_words(&["ON", "ERROR"]) {
+                batches.on_error = Some(self.on_error()?);
+            } else if batches.status.is_none() && self.take_words(&["REPORT", "STATUS"]) {
+                self.expect_word("AS")?;
+                batches.status = Some(self.name("a variable")?);
             } else {
-                return Err(self.unexpected("CONTINUE, BREAK or FAIL"));
-            };
+                return Ok(batches);
+            }
         }
-        if self.take_words(&["REPORT", "STATUS"]) {
-            self.expect_word("AS")?;
-            batches.status = Some(self.name("a variable")?);
+    }
+
+    fn on_error(&mut self) -> Result<OnError> {
+        for (word, on_error) in [
+            ("CONTINUE", OnError::Continue),
+            ("BREAK", OnError::Break),
+            ("FAIL", OnError::Fail),
+        ] {
+            if self.take_word(word) {
+                return Ok(on_error);
+            }
         }
-        Ok(batches)
+        Err(self.unexpected("CONTINUE, BREAK or FAIL"))
     }
 }

@@ -381,6 +381,7 @@ fn is_random(op: &Op) -> bool {
         Op::Sort { keys, .. } => keys.iter().any(|key| slots::is_random(&key.value)),
         Op::Call(_) => true,
         Op::Apply(apply) => apply.inputs.iter().any(slots::is_random) || random(&apply.inner),
+        Op::Transactions(_) => true,
         Op::Union(all) => all.iter().any(random),
         Op::Optional { inner, .. } => random(inner),
         Op::At { at, inner, .. } => at.as_ref().is_some_and(slots::is_random) || random(inner),

@@ -1,7 +1,8 @@
-//! Plans for people: `EXPLAIN`.
+//! Plans for people: `EXPLAIN` and `PROFILE`.
 
 use crate::expression::LabelTest;
 use crate::plan::{Expand, NodeScan, Op, Pipeline, Plan, WriteStep};
+use crate::run::{Measured, Profile};
 use crate::tree::{Direction, PathKind};
 
 /// An operator of a plan and its inputs.
@@ -13,22 +14,25 @@ pub struct PlanTree {
     pub details: String,
     /// The operators that it reads, or runs for each row.
     pub children: Vec<PlanTree>,
+    /// What it has done; `None` of a plan that did not run.
+    pub measured: Option<Measured>,
 }
 
-pub(crate) fn tree(plan: &Plan) -> PlanTree {
-    let root = pipeline(&plan.root);
+pub(crate) fn tree(plan: &Plan, profile: Option<&Profile>) -> PlanTree {
+    let root = pipeline(&plan.root, profile);
     PlanTree {
         name: "ProduceResults",
         details: String::new(),
         children: root.into_iter().collect(),
+        measured: None,
     }
 }
 
 /// The last operator of a pipeline, with the one before it as its first child.
-fn pipeline(pipeline: &Pipeline) -> Option<PlanTree> {
+fn pipeline(pipeline: &Pipeline, profile: Option<&Profile>) -> Option<PlanTree> {
     let mut last: Option<PlanTree> = None;
     for op in &pipeline.ops {
-        let (name, details, mut children) = described(op);
+        let (name, details, mut children) = described(op, profile);
         if let Some(last) = last.take() {
             children.insert(0, last);
         }
@@ -36,14 +40,16 @@ fn pipeline(pipeline: &Pipeline) -> Option<PlanTree> {
             name,
             details,
             children,
+            measured: profile.map(|profile| profile.of(op)),
         });
     }
     last
 }
 
-fn described(op: &Op) -> (&'static str, String, Vec<PlanTree>) {
+fn described(op: &Op, profile: Option<&Profile>) -> (&'static str, String, Vec<PlanTree>) {
     let name = name(op);
-    let inner = |inner: &Pipeline| pipeline(inner).into_iter().collect::<Vec<_>>();
+    let each = |inner: &Pipeline| pipeline(inner, profile);
+    let inner = |inner: &Pipeline| each(inner).into_iter().collect::<Vec<_>>();
     match op {
         Op::NodeScan(scan) => (name, scanned(scan), Vec::new()),
         Op::Expand(one) => (name, step_of(one), Vec::new()),
@@ -60,11 +66,8 @@ fn described(op: &Op) -> (&'static str, String, Vec<PlanTree>) {
         Op::Optional { inner: own, .. } => (name, String::new(), inner(own)),
         Op::At { inner: own, .. } => (name, String::new(), inner(own)),
         Op::Apply(apply) => (name, String::new(), inner(&apply.inner)),
-        Op::Union(all) => (
-            name,
-            String::new(),
-            all.iter().filter_map(pipeline).collect(),
-        ),
+        Op::Transactions(one) => (name, String::new(), inner(&one.apply.inner)),
+        Op::Union(all) => (name, String::new(), all.iter().filter_map(each).collect()),
         Op::Call(call) => (name, call.name.clone(), Vec::new()),
         Op::Write(steps) => {
             let names: Vec<&str> = steps.iter().map(step).collect();
@@ -145,6 +148,7 @@ const fn name(op: &Op) -> &'static str {
         Op::Optional { .. } => "OptionalApply",
         Op::At { .. } => "AtValidTime",
         Op::Apply(_) => "Apply",
+        Op::Transactions(_) => "TransactionApply",
         Op::Call(_) => "ProcedureCall",
         Op::Eager => "Eager",
         Op::Write(_) => "Write",
@@ -166,15 +170,16 @@ const fn step(step: &WriteStep) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use varve_view::EmptyGraph;
+
     use crate::prepared::prepare;
     use crate::procedures::NoProcedures;
     use crate::sizes::Sizes;
-    use crate::testing::NoGraph;
 
     #[test]
     fn a_step_is_shown_as_a_pattern() {
         let text = "EXPLAIN MATCH (a:A)<-[:KNOWS|LIKES]-(b) RETURN b";
-        let prepared = prepare(text, &NoGraph, &NoProcedures, Sizes::UNKNOWN).expect("a plan");
+        let prepared = prepare(text, &EmptyGraph, &NoProcedures, Sizes::UNKNOWN).expect("a plan");
         let mut operator = prepared.explain().expect("a tree");
         while operator.name != "Expand" {
             operator = operator.children.swap_remove(0);

@@ -146,19 +146,20 @@ impl Uses {
 
 #[cfg(test)]
 mod tests {
+    use varve_view::EmptyGraph;
+
     use super::*;
     use crate::bind::Binder;
     use crate::parser::parse;
     use crate::procedures::NoProcedures;
     use crate::sizes::Sizes;
-    use crate::testing::NoGraph;
     use crate::tree::StatementKind;
 
     fn names(text: &str) -> String {
         let StatementKind::Query(query) = parse(text).expect(text).kind else {
             panic!("{text} is no query");
         };
-        let binder = Binder::new(text, &NoGraph, &NoProcedures, Sizes::UNKNOWN);
+        let binder = Binder::new(text, &EmptyGraph, &NoProcedures, Sizes::UNKNOWN);
         let bound = binder.statement(&query).expect(text);
         read(&bound.plan).map_or("all".to_owned(), |names| names.join(" "))
     }

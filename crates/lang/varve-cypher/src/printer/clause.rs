@@ -294,9 +294,10 @@ impl Display for Batches {
             write!(out, " OF {rows} ROWS")?;
         }
         out.write_str(match self.on_error {
-            OnError::Fail => "",
-            OnError::Continue => " ON ERROR CONTINUE",
-            OnError::Break => " ON ERROR BREAK",
+            None => "",
+            Some(OnError::Fail) => " ON ERROR FAIL",
+            Some(OnError::Continue) => " ON ERROR CONTINUE",
+            Some(OnError::Break) => " ON ERROR BREAK",
         })?;
         after(out, " REPORT STATUS AS ", self.status.as_ref())
     }

@@ -1,7 +1,8 @@
 //! Makes the operators of plans.
 
-use super::{Batch, BoxedOperator, Cx, Operator};
-use super::{drain, rows, scan, snapshots, sort, subquery, unwind, write};
+use super::profile::Profiled;
+use super::{Batch, BoxedOperator, Cx, Operator, Shared};
+use super::{drain, rows, scan, snapshots, sort, subquery, transactions, unwind, write};
 use crate::error::Outcome;
 use crate::plan::{Op, Pipeline};
 
@@ -10,6 +11,23 @@ pub(crate) fn build(pipeline: &Pipeline, argument: Batch) -> BoxedOperator<'_> {
     let mut operator: BoxedOperator<'_> = Box::new(Argument(Some(argument)));
     for op in &pipeline.ops {
         operator = build_one(op, operator);
+    }
+    operator
+}
+
+/// As [`build`], of a pipeline that `EXPLAIN` shows: its operators are measured if the query says
+/// so.
+pub(crate) fn build_shown<'p>(
+    pipeline: &'p Pipeline,
+    argument: Batch,
+    shared: &Shared<'_>,
+) -> BoxedOperator<'p> {
+    if shared.profile.is_none() {
+        return build(pipeline, argument);
+    }
+    let mut operator: BoxedOperator<'_> = Box::new(Argument(Some(argument)));
+    for op in &pipeline.ops {
+        operator = Box::new(Profiled::new(op, build_one(op, operator)));
     }
     operator
 }
@@ -29,6 +47,7 @@ fn build_one<'p>(op: &'p Op, input: BoxedOperator<'p>) -> BoxedOperator<'p> {
         Op::At { at, moved, inner } => {
             Box::new(snapshots::At::new(input, (at.as_ref(), moved), inner))
         },
+        Op::Transactions(one) => Box::new(transactions::Transactions::new(input, one)),
         Op::Eager => Box::new(drain::Eager::new(input)),
         Op::Write(steps) => Box::new(write::Write::new(input, steps)),
         Op::NodeScan(scan) => Box::new(scan::Scan::new(input, scan)),

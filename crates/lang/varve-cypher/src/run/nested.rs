@@ -2,12 +2,12 @@
 
 use varve_view::Flow;
 
-use super::build::build;
+use super::build::{build, build_shown};
 use super::{Batch, BoxedOperator, Cx};
 use crate::error::Outcome;
 use crate::evaluate::evaluate;
 use crate::expression::{Frame, Subplans};
-use crate::plan::Pipeline;
+use crate::plan::{Pipeline, Subplan};
 use crate::value::Value;
 
 /// A pipeline that ends before the query. Of what its operators hold, nothing outlives it.
@@ -22,6 +22,14 @@ impl<'p> Nested<'p> {
     pub(super) fn of(pipeline: &'p Pipeline, argument: Batch) -> Nested<'p> {
         Nested {
             operator: build(pipeline, argument),
+            held: 0,
+        }
+    }
+
+    /// As [`Nested::of`], of a pipeline that `EXPLAIN` shows.
+    pub(super) fn shown(cx: Cx<'_>, pipeline: &'p Pipeline, argument: Batch) -> Nested<'p> {
+        Nested {
+            operator: build_shown(pipeline, argument, cx.shared),
             held: 0,
         }
     }
@@ -46,7 +54,7 @@ impl<'p> Nested<'p> {
 
 /// The bytes that operators hold. Snapshots, and the nodes that a query has met, are kept until it
 /// ends.
-fn counted(cx: Cx<'_>) -> usize {
+pub(super) fn counted(cx: Cx<'_>) -> usize {
     let counted = usize::try_from(cx.graph().meter.counted()).unwrap_or(usize::MAX);
     counted.saturating_sub(cx.shared.nodes.bytes() + cx.shared.snapshots.bytes())
 }
@@ -61,6 +69,20 @@ impl Subplans for Cx<'_> {
         let Some(subplan) = self.shared.plan.subplans.get(plan) else {
             return Ok(());
         };
+        match &self.shared.profile {
+            Some(profile) => profile.hidden(|| self.rows_of(subplan, frame, visit)),
+            None => self.rows_of(subplan, frame, visit),
+        }
+    }
+}
+
+impl Cx<'_> {
+    fn rows_of(
+        &self,
+        subplan: &Subplan,
+        frame: &mut Frame<'_>,
+        visit: &mut dyn FnMut(&Value, u64) -> Outcome<Flow>,
+    ) -> Outcome<()> {
         let mut locals = Vec::with_capacity(subplan.inputs.len());
         for input in &subplan.inputs {
             locals.push(evaluate(input, frame)?);

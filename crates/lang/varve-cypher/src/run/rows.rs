@@ -2,9 +2,10 @@
 
 use super::batch::ROWS;
 use super::expand::KnownSteps;
+use super::number::number;
 use super::remembered::Remembered;
 use super::{Batch, BoxedOperator, Cx, Operator, expand, matching, paths, shortest, subquery};
-use crate::error::{Error, ErrorClass, Outcome};
+use crate::error::Outcome;
 use crate::expression::Expr;
 use crate::plan::Op;
 use crate::value::Value;
@@ -175,20 +176,6 @@ fn project(cx: Cx<'_>, items: &[Expr], keep: bool, batch: &Batch) -> Outcome<Bat
         out.push_both(&row[..width], values.drain(..), count);
     }
     Ok(out)
-}
-
-/// The number of rows after `SKIP` or `LIMIT`.
-pub(super) fn number(cx: Cx<'_>, count: &Expr, word: &str) -> Outcome<u64> {
-    let failed = |detail, what: &str| {
-        let message = format!("the number after {word} is {what}");
-        Error::run(ErrorClass::SyntaxError, detail, message).into()
-    };
-    match cx.evaluate(count, &[])? {
-        Value::Integer(number) => {
-            u64::try_from(number).map_err(|_| failed("NegativeIntegerArgument", "negative"))
-        }
-        _ => Err(failed("InvalidArgumentType", "no integer")),
-    }
 }
 
 /// Leaves out the first rows.

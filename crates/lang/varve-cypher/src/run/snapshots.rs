@@ -89,7 +89,7 @@ impl<'p> At<'p> {
         for slots in self.moved {
             rows = moved(within(cx, open.as_ref()), &rows, *slots)?;
         }
-        self.running = Some((open, Nested::of(self.inner, rows)));
+        self.running = Some((open, Nested::shown(cx, self.inner, rows)));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::batch::ROWS;
 use super::drain::{ENTRY_BYTES, Given};
-use super::rows::number;
+use super::number::number;
 use super::{Batch, BoxedOperator, Cx, Operator, matching};
 use crate::error::Outcome;
 use crate::expression::Expr;

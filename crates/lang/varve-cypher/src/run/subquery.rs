@@ -37,7 +37,9 @@ impl Operator for Union<'_> {
                 }
                 let next = *number + 1;
                 self.running = match (self.branches.get(next), &self.argument) {
-                    (Some(branch), Some(rows)) => Some((next, Nested::of(branch, rows.clone()))),
+                    (Some(branch), Some(rows)) => {
+                        Some((next, Nested::shown(cx, branch, rows.clone())))
+                    }
                     _ => None,
                 };
                 continue;
@@ -45,7 +47,7 @@ impl Operator for Union<'_> {
             self.argument = self.input.next(cx)?;
             match (self.branches.first(), &self.argument) {
                 (Some(branch), Some(rows)) => {
-                    self.running = Some((0, Nested::of(branch, rows.clone())));
+                    self.running = Some((0, Nested::shown(cx, branch, rows.clone())));
                 }
                 _ => return Ok(None),
             }
@@ -93,7 +95,7 @@ impl Operator for Optional<'_> {
             }
             self.running = Some(Matching {
                 matched: vec![false; rows.len()],
-                operator: Nested::of(self.inner, rows.clone()),
+                operator: Nested::shown(cx, self.inner, rows.clone()),
                 rows,
             });
         }
@@ -137,7 +139,7 @@ pub(super) fn apply(cx: Cx<'_>, apply: &Apply, batch: &Batch) -> Outcome<Batch> 
             locals: &locals,
             ..cx
         };
-        let mut nested = Nested::of(&apply.inner, Batch::of(Vec::new()));
+        let mut nested = Nested::shown(cx, &apply.inner, Batch::of(Vec::new()));
         let mut any = false;
         while let Some(results) = nested.next(inner)? {
             if apply.columns.is_some() {

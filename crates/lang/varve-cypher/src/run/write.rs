@@ -63,7 +63,7 @@ impl Operator for Write<'_> {
 }
 
 /// Rows that stand for themselves: each of several equal rows changes the graph.
-fn unfolded(rows: Batch, held: &mut Held<'_>) -> Outcome<Batch> {
+pub(super) fn unfolded(rows: Batch, held: &mut Held<'_>) -> Outcome<Batch> {
     if rows.rows().all(|(_, count)| count == 1) {
         return Ok(rows);
     }

@@ -296,17 +296,16 @@ pub struct Batches {
     pub concurrency: Option<Expression>,
     /// The rows of a transaction.
     pub rows: Option<Expression>,
-    /// What follows an error in a transaction.
-    pub on_error: OnError,
+    /// What follows an error in a transaction; as [`OnError::Fail`] if absent.
+    pub on_error: Option<OnError>,
     /// The variable for the status of each transaction.
     pub status: Option<Name>,
 }
 
 /// What follows an error in one of the transactions of a subquery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnError {
     /// The statement fails.
-    #[default]
     Fail,
     /// The next transaction runs.
     Continue,

@@ -1,7 +1,7 @@
 //! What the server says about itself, and the rows of `SHOW`.
 
 use varve_cypher::tree::ConstraintKind;
-use varve_cypher::{Graph, Value};
+use varve_cypher::{FunctionShown, Graph, Value};
 use varve_graph::schema::DefinitionState;
 
 use super::table::TABLE;
@@ -48,7 +48,7 @@ pub(super) fn client_config(catalogue: &Catalogue, _: &[Value], _: &Graph<'_>) -
         row(
             "initial.dbms.default_database",
             "The graph of this connection.",
-            catalogue.graph.clone(),
+            catalogue.home.clone(),
         ),
     ])
 }
@@ -72,29 +72,26 @@ pub(super) const PROCEDURES: Fields = &[
 pub(super) fn procedures(_: &Catalogue, _: &[Value], _: &Graph<'_>) -> Rows {
     let shown = TABLE.iter().filter(|one| !one.description.is_empty());
     let row = |one: &super::Procedure| {
-        let fields = |fields: Fields| {
-            let each = fields.iter().map(|(name, typed)| {
-                super::map([
-                    ("name", Value::string(name)),
-                    ("type", Value::string(typed)),
-                    ("description", Value::string(format!("{name} :: {typed}"))),
-                    ("isDeprecated", Value::Boolean(false)),
-                ])
-            });
-            Value::list(each.collect())
+        let arguments: Vec<_> = one
+            .arguments
+            .iter()
+            .enumerate()
+            .map(|(at, (name, typed))| Field {
+                name: (*name).to_owned(),
+                typed: (*typed).to_owned(),
+                is_required: at < one.required,
+            })
+            .collect();
+        let columns: Vec<_> = one.columns.iter().map(Field::column).collect();
+        let signature = match columns.is_empty() {
+            true => format!("{}({})", one.name, listed(&arguments)),
+            false => format!(
+                "{}({}) :: ({})",
+                one.name,
+                listed(&arguments),
+                listed(&columns)
+            ),
         };
-        let listed = |fields: Fields| {
-            let each = fields
-                .iter()
-                .map(|(name, typed)| format!("{name} :: {typed}"));
-            each.collect::<Vec<_>>().join(", ")
-        };
-        let signature = format!(
-            "{}({}) :: ({})",
-            one.name,
-            listed(one.arguments),
-            listed(one.columns)
-        );
         vec![
             Value::string(one.name),
             Value::string(one.description),
@@ -103,10 +100,10 @@ pub(super) fn procedures(_: &Catalogue, _: &[Value], _: &Graph<'_>) -> Rows {
                 (false, true) => "DBMS",
                 (false, false) => "READ",
             }),
-            Value::Boolean(false),
+            Value::Boolean(one.works_on_system()),
             Value::string(signature),
-            fields(one.arguments),
-            fields(one.columns),
+            described(&arguments),
+            described(&columns),
             Value::Boolean(false),
             Value::Null,
             Value::Null,
@@ -118,6 +115,65 @@ pub(super) fn procedures(_: &Catalogue, _: &[Value], _: &Graph<'_>) -> Rows {
     let mut rows: Vec<_> = shown.map(row).collect();
     rows.sort_by_key(|row| row.first().map(ToString::to_string));
     Ok(rows)
+}
+
+/// An argument or a column.
+struct Field {
+    name: String,
+    typed: String,
+    is_required: bool,
+}
+
+impl Field {
+    fn column((name, typed): &(&str, &str)) -> Self {
+        Self {
+            name: (*name).to_owned(),
+            typed: (*typed).to_owned(),
+            is_required: true,
+        }
+    }
+
+    /// The value of an argument that a call may leave out.
+    fn default(&self) -> Option<&'static str> {
+        match (self.is_required, &*self.typed) {
+            (true, _) => None,
+            (false, "MAP") => Some("{}"),
+            (false, _) => Some("null"),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Self { name, typed, .. } = self;
+        match self.default() {
+            Some(default) => format!("{name} = {default} :: {typed}"),
+            None => format!("{name} :: {typed}"),
+        }
+    }
+}
+
+fn listed(fields: &[Field]) -> String {
+    let each: Vec<String> = fields.iter().map(Field::text).collect();
+    each.join(", ")
+}
+
+fn described(fields: &[Field]) -> Value {
+    let each = fields.iter().map(|field| {
+        let mut entries = vec![
+            ("name", Value::string(&field.name)),
+            ("type", Value::string(&field.typed)),
+            ("description", Value::string(field.text())),
+            ("isDeprecated", Value::Boolean(false)),
+        ];
+        if let Some(default) = field.default() {
+            let text = format!(
+                "DefaultParameterValue{{value={default}, type={}}}",
+                field.typed
+            );
+            entries.push(("default", Value::string(text)));
+        }
+        super::map(entries)
+    });
+    Value::list(each.collect())
 }
 
 pub(super) const FUNCTIONS: Fields = &[
@@ -136,29 +192,42 @@ pub(super) const FUNCTIONS: Fields = &[
 ];
 
 pub(super) fn functions(_: &Catalogue, _: &[Value], _: &Graph<'_>) -> Rows {
-    let row = |(name, aggregates): (&'static str, bool)| {
-        let category = match aggregates {
+    let row = |one: FunctionShown| {
+        let category = match one.aggregates {
             true => "Aggregating",
             false => "Scalar",
         };
+        let is_alone = one.parameters.len() == 1;
+        let arguments: Vec<_> = (1..)
+            .zip(one.parameters)
+            .map(|(number, typed)| Field {
+                name: match is_alone {
+                    true => "input".to_owned(),
+                    false => format!("input{number}"),
+                },
+                typed,
+                is_required: number <= one.required,
+            })
+            .collect();
+        let signature = format!("{}({}) :: {}", one.name, listed(&arguments), one.returns);
         vec![
-            Value::string(name),
+            Value::string(one.name),
             Value::string(category),
             Value::string(""),
-            Value::string(format!("{name}(…) :: ANY")),
+            Value::string(signature),
             Value::Boolean(true),
-            Value::list(Vec::new()),
-            Value::string("ANY"),
-            Value::Boolean(aggregates),
+            described(&arguments),
+            Value::string(one.returns),
+            Value::Boolean(one.aggregates),
             Value::Null,
             Value::Null,
             Value::Boolean(false),
             Value::Null,
         ]
     };
-    let mut names: Vec<_> = varve_cypher::function_names().collect();
-    names.sort_unstable();
-    Ok(names.into_iter().map(row).collect())
+    let mut all: Vec<_> = varve_cypher::functions_shown().collect();
+    all.sort_unstable_by_key(|one| (one.name, one.aggregates));
+    Ok(all.into_iter().map(row).collect())
 }
 
 pub(super) const INDEXES: Fields = &[
@@ -313,14 +382,14 @@ pub(super) const DATABASES: Fields = &[
 /// The graphs, or one: the empty text stands for the graph of the connection.
 pub(super) fn databases(catalogue: &Catalogue, arguments: &[Value], _: &Graph<'_>) -> Rows {
     let wanted = match arguments.first() {
-        Some(Value::String(name)) if name.is_empty() => Some(catalogue.graph.as_str()),
+        Some(Value::String(name)) if name.is_empty() => Some(catalogue.home.as_str()),
         Some(Value::String(name)) => Some(&**name),
         _ => None,
     };
     let names = catalogue.graphs.iter();
     let names = names.filter(|name| wanted.is_none_or(|wanted| wanted == name.as_str()));
     let row = |name: &String| {
-        let is_default = Value::Boolean(*name == catalogue.graph);
+        let is_default = Value::Boolean(*name == catalogue.home);
         vec![
             Value::string(name),
             Value::string("standard"),

@@ -71,6 +71,14 @@ impl Procedure {
         self.writes = true;
         self
     }
+
+    /// Whether it needs no graph.
+    pub(super) fn works_on_system(&self) -> bool {
+        let of_graph = ["varve.show.indexes", "varve.show.constraints"];
+        let prefixes = ["dbms.", "varve.show.", "db.ping", "db.info"];
+        let has_prefix = prefixes.iter().any(|prefix| self.name.starts_with(prefix));
+        has_prefix && !of_graph.contains(&self.name)
+    }
 }
 
 const STRING: &str = "STRING";

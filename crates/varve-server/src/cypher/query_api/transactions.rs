@@ -5,7 +5,7 @@ use varve_model::TemporalScope;
 use varve_model::time::{Clock as _, SystemClock};
 use varve_session::Failure;
 
-use super::{Asked, Values, answered, put_bookmark, put_result};
+use super::{Asked, Values, answered, put_bookmark, put_result, target};
 use crate::cypher::open::{OpenTransactions, Taken};
 use crate::cypher::{Transaction, audited, bookmarks, check_commit, of_element};
 use crate::json::JsonWriter;
@@ -20,7 +20,7 @@ const TIMES: &[Parameter] = &[Parameter::text("as_of"), Parameter::text("as_of_t
 const fn route(undeclared: Undeclared) -> Route {
     undeclared
         .queries(Scope::Graph)
-        .needs(rights::RUN_CYPHER)
+        .needs(rights::RUN_STATEMENTS)
         .of("cypher", "QueryAPI")
         .neo4j()
 }
@@ -80,20 +80,21 @@ impl<'c> Used<'c> {
         let (Some(_), Some(taken)) = (&asked.body.statement, &mut self.taken) else {
             return Ok(());
         };
-        let (session, graph) = (&self.context.session, self.context.graph_name());
-        let served = session.served(graph)?;
+        let session = &self.context.session;
+        let target = target(self.context)?;
         let scope = match asked.scope {
             TemporalScope::NOW => taken.scope,
             named => named,
         };
-        let statement = asked.statement((session, &served), scope, taken.is_read)?;
-        let mut work = taken.own.work(session, &served)?;
+        let statement = asked.statement((session, target), scope, taken.is_read)?;
+        statement.check_within()?;
+        let mut work = taken.own.work(session, &statement.target)?;
         let mut values = Values::new(typed, self.context.state().config().max_answer_bytes);
         let ran = audited(self.context, &statement, || {
-            statement.run_within(session, &served, &mut work, &mut values)
+            statement.run_in(session, work.as_mut(), &mut values)
         });
         let ran = ran.map_err(|failure| failure.of(session))?;
-        taken.own.keep(Some(work));
+        taken.own.keep(work);
         let result = (&statement, values, ran);
         put_result(result, asked.body.include_counters, json);
         Ok(())
@@ -126,8 +127,7 @@ fn all(context: &RequestContext) -> &OpenTransactions {
 fn begin(context: &RequestContext) -> HandlerResult {
     answered(context, |context, typed| {
         let asked = Asked::of(context)?;
-        let served = context.session.served(context.graph_name())?;
-        bookmarks::wait(&served.graph, &asked.body.bookmarks, &context.session)?;
+        target(context)?.wait(&asked.body.bookmarks, &context.session)?;
         let limits = &context.state().database().transactions;
         let own = Transaction::begin(limits)?;
         let id = all(context).add(context.graph_name(), context.identity(), limits)?;
@@ -179,7 +179,7 @@ fn commit(context: &RequestContext) -> HandlerResult {
                 let version = work.commit().map_err(|error| of_element(error.into()))?;
                 bookmarks::of(&work.graph, version)
             }
-            _ => bookmarks::of(&session.served(context.graph_name())?.graph, None),
+            _ => target(context)?.bookmark(None),
         };
         put_bookmark(&bookmark, &mut json);
         json.end_object();

@@ -61,6 +61,14 @@ impl Sight {
         }
     }
 
+    /// An empty schema.
+    pub(crate) fn of_nothing() -> Self {
+        Self {
+            schema: Arc::default(),
+            bounds: None,
+        }
+    }
+
     /// Whether the client may see the whole schema.
     pub(crate) const fn is_whole(&self) -> bool {
         self.bounds.is_none()

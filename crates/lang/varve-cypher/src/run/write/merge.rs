@@ -164,6 +164,7 @@ impl Again {
             counters: Cell::default(),
             nodes: Nodes::default(),
             snapshots: Snapshots::default(),
+            profile: None,
             keys: OnceCell::new(),
         };
         let cx = Cx {
