@@ -8,6 +8,7 @@ mod matching;
 mod nested;
 mod nodes;
 mod paths;
+mod relationship_scan;
 mod remembered;
 mod rows;
 mod scan;

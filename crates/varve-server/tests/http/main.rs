@@ -16,6 +16,7 @@ mod certificates;
 mod changes;
 mod cypher;
 mod cypher_clients;
+mod cypher_constraints;
 mod cypher_schema;
 mod cypher_times;
 mod cypher_transactions;
