@@ -575,10 +575,19 @@ fn every_state_from_now_on_keeps_the_rules_of_its_labels() {
     broken(set(&graph, &first, ("x", None), now));
     broken(set(&graph, &first, ("x", Some(text("1"))), from));
     let past = WritePeriod {
-        from: Some(START),
-        to: Some(graph.now()),
+        from: Some(START.plus_micros(-20_000_000)),
+        to: Some(START),
     };
-    set(&graph, &first, ("x", None), past).expect("the past is not judged");
+    let transaction = begin(&graph);
+    let vertex = VertexAddition {
+        label: Some("A"),
+        id: None,
+        properties: &[],
+    };
+    let added = transaction.add_vertex(&vertex, &Meter::unlimited());
+    added.expect("added");
+    let committed = transaction.commit(past);
+    committed.expect("the past is not judged");
     sound(&graph);
     let changes = graph.catalogue().owned_by(None);
     changes.remove_definition("e").expect("removed");

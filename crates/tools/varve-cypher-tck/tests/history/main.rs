@@ -13,7 +13,7 @@ use naive::Snapshot;
 use query::Query;
 use world::{World, loses_an_end};
 
-const GRAPHS: u64 = 24;
+const GRAPHS: u64 = 64;
 const QUERIES: usize = 150;
 
 #[test]

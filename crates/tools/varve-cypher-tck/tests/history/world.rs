@@ -17,7 +17,7 @@ use varve_model::{
     CommitVersion, DataType, EdgeLabelId, Element, ElementId, Instant, Period, Properties,
     PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
 };
-use varve_testkit::model::{Change, Event, Model, ModelSchema, Plan, Point, Request};
+use varve_testkit::model::{Change, Event, Model, ModelSchema, Point, Request};
 use varve_testkit::{ManualClock, Random};
 use varve_view::{GraphView, Meter, SchemaView};
 
