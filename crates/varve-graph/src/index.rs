@@ -9,6 +9,7 @@
 mod derived;
 mod derived_rebuild;
 mod entries;
+mod existing;
 mod holders;
 mod rebuild;
 mod repair;
@@ -21,6 +22,7 @@ pub use derived::{
 pub(crate) use derived::{derived_entries, given_first, may_have_derived};
 pub use derived_rebuild::{rebuild_derived, visit_states};
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
+pub use existing::check_existing;
 pub(crate) use holders::holders;
 pub(crate) use rebuild::{rebuild, remove};
 pub(crate) use repair::{add_missing, element_of, remove_surplus};

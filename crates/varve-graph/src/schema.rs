@@ -25,6 +25,7 @@ mod record;
 mod removal;
 mod request;
 mod retention;
+mod rule;
 mod snapshot;
 mod user_data;
 mod vertex_label;
@@ -54,4 +55,5 @@ pub use request::{
     NewPropertyKey, NewVertexLabel, PropertyKeyChange, UserData, VertexLabelChange, WithTask,
 };
 pub use retention::{HISTORY, parse_retention, retention_text};
+pub use rule::{PropertyType, ScalarType, types_text};
 pub use snapshot::{Schema, is_queryable};

@@ -14,6 +14,7 @@ mod label_rules;
 mod labels;
 mod large_delete;
 mod places;
+mod rules;
 mod settling;
 mod transaction;
 mod unique;
@@ -37,6 +38,7 @@ pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};
 use working::prepare;
+pub(crate) use working::visit_states_from;
 
 /// The valid period of a write; a `None` start means from the commit on, a `None` end means for
 /// ever.
@@ -53,7 +55,9 @@ pub struct WritePeriod {
 pub enum EndCheck {
     /// The ends are not checked.
     Skip,
-    /// The ends must exist with the edge's end labels.
+    /// The ends must exist where the edge did not exist before: an update may let it exist longer.
+    WhereNew,
+    /// The ends must exist in the whole period, with the edge's end labels.
     Exist {
         /// Whether the writer named the end labels; then a mismatch is reported as such.
         labels_given: bool,

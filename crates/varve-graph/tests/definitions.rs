@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use varve_encoding::tables::{INDEX, VERTEX};
+use varve_graph::index::check_existing;
 use varve_graph::optimistic::{OptimisticLimits, OptimisticTransaction};
 use varve_graph::schema::{
     BaseType, Definition, DefinitionKind, DefinitionState, NewDefinition, NewIndexLabel,
-    SchemaKind, SchemaMode,
+    PropertyType, ScalarType, SchemaKind, SchemaMode,
 };
 use varve_graph::tasks::{TaskId, TaskStatus};
 use varve_graph::verify::verify;
@@ -51,6 +52,7 @@ fn define(
         is_of_edges: false,
         label: label.to_owned(),
         keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        types: Vec::new(),
     };
     graph.catalogue().owned_by(None).create_definition(new)
 }
@@ -404,6 +406,7 @@ fn an_index_of_edges_is_of_their_label() {
         is_of_edges: true,
         label: "T".to_owned(),
         keys: vec!["x".to_owned()],
+        types: Vec::new(),
     };
     let changes = graph.catalogue().owned_by(None);
     changes.create_definition(new).expect("defined");
@@ -435,4 +438,203 @@ fn an_index_of_edges_is_of_their_label() {
             .is_empty()
     );
     sound(&graph);
+}
+
+/// Defines a rule, and checks the elements of before.
+fn ruled(
+    graph: &Arc<Graph>,
+    kind: DefinitionKind,
+    name: &str,
+    (label, keys): (&str, &[&str]),
+) -> Result<(), GraphError> {
+    let types = match kind {
+        DefinitionKind::Type => vec![
+            PropertyType::One(ScalarType::Integer),
+            PropertyType::ListOf(vec![ScalarType::String]),
+        ],
+        _ => Vec::new(),
+    };
+    let new = NewDefinition {
+        name: name.to_owned(),
+        kind,
+        is_of_edges: false,
+        label: label.to_owned(),
+        keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        types,
+    };
+    let changes = graph.catalogue().owned_by(None);
+    let (definition, tasks) = changes.create_definition(new).expect("defined");
+    for task in tasks {
+        assert_eq!(ended(graph, task), TaskStatus::Success);
+    }
+    assert_eq!(
+        definition.state(&graph.schema()),
+        DefinitionState::Building,
+        "not checked"
+    );
+    let checked = check_existing(graph, definition.id, &mut || Ok(()));
+    let state = graph
+        .schema()
+        .definitions()
+        .last()
+        .map(|one| one.is_checked);
+    assert_eq!(state, Some(checked.is_ok()));
+    checked
+}
+
+/// Sets or removes a property of a vertex, for a period.
+fn set(
+    graph: &Arc<Graph>,
+    id: &VertexId,
+    (key, value): (&str, Option<Value>),
+    period: WritePeriod,
+) -> Result<(), GraphError> {
+    let transaction = begin(graph);
+    let (element, meter) = (ElementId::Vertex(id.clone()), Meter::unlimited());
+    let done = match &value {
+        Some(value) => transaction.set_property(&element, &property(key, value), &meter),
+        None => {
+            let all = varve_view::Occurrence::All;
+            transaction.remove_property(&element, key, all, &meter)
+        }
+    };
+    done.expect("changed");
+    transaction.commit(period).map(drop)
+}
+
+#[test]
+fn every_state_from_now_on_keeps_the_rules_of_its_labels() {
+    let engine = Arc::new(MemoryEngine::new());
+    let (first, from);
+    {
+        let registry = registry(&engine);
+        let graph = registry.create_with("g", SchemaMode::Open);
+        let graph = graph.expect("a graph");
+        from = WritePeriod {
+            from: Some(graph.now().plus_micros(1_000_000_000)),
+            to: None,
+        };
+        first = add(&graph, "A::B", &[("y", text("y"))]).expect("a vertex");
+        add(&graph, "B", &[]).expect("another label");
+        let refused = ruled(&graph, DefinitionKind::Exists, "e", ("A", &["x"]));
+        let error = refused.expect_err("it has no x");
+        assert_eq!(error.kind, ErrorKind::Constraint);
+        let expected =
+            format!("Constraint e: v[{first}] with label `A` must have the property `x`");
+        assert_eq!(error.message, expected);
+        let changes = graph.catalogue().owned_by(None);
+        changes.remove_definition("e").expect("removed");
+        // A planned state breaks the rule as well.
+        set(
+            &graph,
+            &first,
+            ("x", Some(Value::Long(1))),
+            WritePeriod::default(),
+        )
+        .expect("set");
+        set(&graph, &first, ("x", None), from).expect("planned");
+        let refused = ruled(&graph, DefinitionKind::Exists, "e", ("A", &["x"]));
+        assert_eq!(refused.expect_err("later").message, expected);
+        changes.remove_definition("e").expect("removed");
+        set(&graph, &first, ("x", Some(Value::Long(2))), from).expect("planned");
+        ruled(&graph, DefinitionKind::Exists, "e", ("A", &["x"])).expect("kept");
+        ruled(&graph, DefinitionKind::Type, "t", ("A", &["x"])).expect("kept");
+        registry.close();
+    }
+    let registry = registry(&engine);
+    let graph = registry.get("g").expect("there");
+    let broken = |done: Result<(), GraphError>| {
+        let error = done.expect_err("broken");
+        assert_eq!(error.kind, ErrorKind::Constraint, "{error}");
+        error.message
+    };
+    let added = |label: &str, value: Option<Value>| {
+        let properties = value.map(|value| ("x", value));
+        let properties: Vec<_> = properties.into_iter().collect();
+        add(&graph, label, &properties).map(drop)
+    };
+    assert!(broken(added("A::C", None)).contains("must have the property `x`"));
+    for wrong in [
+        text("1"),
+        Value::Double(1.0),
+        Value::List(vec![Value::Long(1)]),
+    ] {
+        let message = broken(added("A", Some(wrong)));
+        let types = "the property `x` with the type `INTEGER | LIST<STRING NOT NULL>`";
+        assert!(message.ends_with(types), "{message}");
+    }
+    for right in [
+        Value::Long(1),
+        Value::List(vec![text("1")]),
+        Value::List(Vec::new()),
+    ] {
+        added("A", Some(right)).expect("kept");
+    }
+    added("B", None).expect("another label");
+    let now = WritePeriod::default();
+    broken(set(&graph, &first, ("x", None), now));
+    broken(set(&graph, &first, ("x", Some(text("1"))), from));
+    let past = WritePeriod {
+        from: Some(START.plus_micros(-20_000_000)),
+        to: Some(START),
+    };
+    let transaction = begin(&graph);
+    let vertex = VertexAddition {
+        label: Some("A"),
+        id: None,
+        properties: &[],
+    };
+    let added = transaction.add_vertex(&vertex, &Meter::unlimited());
+    added.expect("added");
+    let committed = transaction.commit(past);
+    committed.expect("the past is not judged");
+    sound(&graph);
+    let changes = graph.catalogue().owned_by(None);
+    changes.remove_definition("e").expect("removed");
+    set(&graph, &first, ("x", None), now).expect("no such rule");
+}
+
+#[test]
+fn a_key_is_unique_and_never_missing() {
+    let (_registry, graph) = open_graph();
+    let both = |x: i64| [("x", Value::Long(x)), ("y", text("y"))];
+    add(&graph, "A", &both(1)).expect("a vertex");
+    ruled(&graph, DefinitionKind::Key, "k", ("A", &["x", "y"])).expect("kept");
+    for kind in [DefinitionKind::Range, DefinitionKind::Unique] {
+        let refused = define(&graph, kind, "other", ("A", &["x", "y"]));
+        assert_eq!(refused.expect_err("the same").kind, ErrorKind::Existed);
+    }
+    let refused = add(&graph, "A::B", &both(1)).expect_err("taken");
+    assert_eq!(refused.kind, ErrorKind::Unique);
+    let refused = add(&graph, "A", &both(2)[..1]).expect_err("no y");
+    assert!(refused.message.ends_with("must have the property `y`"));
+    add(&graph, "A::B", &both(2)).expect("a vertex");
+    sound(&graph);
+}
+
+#[test]
+fn a_verification_finds_elements_that_break_a_rule() {
+    let (_registry, graph) = open_graph();
+    let vertex = add(&graph, "A", &[]).expect("a vertex");
+    let before = rows(&graph, VERTEX);
+    set(
+        &graph,
+        &vertex,
+        ("x", Some(Value::Long(1))),
+        WritePeriod::default(),
+    )
+    .expect("set");
+    ruled(&graph, DefinitionKind::Exists, "e", ("A", &["x"])).expect("kept");
+    sound(&graph);
+    let mut batch = Batch::new();
+    for [partition, clustering, value] in &before {
+        batch.put(VERTEX, partition, clustering, value);
+    }
+    graph
+        .space()
+        .write(&batch, Durability::Buffered)
+        .expect("written");
+    let report = verify(&graph, 10, &mut |_| true).expect("verified");
+    let expected = format!("Constraint e: v[{vertex}] with label `A` must have the property `x`");
+    assert!(report.problems.contains(&expected), "{:?}", report.problems);
 }

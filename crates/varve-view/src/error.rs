@@ -87,6 +87,8 @@ pub enum ErrorKind {
     Existed,
     /// Another element has the values of a unique index; nothing changed.
     Unique,
+    /// An element would break a constraint of existence or type; nothing changed.
+    Constraint,
     /// The schema does not allow the change.
     NotAllowed,
     /// No index serves the query, and nothing else limits the elements to scan.
@@ -132,10 +134,11 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::Unique,
+        Self::Constraint,
         Self::NotAllowed,
         Self::NoIndex,
         Self::NotSupported,
@@ -165,6 +168,7 @@ impl ErrorKind {
             Self::InvalidArgument => "VRV-ARG",
             Self::Existed => "VRV-EXISTED",
             Self::Unique => "VRV-UNIQUE",
+            Self::Constraint => "VRV-CONSTRAINT",
             Self::NotAllowed => "VRV-NOT-ALLOWED",
             Self::NoIndex => "VRV-NO-INDEX",
             Self::NotSupported => "VRV-NOT-SUPPORTED",

@@ -71,6 +71,11 @@ pub trait SchemaView: Send + Sync {
         &[]
     }
 
+    /// Whether an index finds the edges of a label by the value of a property.
+    fn has_edge_index(&self, _: EdgeLabelId, _: PropertyKeyId) -> bool {
+        false
+    }
+
     /// The edge label with this id.
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel>;
 

@@ -207,12 +207,19 @@ impl Dump {
         let labels = schema.get("indexlabels").and_then(Json::as_array);
         let labels = labels.into_iter().flatten();
         let labels: Vec<&Json> = labels.map(|label| &label["name"]).collect();
-        let shown = "SHOW INDEXES YIELD name, createStatement";
-        let answer: Json = serde_json::from_str(&self.client.cypher(shown)?)?;
-        let rows = answer["data"]["values"].as_array();
-        let rows = rows.into_iter().flatten();
-        let rows = rows.filter(|row| !labels.contains(&&row[0]));
-        Ok(rows.map(|row| row[1].clone()).collect())
+        let mut found = Vec::new();
+        for shown in [
+            "SHOW INDEXES YIELD name, createStatement",
+            "SHOW CONSTRAINTS YIELD name, createStatement, ownedIndex WHERE ownedIndex IS NULL \
+             RETURN name, createStatement",
+        ] {
+            let answer: Json = serde_json::from_str(&self.client.cypher(shown)?)?;
+            let rows = answer["data"]["values"].as_array();
+            let rows = rows.into_iter().flatten();
+            let rows = rows.filter(|row| !labels.contains(&&row[0]));
+            found.extend(rows.map(|row| row[1].clone()));
+        }
+        Ok(found)
     }
 
     fn elements(

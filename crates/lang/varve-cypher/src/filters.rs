@@ -9,6 +9,7 @@ use varve_view::SchemaView;
 
 use crate::expression::LabelTest;
 use crate::labels;
+use crate::plan::PropertyLookup;
 use crate::value::Value;
 
 /// Which vertex labels satisfy a label expression.
@@ -140,8 +141,49 @@ pub(crate) fn names(test: &LabelTest) -> Option<Vec<&Arc<str>>> {
     }
 }
 
+/// What a condition on a property looks up.
+pub(crate) enum Looked {
+    /// An index may serve it.
+    By(Condition),
+    /// No element has such a value.
+    Nothing,
+    /// No index serves it.
+    Unserved,
+}
+
+/// What a condition looks up whose value is known.
+pub(crate) fn looked(schema: &dyn SchemaView, by: &PropertyLookup, value: &Value) -> Looked {
+    let one = |value: &Value| condition(schema, &by.key, value);
+    let items = match (value, by.is_list) {
+        (Value::Null, _) => return Looked::Nothing,
+        (Value::List(items), true) => items,
+        // The filter reports what is no list.
+        (_, true) => return Looked::Unserved,
+        (value, false) => return one(value).map_or(Looked::Unserved, Looked::By),
+    };
+    let (mut key, mut values) = (None, Vec::with_capacity(items.len()));
+    for item in items.iter().filter(|item| !matches!(item, Value::Null)) {
+        let Some(Condition {
+            key: own,
+            predicate: Predicate::Eq(value),
+        }) = one(item)
+        else {
+            return Looked::Unserved;
+        };
+        key = Some(own);
+        values.push(value);
+    }
+    match key {
+        None => Looked::Nothing,
+        Some(key) => Looked::By(Condition {
+            key,
+            predicate: Predicate::Within(values),
+        }),
+    }
+}
+
 /// A condition that an index can serve, if the key's values can be compared as the index does.
-pub(crate) fn condition(schema: &dyn SchemaView, key: &str, value: &Value) -> Option<Condition> {
+fn condition(schema: &dyn SchemaView, key: &str, value: &Value) -> Option<Condition> {
     let key = schema.property_key_named(key)?;
     let data_type = key.data_type;
     let fits = match value {

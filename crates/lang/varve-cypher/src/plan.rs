@@ -91,6 +91,8 @@ pub(crate) enum Op {
     Union(Vec<Pipeline>),
     /// The nodes of some labels, in a slot.
     NodeScan(NodeScan),
+    /// The relationships with some properties, in a slot.
+    RelationshipScan(RelationshipScan),
     /// The relationships of nodes, and the nodes at their other ends.
     Expand(Expand),
     /// Two steps from one node in opposite directions, the first of which is only counted.
@@ -153,9 +155,8 @@ pub(crate) struct SortKey {
 pub(crate) struct NodeScan {
     pub(crate) node: usize,
     pub(crate) labels: Option<LabelTest>,
-    /// Properties and the values that they equal, known before the scan. The filters behind the
-    /// scan check them again.
-    pub(crate) equal: Vec<(Arc<str>, Expr)>,
+    /// Conditions on properties. The filters behind the scan check them again.
+    pub(crate) by: Vec<PropertyLookup>,
     /// The expression whose `elementId` is compared, if one is.
     pub(crate) id: Option<IdLookup>,
     /// Whether the properties are read with the nodes.
@@ -169,6 +170,25 @@ pub(crate) struct IdLookup {
     /// Whether the value is the text of `elementId`, not the number of `id`.
     pub(crate) is_element_id: bool,
     /// Whether the value is a list, any item of which may be the id.
+    pub(crate) is_list: bool,
+}
+
+/// A scan of relationships by an index of their properties. Operators behind it check the type, the
+/// properties and the ends again.
+#[derive(Debug, Clone)]
+pub(crate) struct RelationshipScan {
+    pub(crate) relationship: usize,
+    pub(crate) types: Option<LabelTest>,
+    pub(crate) by: Vec<PropertyLookup>,
+}
+
+/// A condition `element.key = value` or `element.key IN value`, whose value is known before the
+/// scan.
+#[derive(Debug, Clone)]
+pub(crate) struct PropertyLookup {
+    pub(crate) key: Arc<str>,
+    pub(crate) value: Expr,
+    /// Whether the value is a list, any item of which may be the property's value.
     pub(crate) is_list: bool,
 }
 

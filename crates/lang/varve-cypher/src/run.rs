@@ -10,6 +10,7 @@ mod nodes;
 mod number;
 mod paths;
 mod profile;
+mod relationship_scan;
 mod remembered;
 mod rows;
 mod scan;

@@ -1,9 +1,9 @@
-//! How many nodes a scan would find, for the planner.
+//! How many elements a scan would find, for the planner.
 
-use varve_model::{Condition, VertexLabelId};
+use varve_model::{Condition, EdgeLabelId, VertexLabelId};
 use varve_view::{Elements, GraphView, Meter, ScanAsk};
 
-/// The most nodes that are counted for an estimate; more are as many.
+/// The most elements that are counted for an estimate; more are as many.
 pub(crate) const COUNTED_MAX: u64 = 256;
 
 /// The graph for which a statement is prepared.
@@ -20,9 +20,22 @@ impl Sizes<'_> {
     /// The number of nodes with one of these labels (empty = all) and all these properties, at most
     /// [`COUNTED_MAX`]; `None` if no index serves it, or it is not known.
     pub(crate) fn nodes(&self, labels: &[VertexLabelId], conditions: &[Condition]) -> Option<u64> {
+        self.elements(Elements::Vertices(labels), conditions)
+    }
+
+    /// As [`Sizes::nodes`], of relationships.
+    pub(crate) fn relationships(
+        &self,
+        labels: &[EdgeLabelId],
+        conditions: &[Condition],
+    ) -> Option<u64> {
+        self.elements(Elements::Edges(labels), conditions)
+    }
+
+    fn elements(&self, elements: Elements<'_>, conditions: &[Condition]) -> Option<u64> {
         let (view, meter) = self.graph?;
         let ask = ScanAsk {
-            elements: Elements::Vertices(labels),
+            elements,
             conditions,
             order: None,
             properties: &[],

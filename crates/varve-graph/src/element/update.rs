@@ -87,7 +87,7 @@ pub fn change(
     });
     Ok(Mutation::Modify {
         id,
-        ends: EndCheck::Skip,
+        ends: EndCheck::WhereNew,
         gaps: Gaps::Keep,
         modify,
     })

@@ -109,7 +109,7 @@ fn mutations(state: &TransactionState, in_period: bool) -> Mutations {
         if let Some(edge) = &changed.now {
             let ends = match changed.base {
                 None => EndCheck::Exist { labels_given: true },
-                Some(_) => EndCheck::Skip,
+                Some(_) => EndCheck::WhereNew,
             };
             let edge = edge.clone();
             let mutation = match in_period && changed.is_update() {

@@ -1,5 +1,5 @@
-//! Definitions of an open graph: an index, or a rule that values are unique, by one label of
-//! vertices or one label of edges.
+//! Definitions of an open graph: an index, or a constraint, by one label of vertices or one label
+//! of edges.
 //!
 //! A vertex label of an open graph is a set of labels, and a definition covers all sets that
 //! contain its label: those that exist, and those that come into being later. For each of them it
@@ -16,6 +16,7 @@ use super::draft::Draft;
 use super::index_label::about;
 use super::kind::{SchemaElement, SchemaKind};
 use super::name::{check_name, refuse_repeats};
+use super::rule::PropertyType;
 use super::snapshot::Schema;
 use super::user_data;
 use crate::element::DEFAULT_VERTEX_LABEL;
@@ -44,10 +45,24 @@ pub enum DefinitionKind {
     Point,
     /// No two elements have the same values of all its keys; it also finds elements by them.
     Unique,
+    /// As `Unique`, and every element has all its keys.
+    Key,
+    /// Every element has its key.
+    Exists,
+    /// The values of its key have one of its types.
+    Type,
 }
 
 impl DefinitionKind {
-    const ALL: [Self; 4] = [Self::Range, Self::Text, Self::Point, Self::Unique];
+    const ALL: [Self; 7] = [
+        Self::Range,
+        Self::Text,
+        Self::Point,
+        Self::Unique,
+        Self::Key,
+        Self::Exists,
+        Self::Type,
+    ];
 
     /// Its name: `RANGE`, …
     #[must_use]
@@ -57,14 +72,24 @@ impl DefinitionKind {
             Self::Text => "TEXT",
             Self::Point => "POINT",
             Self::Unique => "UNIQUE",
+            Self::Key => "KEY",
+            Self::Exists => "EXISTS",
+            Self::Type => "TYPE",
         }
+    }
+
+    /// Whether every state of an element is checked by itself.
+    #[must_use]
+    pub const fn is_rule(self) -> bool {
+        matches!(self, Self::Key | Self::Exists | Self::Type)
     }
 
     /// The types of its parts for one label.
     const fn part_types(self) -> &'static [IndexType] {
         match self {
             Self::Range | Self::Text | Self::Point => &[IndexType::Secondary],
-            Self::Unique => &[IndexType::Unique, IndexType::Secondary],
+            Self::Unique | Self::Key => &[IndexType::Unique, IndexType::Secondary],
+            Self::Exists | Self::Type => &[],
         }
     }
 }
@@ -82,6 +107,8 @@ pub struct NewDefinition {
     pub label: String,
     /// The property keys, in order. They need not exist.
     pub keys: Vec<String>,
+    /// The types that values may have; only of kind `Type`.
+    pub types: Vec<PropertyType>,
 }
 
 /// A definition.
@@ -93,14 +120,16 @@ pub struct Definition {
     pub of: NewDefinition,
     /// The index labels that serve it; removed ones may be among them.
     pub parts: Vec<IndexLabelId>,
+    /// Whether the elements that were stored before a rule are checked against it.
+    pub is_checked: bool,
 }
 
 /// How far a definition is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionState {
-    /// All parts are complete.
+    /// All parts are complete, and the elements of before are checked.
     Complete,
-    /// A part is being built.
+    /// A part is being built, or the elements of before are not checked yet.
     Building,
     /// A part could not be built.
     Failed,
@@ -110,6 +139,15 @@ impl Definition {
     /// How far it is served.
     #[must_use]
     pub fn state(&self, schema: &Schema) -> DefinitionState {
+        match self.parts_state(schema) {
+            DefinitionState::Complete if !self.is_checked => DefinitionState::Building,
+            state => state,
+        }
+    }
+
+    /// How far its parts are built.
+    #[must_use]
+    pub fn parts_state(&self, schema: &Schema) -> DefinitionState {
         let parts = self.parts.iter().filter_map(|id| schema.index_label(*id));
         let mut state = DefinitionState::Complete;
         for part in parts {
@@ -125,7 +163,7 @@ impl Definition {
     }
 
     /// Whether the elements of a label have its label.
-    fn covers(&self, schema: &Schema, base: IndexBase) -> bool {
+    pub(super) fn covers(&self, schema: &Schema, base: IndexBase) -> bool {
         let wanted = self.of.label.as_str();
         match base {
             IndexBase::Vertex(id) if !self.of.is_of_edges => {
@@ -142,6 +180,7 @@ impl Definition {
         let of = &self.of;
         let keys = of.keys.iter().map(|key| text(key)).collect();
         let parts = self.parts.iter().map(|part| Datum::Int(part.0.into()));
+        let types = of.types.iter().map(|one| Datum::Text(one.to_string()));
         let members = [
             ("name", text(&of.name)),
             ("kind", text(of.kind.name())),
@@ -149,6 +188,8 @@ impl Definition {
             ("label", text(&of.label)),
             ("keys", Datum::List(keys)),
             ("parts", Datum::List(parts.collect())),
+            ("types", Datum::List(types.collect())),
+            ("checked", Datum::Bool(self.is_checked)),
         ];
         let members = members.map(|(name, value)| (name.to_owned(), value));
         varve_encoding::datum::to_bytes(&Datum::Map(members.into()))
@@ -173,6 +214,12 @@ impl Definition {
             else {
                 return None;
             };
+            // Records of earlier releases have no types.
+            let types = match record.get("types") {
+                Some(Datum::List(types)) => &types[..],
+                _ => &[],
+            };
+            let types = types.iter().map(|one| PropertyType::from_name(&text(one)?));
             let of = NewDefinition {
                 name: member("name")?,
                 kind: DefinitionKind::ALL
@@ -181,11 +228,13 @@ impl Definition {
                 is_of_edges: matches!(record.get("edges")?, Datum::Bool(true)),
                 label: member("label")?,
                 keys: keys.iter().map(text).collect::<Option<_>>()?,
+                types: types.collect::<Option<_>>()?,
             };
             Some(Self {
                 id: IndexLabelId(u32::from_be_bytes(key.try_into().ok()?)),
                 of,
                 parts: parts.iter().map(part).collect::<Option<_>>()?,
+                is_checked: !matches!(record.get("checked"), Some(Datum::Bool(false))),
             })
         };
         read().ok_or_else(|| damaged("the record of a definition"))
@@ -194,10 +243,10 @@ impl Definition {
 
 impl NewDefinition {
     /// Whether a graph cannot have both: they have one label, the same keys, and one kind. `Unique`
-    /// counts as `Range`, which it includes.
+    /// and `Key` count as `Range`, which they include.
     fn excludes(&self, other: &Self) -> bool {
         let kind = |of: &Self| match of.kind {
-            DefinitionKind::Unique => DefinitionKind::Range,
+            DefinitionKind::Unique | DefinitionKind::Key => DefinitionKind::Range,
             kind => kind,
         };
         kind(self) == kind(other)
@@ -221,6 +270,15 @@ impl NewDefinition {
                      properties"
                 ),
             ));
+        }
+        let is_of_one = matches!(self.kind, DefinitionKind::Exists | DefinitionKind::Type);
+        if is_of_one && self.keys.len() > 1 {
+            return Err(GraphError::invalid(
+                "A constraint of existence or type has one property",
+            ));
+        }
+        if (self.kind == DefinitionKind::Type) == self.types.is_empty() {
+            return Err(GraphError::invalid("A constraint of type has types"));
         }
         refuse_repeats("index fields", &self.keys)
     }
@@ -254,6 +312,7 @@ pub(super) fn create(
     }
     let mut definition = Definition {
         id: IndexLabelId(draft.hidden_index_id()?),
+        is_checked: !new.kind.is_rule(),
         of: new,
         parts: Vec::new(),
     };
@@ -418,6 +477,21 @@ pub(super) fn remove(draft: &mut Draft<'_>, name: &str) -> Result<Arc<Definition
         }
     }
     Ok(definition)
+}
+
+/// Records that the elements of before are checked.
+pub(super) fn set_checked(draft: &mut Draft<'_>, id: IndexLabelId) -> Result<(), GraphError> {
+    let mut all = draft.schema.definitions().iter();
+    let found = all.find(|one| one.id == id).cloned();
+    let definition = found.ok_or_else(|| SchemaKind::IndexLabel.not_found(&id.to_string()))?;
+    put(
+        draft,
+        Definition {
+            is_checked: true,
+            ..Definition::clone(&definition)
+        },
+    );
+    Ok(())
 }
 
 fn put(draft: &mut Draft<'_>, definition: Definition) {

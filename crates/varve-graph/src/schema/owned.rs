@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use varve_model::{IndexLabel, PropertyKey};
+use varve_model::{IndexLabel, IndexLabelId, PropertyKey};
 
 use super::catalogue::Catalogue;
 use super::definition::{Definition, NewDefinition};
@@ -84,6 +84,14 @@ impl OwnedChanges<'_> {
         new: NewDefinition,
     ) -> Result<(Arc<Definition>, Vec<TaskId>), GraphError> {
         self.change(|draft| definition::create(draft, new))
+    }
+
+    /// Records that the elements that were stored before a rule are checked against it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if it was removed.
+    pub(crate) fn set_checked(&self, id: IndexLabelId) -> Result<(), GraphError> {
+        self.change(|draft| definition::set_checked(draft, id))
     }
 
     /// Removes a definition; tasks remove its parts.

@@ -113,6 +113,8 @@ pub struct Schema {
     presentation: Option<Arc<Presentation>>,
     /// By ascending id.
     definitions: Arc<Vec<Arc<Definition>>>,
+    /// The rules of each label that has any ([`DefinitionKind::is_rule`]).
+    rules: Map<IndexBase, Vec<Arc<Definition>>>,
 }
 
 macro_rules! look_ups {
@@ -214,11 +216,50 @@ impl Schema {
         self.remove_definition(definition.id);
         let all = Arc::make_mut(&mut self.definitions);
         let at = all.partition_point(|one| one.id < definition.id);
+        let is_rule = definition.of.kind.is_rule();
         all.insert(at, Arc::new(definition));
+        if is_rule {
+            self.set_all_rules();
+        }
     }
 
     pub(super) fn remove_definition(&mut self, id: IndexLabelId) {
-        Arc::make_mut(&mut self.definitions).retain(|one| one.id != id);
+        let all = Arc::make_mut(&mut self.definitions);
+        let had = all.iter().any(|one| one.id == id && one.of.kind.is_rule());
+        all.retain(|one| one.id != id);
+        if had {
+            self.set_all_rules();
+        }
+    }
+
+    /// The rules that each state of an element on `base` must keep, by ascending id.
+    pub(crate) fn rules_of(&self, base: IndexBase) -> &[Arc<Definition>] {
+        self.rules.get(&base).map_or(&[], |rules| rules)
+    }
+
+    /// Whether any label has rules.
+    pub(crate) fn has_rules(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
+    fn set_all_rules(&mut self) {
+        self.rules = Map::default();
+        let vertices = self.vertex_labels.all();
+        let vertices = vertices.map(|label| IndexBase::Vertex(label.id));
+        let edges = self.edge_labels.all();
+        let edges = edges.map(|label| IndexBase::Edge(label.id));
+        for base in vertices.chain(edges).collect::<Vec<_>>() {
+            self.set_rules(base);
+        }
+    }
+
+    fn set_rules(&mut self, base: IndexBase) {
+        let all = self.definitions.iter();
+        let rules = all.filter(|one| one.of.kind.is_rule() && one.covers(self, base));
+        let rules: Vec<_> = rules.cloned().collect();
+        if !rules.is_empty() {
+            self.rules.insert_mut(base, rules);
+        }
     }
 
     /// The index labels that a write of an element on `base` must keep up to date.
@@ -425,6 +466,7 @@ impl Schema {
             place(&mut self.kept, base, &index, true);
         }
         self.vertex_labels.put(Arc::clone(&element));
+        self.set_rules(base);
         element
     }
 
@@ -436,6 +478,7 @@ impl Schema {
             self.subs.insert_mut(parent, subs);
         }
         self.edge_labels.put(Arc::clone(&element));
+        self.set_rules(IndexBase::Edge(element.id));
         element
     }
 

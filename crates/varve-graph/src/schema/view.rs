@@ -1,11 +1,12 @@
 //! A [`Schema`] as queries read it: [`SchemaView`].
 
+use varve_model::schema::IndexType;
 use varve_model::{
     EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, Value, VertexLabel, VertexLabelId,
 };
 use varve_view::{SchemaView, ViewError};
 
-use super::{Presentation, Schema};
+use super::{Presentation, Schema, is_queryable};
 use crate::element::{RawValue, convert_condition};
 
 impl SchemaView for Schema {
@@ -75,6 +76,14 @@ impl SchemaView for Schema {
     fn edge_supertypes(&self, id: EdgeLabelId) -> &[EdgeLabelId] {
         let presentation = self.presentation();
         presentation.map_or(&[], |presentation| presentation.edge_supertypes(id))
+    }
+
+    fn has_edge_index(&self, label: EdgeLabelId, key: PropertyKeyId) -> bool {
+        let mut indexes = self.indexes_of_edge_label(label).iter();
+        indexes.any(|index| {
+            let finds = matches!(index.index_type, IndexType::Secondary | IndexType::Range);
+            finds && is_queryable(index) && index.fields.first() == Some(&key)
+        })
     }
 
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {

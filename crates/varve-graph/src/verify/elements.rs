@@ -4,7 +4,7 @@ use varve_encoding::key;
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
 use varve_kv::{Flow, ReaderExt, TableId};
-use varve_model::schema::Retention;
+use varve_model::schema::{IndexBase, Retention};
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, VertexId};
 
 use super::events::Brief;
@@ -146,6 +146,9 @@ impl Check<'_> {
         if header.kind == RowKind::Put {
             let element = decode_element(id, content)?;
             self.present_entries(&element, content)?;
+            if header.until > self.now {
+                self.rules(&element);
+            }
         } else {
             self.report.markers += 1;
         }
@@ -195,8 +198,24 @@ impl Check<'_> {
             let (_, content) = Header::decode(&row)?;
             let element = decode_element(id, content)?;
             self.present_entries(&element, content)?;
+            self.rules(&element);
         }
         Ok(())
+    }
+
+    /// Checks a state of now or later against the constraints of existence, key and type that every
+    /// element keeps.
+    fn rules(&mut self, element: &Element) {
+        let base = match element {
+            Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),
+            Element::Edge(edge) => IndexBase::Edge(edge.id.label),
+        };
+        let schema = self.schema;
+        for rule in schema.rules_of(base).iter().filter(|rule| rule.is_checked) {
+            if let Some(broken) = rule.broken_by(schema, element) {
+                self.problem(|| broken);
+            }
+        }
     }
 
     fn head(&mut self, id: &ElementId, header: &Header, events: &[Brief]) {

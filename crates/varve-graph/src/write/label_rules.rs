@@ -30,6 +30,14 @@ pub(super) struct Ttl {
     start: Option<Instant>,
 }
 
+impl Ttl {
+    /// The instant at which the time is over for a state that begins at `from`.
+    pub(super) fn end(self, from: Instant) -> Instant {
+        let start = self.start.unwrap_or(from);
+        start.plus_micros(self.millis.saturating_mul(1_000))
+    }
+}
+
 impl Label<'_> {
     /// Refuses a new element whose label is removed or being removed: the request may have been
     /// read with an older schema. An element is not new if the current row has a state and, for a
@@ -91,11 +99,10 @@ impl LabelRules {
             to: to.unwrap_or(Instant::FOREVER),
         };
         if let Some(ttl) = ttl {
-            let start = ttl.start.or(from).unwrap_or(self.now);
-            let expires = start.plus_micros(ttl.millis.saturating_mul(1_000));
-            period.to = period.to.min(expires);
+            let start = from.unwrap_or(self.now);
+            period.to = period.to.min(ttl.end(start));
             if from.is_none() && period.to <= self.now && retention != Retention::None {
-                period.from = Some(start);
+                period.from = Some(ttl.start.unwrap_or(start));
             }
         }
         Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))

@@ -37,6 +37,7 @@ use crate::read::{Resolved, resolve};
 use crate::rows::{Current, content_of, decode_element, edge_content, sides, vertex_content};
 use crate::schema::Schema;
 
+pub(crate) use sequenced::visit_states_from;
 use sequenced::{Part, first_state};
 
 /// The most edges that a vertex may have to be deleted on a thread that serves other requests, too.
@@ -89,6 +90,7 @@ pub(crate) fn prepare(
         let touched = touched.map_err(|error| request.expected.of(error, request.is_plain()))?;
         working.check_access()?;
         working.check_labels()?;
+        working.check_rules()?;
         working.check_expected(&touched)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,
@@ -277,19 +279,17 @@ impl<'a> WorkingSet<'a> {
                     ends,
                 } => {
                     let content = Cow::Borrowed(content.bytes());
-                    let content = self.with_ends(id, number, content, *ends)?;
-                    self.put(Cow::Borrowed(id), number, *fresh, content)?
+                    self.put(Cow::Borrowed(id), number, content, (*fresh, *ends))?
                 }
                 Mutation::PutVertex { vertex, fresh } => {
                     let id = Cow::Owned(ElementId::Vertex(vertex.id.clone()));
                     let content = Cow::Owned(vertex_content(vertex));
-                    self.put(id, number, *fresh, content)?
+                    self.put(id, number, content, (*fresh, EndCheck::Skip))?
                 }
                 Mutation::PutEdge { edge, ends } => {
                     let id = Cow::Owned(ElementId::Edge(edge.id.clone()));
                     let content = Cow::Owned(edge_content(edge));
-                    let content = self.with_ends(&id, number, content, *ends)?;
-                    self.put(id, number, false, content)?
+                    self.put(id, number, content, (false, *ends))?
                 }
                 Mutation::Modify {
                     id,
@@ -360,13 +360,6 @@ impl<'a> WorkingSet<'a> {
         self.working_at(one.of(number))
     }
 
-    /// Returns the outcome of an element of this request at the instant of the current mutation.
-    fn outcome_at(&self, row: RowKeys<'_>) -> Option<&Outcome<'a>> {
-        let working = self.working_at(row)?;
-        let period = self.span(working.period);
-        period.covers(self.valid).then_some(&working.outcome)
-    }
-
     /// Returns the instants of a period; a period that starts with the commit starts now.
     pub(super) fn span(&self, period: WritePeriod) -> Period {
         Period {
@@ -395,11 +388,16 @@ impl<'a> WorkingSet<'a> {
         &mut self,
         id: Cow<'a, ElementId>,
         keys: u32,
-        fresh: bool,
         content: Cow<'a, [u8]>,
+        (fresh, ends): (bool, EndCheck),
     ) -> Result<usize, GraphError> {
         self.note_number(&id);
+        let within = self.span(self.period);
+        let content = self.with_ends(&id, keys, content, (ends, within))?;
         let at = self.place(id, keys, fresh)?;
+        if ends == EndCheck::WhereNew {
+            self.check_extension(at, keys, &content)?;
+        }
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }
@@ -480,7 +478,11 @@ impl<'a> WorkingSet<'a> {
             return Ok(at);
         }
         let content = Cow::Owned(content_of(&modify(self.state(at)?)?));
-        let content = self.with_ends(id, keys, content, ends)?;
+        let within = self.span(self.period);
+        let content = self.with_ends(id, keys, content, (ends, within))?;
+        if ends == EndCheck::WhereNew {
+            self.check_extension(at, keys, &content)?;
+        }
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }

@@ -174,3 +174,123 @@ fn edges_with_more_bytes_than_a_commit_takes_are_refused_where_steps_cannot_be()
     other.graph().write_now(&planned).expect("it has room");
     assert_eq!((other.now(), edges_of_b(&other)), (Some(1), 120));
 }
+
+/// A story in which a exists for ever, and b from 3 to 5 and from 5 to 7 with one label, then to 9
+/// with another.
+fn with_a_changing_end() -> Story {
+    let story = Story::new();
+    story.write(put_vertex("a"), None, None);
+    story.write(put_vertex("b"), Some(3_000_000), Some(5_000_000));
+    story.write(put_vertex("b"), Some(5_000_000), Some(7_000_000));
+    let vertex = Vertex {
+        id: VertexId::text("b"),
+        label: VertexLabelId(2),
+        ..vertex(1)
+    };
+    let fresh = false;
+    story.write(
+        Mutation::PutVertex { vertex, fresh },
+        Some(7_000_000),
+        Some(9_000_000),
+    );
+    story
+}
+
+/// What a request answers whose period is in seconds.
+fn asked(
+    story: &Story,
+    mutations: Vec<Mutation>,
+    (from, to): (Option<i64>, Option<i64>),
+) -> Result<(), String> {
+    let mut request = WriteRequest::now(mutations);
+    request.period = WritePeriod {
+        from: from.map(|from| Instant(from * 1_000_000)),
+        to: to.map(|to| Instant(to * 1_000_000)),
+    };
+    let stored = story.graph().write_now(&request);
+    stored.map(drop).map_err(|error| error.message)
+}
+
+#[test]
+fn both_ends_exist_in_the_whole_period_of_an_edge() {
+    let story = with_a_changing_end();
+    let early = "The vertex 'b' does not exist then (at the valid_from)";
+    let ends = |second: i64| {
+        format!(
+            "The vertex 'b' does not exist in the whole period of the edge: it ends at \
+             1970-01-01T00:00:{second:02}Z"
+        )
+    };
+    let relabelled = "The vertex 'b' does not keep its label '~undefined' in the whole period of \
+                      the edge: it has '~undefined' from 1970-01-01T00:00:07Z";
+    for (from, to, expected) in [
+        (None, None, Err("Invalid vertex id 'b'".to_owned())),
+        (None, Some(4), Err("Invalid vertex id 'b'".to_owned())),
+        (Some(2), Some(4), Err(early.to_owned())),
+        (Some(3), Some(5), Ok(())),
+        (Some(3), Some(7), Ok(())),
+        (Some(4), Some(8), Err(relabelled.to_owned())),
+        (Some(4), None, Err(relabelled.to_owned())),
+        (Some(7), Some(9), Ok(())),
+        (Some(8), Some(10), Err(ends(9))),
+        (Some(8), None, Err(ends(9))),
+        (Some(9), None, Err(early.to_owned())),
+    ] {
+        for (source, target) in [("a", "b"), ("b", "a")] {
+            let edge = put_edge(source, target, &format!("{from:?}{to:?}"));
+            let stored = asked(&story, vec![edge], (from, to));
+            assert_eq!(stored, expected, "{from:?} {to:?}");
+        }
+    }
+    // What the request itself writes counts, too.
+    let both = vec![put_vertex("b"), put_edge("a", "b", "both")];
+    assert_eq!(asked(&story, both, (Some(1), Some(3))), Ok(()));
+    let gone = Mutation::Delete {
+        id: ElementId::Vertex(VertexId::text("b")),
+        missing: Missing::Refuse,
+    };
+    let both = vec![gone, put_edge("a", "b", "gone")];
+    assert_eq!(
+        asked(&story, both, (Some(4), Some(5))),
+        Err(early.to_owned())
+    );
+    // Whoever does not ask for the check has none.
+    let (edge, ends) = (edge("a", "b", "unchecked"), EndCheck::Skip);
+    let unchecked = vec![Mutation::PutEdge { edge, ends }];
+    assert_eq!(asked(&story, unchecked, (Some(1), None)), Ok(()));
+}
+
+/// An update without a period holds for ever, and so may let an edge exist longer.
+#[test]
+fn an_update_does_not_let_an_edge_outlive_its_ends() {
+    let story = with_a_changing_end();
+    let written = vec![put_edge("a", "b", "x")];
+    assert_eq!(asked(&story, written, (Some(3), Some(5))), Ok(()));
+    story.at(4_000_000);
+    let update = |put: bool| {
+        let edge = edge("a", "b", "x");
+        let ends = EndCheck::WhereNew;
+        match put {
+            true => Mutation::PutEdge { edge, ends },
+            false => Mutation::Modify {
+                id: ElementId::Edge(edge.id),
+                ends,
+                gaps: Gaps::Keep,
+                modify: Box::new(|state| Ok(state.expect("it is there"))),
+            },
+        }
+    };
+    for put in [true, false] {
+        let refused = asked(&story, vec![update(put)], (None, None));
+        assert!(refused.expect_err("b ends").contains("does not keep"));
+        assert_eq!(asked(&story, vec![update(put)], (None, Some(5))), Ok(()));
+    }
+    assert_eq!(asked(&story, vec![update(true)], (None, Some(6))), Ok(()));
+    // An edge that exists for ever does so after an update, whatever its ends do.
+    let (edge, ends) = (edge("a", "b", "x"), EndCheck::Skip);
+    let unchecked = vec![Mutation::PutEdge { edge, ends }];
+    assert_eq!(asked(&story, unchecked, (None, None)), Ok(()));
+    for put in [true, false] {
+        assert_eq!(asked(&story, vec![update(put)], (None, None)), Ok(()));
+    }
+}

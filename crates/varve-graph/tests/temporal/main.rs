@@ -426,11 +426,13 @@ fn an_end_is_looked_at_again_after_it_has_changed() {
     let ends = EndCheck::Exist {
         labels_given: false,
     };
-    let linked = |sort_values: &str| {
+    let linked_until = |sort_values: &str, to: Option<i64>| {
         let edge = edge("a", "a", sort_values);
-        let request = WriteRequest::now(vec![Mutation::PutEdge { edge, ends }]);
+        let mut request = WriteRequest::now(vec![Mutation::PutEdge { edge, ends }]);
+        request.period.to = to.map(Instant);
         story.graph().write_now(&request).is_ok()
     };
+    let linked = |sort_values: &str| linked_until(sort_values, None);
     assert!(!linked("before it exists"));
     story.put(1, None, None);
     assert!(linked("1") && linked("2"));
@@ -439,12 +441,14 @@ fn an_end_is_looked_at_again_after_it_has_changed() {
     story.put(2, None, None);
     assert!(linked("3"));
     story.delete(Some(2_000_000), None);
-    assert!(linked("its end is still to come"));
+    assert!(!linked("beyond its end"));
+    assert!(linked_until("its end is still to come", Some(2_000_000)));
     story.at(2_000_001);
     assert!(!linked("after its end"));
     story.at(3_000_000);
     story.put(3, None, Some(4_000_000));
-    assert!(linked("for a while"));
+    assert!(!linked("for longer than it"));
+    assert!(linked_until("for a while", Some(4_000_000)));
     story.at(4_000_001);
     assert!(!linked("after that while"));
     story.put(4, None, None);

@@ -3,6 +3,7 @@
 //! In an open graph an index or constraint is a definition, which covers the label sets and keys
 //! that come later. In a graph with a declared schema it is an index label.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use varve_cypher::tree::{
@@ -10,13 +11,15 @@ use varve_cypher::tree::{
     IndexedBy, NamedKind, SchemaName, SchemaTarget,
 };
 use varve_cypher::{Counters, Map, Value, numbers};
-use varve_graph::Graph;
+use varve_graph::index::check_existing;
 use varve_graph::registry::GRAPH_NAME_BYTES_MAX;
 use varve_graph::schema::{
     BaseType, DefinitionKind, DefinitionState, NewDefinition, NewIndexLabel, OwnedChanges,
-    SchemaKind,
+    PropertyType, SchemaKind,
 };
 use varve_graph::tasks::{TaskId, TaskStatus};
+use varve_graph::{Graph, GraphError};
+use varve_model::IndexLabelId;
 use varve_model::schema::IndexType;
 use varve_model::value::Cardinality;
 use varve_session::{Action, Failure, Session};
@@ -24,7 +27,7 @@ use varve_view::ErrorKind;
 
 use super::databases;
 use super::failure::{CypherFailure, SchemaError};
-use super::rules::{Rule, RuleKind};
+use super::rules::{Rule, RuleKind, property_types};
 
 /// How often a command that waits for a task checks whether it may go on.
 const WAIT_SLICE: Duration = Duration::from_millis(20);
@@ -42,14 +45,17 @@ pub(super) fn unsupported(command: &Command) -> Option<String> {
             _ if index.options.is_some() => Some("OPTIONS of CREATE INDEX".to_owned()),
             _ => of_labels(&index.target),
         },
-        Command::CreateConstraint(constraint) => match constraint.rule {
-            ConstraintRule::Unique if constraint.options.is_some() => {
-                Some("OPTIONS of CREATE CONSTRAINT".to_owned())
+        Command::CreateConstraint(constraint) => match &constraint.rule {
+            _ if constraint.options.is_some() => Some("OPTIONS of CREATE CONSTRAINT".to_owned()),
+            ConstraintRule::NotNull | ConstraintRule::Type(_)
+                if constraint.properties.len() > 1 =>
+            {
+                Some("a constraint of existence or type of several properties".to_owned())
             }
-            ConstraintRule::Unique => of_labels(&constraint.target),
-            ConstraintRule::Key => Some("the constraint IS KEY".to_owned()),
-            ConstraintRule::NotNull => Some("the constraint IS NOT NULL".to_owned()),
-            ConstraintRule::Type(_) => Some("the constraint IS :: TYPE".to_owned()),
+            ConstraintRule::Type(wanted) => property_types(wanted)
+                .err()
+                .or_else(|| of_labels(&constraint.target)),
+            _ => of_labels(&constraint.target),
         },
         Command::Drop(_) => None,
         Command::CreateDatabase(_) | Command::DropDatabase(_) => {
@@ -65,7 +71,7 @@ pub(super) fn unsupported(command: &Command) -> Option<String> {
 /// constraint; those of the catalogue.
 pub(super) fn run(
     command: &Command,
-    (session, graph): (&Session, &Graph),
+    (session, graph): (&Session, &Arc<Graph>),
     parameters: &Map,
 ) -> Result<Counters, CypherFailure> {
     let owner = session.identity().owner();
@@ -164,7 +170,7 @@ pub(super) fn admit(command: &Command, session: &Session, graph: &str) -> Result
 
 struct Change<'c> {
     session: &'c Session,
-    graph: &'c Graph,
+    graph: &'c Arc<Graph>,
     changes: OwnedChanges<'c>,
     parameters: &'c Map,
 }
@@ -184,7 +190,8 @@ impl Change<'_> {
             return lookup(index);
         };
         let keys = properties.iter().map(|name| name.text.to_string());
-        let (new, rule) = self.meant(kind, index.name.as_ref(), &index.target, keys.collect())?;
+        let named = (index.name.as_ref(), &index.target);
+        let (new, rule) = self.meant((kind, Vec::new()), named, keys.collect())?;
         let is_optional = index.existence == Existence::Ignore;
         let all = Rule::all(&self.graph.schema());
         let is_open = self.graph.schema().is_open();
@@ -225,8 +232,27 @@ impl Change<'_> {
     fn create_constraint(&self, constraint: &CreateConstraint) -> Result<Counters, CypherFailure> {
         let keys = constraint.properties.iter();
         let keys = keys.map(|name| name.text.to_string()).collect();
-        let kind = DefinitionKind::Unique;
-        let (new, rule) = self.meant(kind, constraint.name.as_ref(), &constraint.target, keys)?;
+        let kind = match &constraint.rule {
+            ConstraintRule::Unique => (DefinitionKind::Unique, Vec::new()),
+            ConstraintRule::Key => (DefinitionKind::Key, Vec::new()),
+            ConstraintRule::NotNull => (DefinitionKind::Exists, Vec::new()),
+            ConstraintRule::Type(wanted) => {
+                let types = property_types(wanted).unwrap_or_default();
+                (DefinitionKind::Type, types)
+            }
+        };
+        if kind.0.is_rule() && !self.graph.schema().is_open() {
+            return Err(refused(
+                "Neo.ClientError.Statement.UnsupportedOperationError",
+                format!(
+                    "the schema of graph '{}' is declared: it says itself which properties its \
+                     labels have, of which types, and which may be missing",
+                    self.graph.name()
+                ),
+            ));
+        }
+        let named = (constraint.name.as_ref(), &constraint.target);
+        let (new, rule) = self.meant(kind, named, keys)?;
         let is_optional = constraint.existence == Existence::Ignore;
         loop {
             if !self.is_free(&rule, is_optional)? {
@@ -253,15 +279,21 @@ impl Change<'_> {
     }
 
     /// Whether a constraint is to be created; `false` if it is there. With IF NOT EXISTS, waits for
-    /// one that is being built, and removes one that could not be built.
+    /// one that is being built, checks one that is not checked, and removes one that could not be
+    /// built.
     fn is_free(&self, rule: &Rule, is_optional: bool) -> Result<bool, CypherFailure> {
         loop {
             let all = Rule::all(&self.graph.schema());
-            let mut same = all.iter().filter(|one| self.covers_as(one, rule));
+            let same = all.iter().filter(|one| self.covers_as(one, rule));
+            let mut same = same.filter(|one| one.kind.excludes(rule.kind));
             if let Some(one) = same.clone().find(|one| one.is_constraint()) {
+                let is_equal = one.kind == rule.kind && one.types == rule.types;
                 match one.state {
-                    _ if !is_optional => return Err(constraint_exists(one, rule)),
+                    _ if !is_optional || !is_equal => return Err(constraint_exists(one, rule)),
                     DefinitionState::Complete => return Ok(false),
+                    DefinitionState::Building if self.is_unchecked(one) => {
+                        self.built(rule, one.id, &[])?;
+                    }
                     DefinitionState::Building => {}
                     DefinitionState::Failed => self.remove_failed(one)?,
                 }
@@ -285,6 +317,15 @@ impl Change<'_> {
         }
     }
 
+    /// Whether only the check of existing elements is missing.
+    fn is_unchecked(&self, rule: &Rule) -> bool {
+        let schema = self.graph.schema();
+        let mut all = schema.definitions().iter();
+        all.find(|one| one.id.0 == rule.id).is_some_and(|one| {
+            !one.is_checked && one.parts_state(&schema) == DefinitionState::Complete
+        })
+    }
+
     /// Whether a rule covers the elements that a new one would. In an open graph, an index label of
     /// one set of labels does not.
     fn covers_as(&self, one: &Rule, new: &Rule) -> bool {
@@ -294,9 +335,8 @@ impl Change<'_> {
     /// What a command defines, and the rule that it makes.
     fn meant(
         &self,
-        kind: DefinitionKind,
-        name: Option<&SchemaName>,
-        target: &SchemaTarget,
+        (kind, types): (DefinitionKind, Vec<PropertyType>),
+        (name, target): (Option<&SchemaName>, &SchemaTarget),
         keys: Vec<String>,
     ) -> Result<(NewDefinition, Rule), CypherFailure> {
         let label = target.labels.first().map(|label| label.text.to_string());
@@ -306,6 +346,7 @@ impl Change<'_> {
             is_of_edges: target.relationships,
             label: label.unwrap_or_default(),
             keys,
+            types,
         };
         new.name = match name {
             Some(name) => named(name, self.parameters)?,
@@ -353,21 +394,58 @@ impl Change<'_> {
     fn built(&self, rule: &Rule, id: u32, tasks: &[TaskId]) -> Result<(), CypherFailure> {
         for task in tasks.iter().filter(|task| **task != TaskId::NONE) {
             if let Some(reason) = self.ended(rule, *task)? {
-                let all = Rule::all(&self.graph.schema());
-                all.iter()
-                    .filter(|one| one.id == id)
-                    .try_for_each(|one| self.remove_failed(one))?;
-                let message = format!(
-                    "Unable to create Constraint( name='{}', type='UNIQUENESS', schema={} ): \
-                     {reason}",
-                    rule.name,
-                    rule.schema_text()
-                );
-                let code = "Neo.DatabaseError.Schema.ConstraintCreationFailed";
-                return Err(refused(code, message));
+                return Err(self.given_up(rule, id, &reason)?);
             }
         }
-        Ok(())
+        if !rule.kind.is_checked_alone() {
+            return Ok(());
+        }
+        let mut late = None;
+        let mut proceed = || {
+            self.session.check_deadline().map_err(|failure| {
+                let stopped = GraphError::new(ErrorKind::Busy, &*failure.message);
+                late = Some(failure);
+                stopped
+            })
+        };
+        let checked = check_existing(self.graph, IndexLabelId(id), &mut proceed);
+        if let Some(failure) = late {
+            let message = format!(
+                "{}: the constraint '{}' holds for new writes, but not all existing elements are \
+                 checked. CREATE CONSTRAINT … IF NOT EXISTS checks them",
+                failure.message, rule.name
+            );
+            let code = "Neo.ClientError.Transaction.TransactionTimedOut";
+            return Err(refused(code, message));
+        }
+        match checked {
+            Err(error) if error.kind == ErrorKind::Constraint => {
+                // The message names an element.
+                let reason = match self.sees_all()? {
+                    true => &error.message,
+                    false => "existing elements break it",
+                };
+                Err(self.given_up(rule, id, reason)?)
+            }
+            checked => Ok(checked?),
+        }
+    }
+
+    /// Removes a constraint that the graph violates; the error for it.
+    fn given_up(&self, rule: &Rule, id: u32, reason: &str) -> Result<CypherFailure, CypherFailure> {
+        let all = Rule::all(&self.graph.schema());
+        all.iter()
+            .filter(|one| one.id == id)
+            .try_for_each(|one| self.remove_failed(one))?;
+        let message = format!("Unable to create {}: {reason}", rule.constraint_text());
+        let code = "Neo.DatabaseError.Schema.ConstraintCreationFailed";
+        Ok(refused(code, message))
+    }
+
+    /// Whether the client may see all elements.
+    fn sees_all(&self) -> Result<bool, CypherFailure> {
+        let served = self.session.served(self.graph.name())?;
+        Ok(self.session.access_to(&served).is_none())
     }
 
     /// Waits for a task that builds a constraint. Returns why it failed.
@@ -384,10 +462,9 @@ impl Change<'_> {
             }
         }
         // The result names an element.
-        let served = self.session.served(self.graph.name())?;
-        Ok(Some(match self.session.access_to(&served) {
-            None => tasks.detail(id)?.result.unwrap_or_default(),
-            Some(_) => "elements have equal values, or the work on it failed".to_owned(),
+        Ok(Some(match self.sees_all()? {
+            true => tasks.detail(id)?.result.unwrap_or_default(),
+            false => "elements have equal values, or the work on it failed".to_owned(),
         }))
     }
 
@@ -488,8 +565,12 @@ fn lookup(index: &CreateIndex) -> Result<Counters, CypherFailure> {
 fn index_exists(same: &Rule, new: &Rule) -> CypherFailure {
     let schema = new.schema_text();
     if same.is_constraint() {
+        let what = match same.kind {
+            RuleKind::Key => "key",
+            _ => "uniqueness",
+        };
         let message = format!(
-            "There is a uniqueness constraint on {schema}, so an index is already created that \
+            "There is a {what} constraint on {schema}, so an index is already created that \
              matches this."
         );
         return refused("Neo.ClientError.Schema.ConstraintAlreadyExists", message);
@@ -498,7 +579,7 @@ fn index_exists(same: &Rule, new: &Rule) -> CypherFailure {
         let message = format!(
             "An equivalent index already exists, 'Index( name='{}', type='{}', schema={schema} )'.",
             same.name,
-            same.kind.index()
+            same.kind.index().unwrap_or_default()
         );
         let code = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists";
         return refused(code, message);
@@ -508,12 +589,8 @@ fn index_exists(same: &Rule, new: &Rule) -> CypherFailure {
 }
 
 fn constraint_exists(same: &Rule, new: &Rule) -> CypherFailure {
-    let text = format!(
-        "Constraint( name='{}', type='UNIQUENESS', schema={} )",
-        same.name,
-        new.schema_text()
-    );
-    match same.name == new.name {
+    let text = same.constraint_text();
+    match same.name == new.name && same.kind == new.kind && same.types == new.types {
         true => refused(
             "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
             format!("An equivalent constraint already exists, '{text}'."),
@@ -551,8 +628,8 @@ fn generated(new: &NewDefinition) -> String {
     let bytes: Vec<u8> = parts.flat_map(|part| part.bytes().chain([0])).collect();
     let hash = numbers::hash(&bytes) & 0xFFFF_FFFF;
     let what = match new.kind {
-        DefinitionKind::Unique => "constraint",
-        _ => "index",
+        DefinitionKind::Range | DefinitionKind::Text | DefinitionKind::Point => "index",
+        _ => "constraint",
     };
     format!("{what}_{hash:08x}")
 }

@@ -213,7 +213,7 @@ const fn code_of_kind(kind: ErrorKind) -> &'static str {
         ErrorKind::NotFound => "Neo.ClientError.Database.DatabaseNotFound",
         ErrorKind::Elsewhere => "Neo.ClientError.Cluster.NotALeader",
         ErrorKind::NotSupported => "Neo.ClientError.Statement.SyntaxError",
-        ErrorKind::Existed | ErrorKind::Unique | ErrorKind::NotAllowed => {
+        ErrorKind::Existed | ErrorKind::Unique | ErrorKind::Constraint | ErrorKind::NotAllowed => {
             "Neo.ClientError.Schema.ConstraintValidationFailed"
         }
         ErrorKind::Cancelled => "Neo.ClientError.Transaction.TransactionTerminated",

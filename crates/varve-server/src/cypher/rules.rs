@@ -2,13 +2,17 @@
 
 use std::collections::HashSet;
 
-use varve_graph::schema::{DefinitionKind, DefinitionState, NewDefinition, Schema, SchemaElement};
+use varve_cypher::tree::{ConstraintKind, TypeKind, ValueType};
+use varve_graph::schema::{
+    DefinitionKind, DefinitionState, NewDefinition, PropertyType, ScalarType, Schema,
+    SchemaElement, types_text,
+};
 use varve_model::IndexLabel;
 use varve_model::schema::{IndexBase, IndexType, SchemaStatus};
 
 use crate::hugegraph::SchemaSight;
 
-/// The kinds of indexes; a constraint has an index of kind RANGE.
+/// The kinds of indexes and constraints. Constraints of unique values have an index of kind RANGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleKind {
     Range,
@@ -17,6 +21,12 @@ pub(super) enum RuleKind {
     FullText,
     /// A constraint: values are unique.
     Unique,
+    /// A constraint: values are unique, and no property is missing.
+    Key,
+    /// A constraint: the property is not missing.
+    Exists,
+    /// A constraint: values have one of some types.
+    Type,
 }
 
 /// An index, or a constraint with the index that it owns.
@@ -29,6 +39,8 @@ pub(super) struct Rule {
     /// One label of a definition; of an index of one vertex label, all labels of its set.
     pub(super) labels: Vec<String>,
     pub(super) properties: Vec<String>,
+    /// The types that a constraint allows.
+    pub(super) types: Vec<PropertyType>,
     pub(super) state: DefinitionState,
     /// Whether it is a definition of the graph, not an index of one vertex or edge label.
     pub(super) is_defined: bool,
@@ -41,17 +53,46 @@ impl RuleKind {
             DefinitionKind::Text => Self::Text,
             DefinitionKind::Point => Self::Point,
             DefinitionKind::Unique => Self::Unique,
+            DefinitionKind::Key => Self::Key,
+            DefinitionKind::Exists => Self::Exists,
+            DefinitionKind::Type => Self::Type,
         }
     }
 
-    /// The type of the index.
-    pub(super) const fn index(self) -> &'static str {
-        match self {
-            Self::Range | Self::Unique => "RANGE",
+    /// The type of the index, if there is one.
+    pub(super) const fn index(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Range | Self::Unique | Self::Key => "RANGE",
             Self::Text => "TEXT",
             Self::Point => "POINT",
             Self::FullText => "FULLTEXT",
+            Self::Exists | Self::Type => return None,
+        })
+    }
+
+    /// Whether each element keeps the constraint by itself.
+    pub(super) const fn is_checked_alone(self) -> bool {
+        matches!(self, Self::Key | Self::Exists | Self::Type)
+    }
+
+    /// Whether a graph cannot have both on the same properties.
+    pub(super) fn excludes(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Exists, other) => other == Self::Exists,
+            (Self::Type, other) => other == Self::Type,
+            (one, other) => other.index() == one.index(),
         }
+    }
+
+    /// The kind of the constraint, if it is one.
+    pub(super) const fn constraint(self) -> Option<ConstraintKind> {
+        Some(match self {
+            Self::Unique => ConstraintKind::Unique,
+            Self::Key => ConstraintKind::Key,
+            Self::Exists => ConstraintKind::Exists,
+            Self::Type => ConstraintKind::Type,
+            Self::Range | Self::Text | Self::Point | Self::FullText => return None,
+        })
     }
 }
 
@@ -91,6 +132,7 @@ impl Rule {
             is_of_relationships: of.is_of_edges,
             labels: vec![of.label.clone()],
             properties: of.keys.clone(),
+            types: of.types.clone(),
             state,
             is_defined: true,
         }
@@ -118,6 +160,7 @@ impl Rule {
             is_of_relationships,
             labels: label.split("::").map(str::to_owned).collect(),
             properties: properties.into_iter().map(str::to_owned).collect(),
+            types: Vec::new(),
             state: match index.status {
                 SchemaStatus::Created => DefinitionState::Complete,
                 SchemaStatus::Undeleted | SchemaStatus::Invalid => DefinitionState::Failed,
@@ -128,7 +171,26 @@ impl Rule {
     }
 
     pub(super) const fn is_constraint(&self) -> bool {
-        matches!(self.kind, RuleKind::Unique)
+        self.kind.constraint().is_some()
+    }
+
+    /// The type of the constraint, as Neo4j writes it.
+    pub(super) const fn constraint_type(&self) -> &'static str {
+        match (self.kind, self.is_of_relationships) {
+            (RuleKind::Key, false) => "NODE_KEY",
+            (RuleKind::Key, true) => "RELATIONSHIP_KEY",
+            (RuleKind::Exists, false) => "NODE_PROPERTY_EXISTENCE",
+            (RuleKind::Exists, true) => "RELATIONSHIP_PROPERTY_EXISTENCE",
+            (RuleKind::Type, false) => "NODE_PROPERTY_TYPE",
+            (RuleKind::Type, true) => "RELATIONSHIP_PROPERTY_TYPE",
+            (_, false) => "UNIQUENESS",
+            (_, true) => "RELATIONSHIP_UNIQUENESS",
+        }
+    }
+
+    /// The types that a constraint allows, as Cypher writes them.
+    pub(super) fn types(&self) -> Option<String> {
+        (!self.types.is_empty()).then(|| types_text(&self.types))
     }
 
     /// Whether both are about the same labels and properties.
@@ -136,6 +198,19 @@ impl Rule {
         self.is_of_relationships == other.is_of_relationships
             && self.labels == other.labels
             && self.properties == other.properties
+    }
+
+    /// The constraint in messages.
+    pub(super) fn constraint_text(&self) -> String {
+        let types = self.types();
+        let types = types.map(|types| format!(", propertyType={types}"));
+        format!(
+            "Constraint( name='{}', type='{}', schema={}{} )",
+            self.name,
+            self.constraint_type(),
+            self.schema_text(),
+            types.unwrap_or_default()
+        )
     }
 
     /// `(:A {x, y})` or `()-[:T {x}]-()`, as Neo4j writes it.
@@ -166,17 +241,58 @@ impl Rule {
             .map(|property| format!("{variable}.{}", quoted(property)))
             .collect();
         let properties = properties.join(", ");
-        match self.kind {
-            RuleKind::Unique => {
-                format!("CREATE CONSTRAINT {name} FOR {target} REQUIRE ({properties}) IS UNIQUE")
-            }
+        let rule = match self.kind {
+            RuleKind::Unique => "IS UNIQUE".to_owned(),
+            RuleKind::Key if self.is_of_relationships => "IS RELATIONSHIP KEY".to_owned(),
+            RuleKind::Key => "IS NODE KEY".to_owned(),
+            RuleKind::Exists => "IS NOT NULL".to_owned(),
+            RuleKind::Type => format!("IS :: {}", types_text(&self.types)),
             RuleKind::FullText => {
-                format!("CREATE FULLTEXT INDEX {name} FOR {target} ON EACH [{properties}]")
+                return format!("CREATE FULLTEXT INDEX {name} FOR {target} ON EACH [{properties}]");
             }
             kind => {
-                let kind = kind.index();
-                format!("CREATE {kind} INDEX {name} FOR {target} ON ({properties})")
+                let kind = kind.index().unwrap_or_default();
+                return format!("CREATE {kind} INDEX {name} FOR {target} ON ({properties})");
             }
+        };
+        format!("CREATE CONSTRAINT {name} FOR {target} REQUIRE ({properties}) {rule}")
+    }
+}
+
+/// The types of a constraint.
+///
+/// # Errors
+/// What no property has, or no constraint may say.
+pub(super) fn property_types(wanted: &ValueType) -> Result<Vec<PropertyType>, String> {
+    if wanted.not_null {
+        return Err(format!(
+            "the constraint IS :: {wanted} (write {} and a constraint IS NOT NULL)",
+            ValueType {
+                not_null: false,
+                ..wanted.clone()
+            }
+        ));
+    }
+    match &wanted.kind {
+        TypeKind::Union(types) => {
+            let types = types.iter().map(property_types);
+            Ok(types.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        TypeKind::Named(_) => scalar(wanted).map(|one| vec![PropertyType::One(one)]),
+        TypeKind::List(items) => {
+            let items = match &items.kind {
+                TypeKind::Union(items) => items.iter().map(scalar).collect(),
+                _ => scalar(items).map(|one| vec![one]),
+            };
+            items.map(|items| vec![PropertyType::ListOf(items)])
         }
     }
+}
+
+fn scalar(wanted: &ValueType) -> Result<ScalarType, String> {
+    let found = match &wanted.kind {
+        TypeKind::Named(name) => ScalarType::from_name(name.text()),
+        TypeKind::List(_) | TypeKind::Union(_) => None,
+    };
+    found.ok_or_else(|| format!("the type {wanted} in a constraint"))
 }

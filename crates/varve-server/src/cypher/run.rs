@@ -250,7 +250,7 @@ impl Statement {
                 }
                 .into());
             }
-            let counters = commands::run(command, (session, &*work.graph), &self.parameters)?;
+            let counters = commands::run(command, (session, &work.graph), &self.parameters)?;
             return Ok(Summary {
                 counters,
                 plan: None,

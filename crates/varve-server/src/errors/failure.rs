@@ -34,7 +34,9 @@ impl From<Failure> for ApiError {
         let cause = error.source.as_ref().map(ToString::to_string);
         let (message, code) = (error.message, error.kind.code());
         let answer = match error.kind {
-            ErrorKind::InvalidArgument | ErrorKind::Unique => Self::illegal_argument(message),
+            ErrorKind::InvalidArgument | ErrorKind::Unique | ErrorKind::Constraint => {
+                Self::illegal_argument(message)
+            }
             ErrorKind::Existed => Self::existed(message),
             ErrorKind::NotAllowed => Self::not_allowed_change(message),
             ErrorKind::NoIndex => Self::no_index(message),

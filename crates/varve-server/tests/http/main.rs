@@ -17,6 +17,7 @@ mod changes;
 mod cypher;
 mod cypher_batches;
 mod cypher_clients;
+mod cypher_constraints;
 mod cypher_profile;
 mod cypher_schema;
 mod cypher_system;

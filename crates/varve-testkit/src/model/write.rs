@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use varve_model::schema::Retention;
 use varve_model::{
-    CommitVersion, Edge, Element, ElementId, Instant, Period, Properties, PropertyKeyId, Value,
-    VertexId, VertexLabelId,
+    CommitVersion, Element, ElementId, Instant, Period, Properties, PropertyKeyId, Value, VertexId,
 };
 
+mod ends;
 mod labels;
 mod unique;
 
@@ -434,14 +434,18 @@ impl Work<'_> {
 
     /// Applies `update` to each state that the element has in the period. Without a period, it
     /// applies to the current state, and the result holds for ever. Parts without a state stay so,
-    /// unless `update` creates one.
+    /// unless `update` creates one. `extends`: whether the ends of an edge are checked where the
+    /// update lets it exist longer.
     fn update(
         &mut self,
-        id: &ElementId,
+        (id, extends): (&ElementId, bool),
         update: &dyn Fn(Option<Element>) -> Result<Option<Element>, Refusal>,
     ) -> Result<(), Refusal> {
         if !self.sequenced {
             let state = update(self.state(id))?.ok_or(Refusal::Missing)?;
+            if extends {
+                self.check_extension(&state)?;
+            }
             self.outcomes.insert(id.clone(), Fate::Put(state));
             return Ok(());
         }
@@ -483,14 +487,14 @@ impl Work<'_> {
                 element,
                 check_ends,
             } => {
-                if let (Element::Edge(edge), true) = (element, *check_ends) {
-                    self.check_ends(edge)?;
+                if *check_ends {
+                    self.check_ends(element)?;
                 }
                 self.put(element.clone());
             }
             Change::Append { id, properties } => {
                 let model = self.model;
-                self.update(id, &|state| {
+                self.update((id, true), &|state| {
                     let Some(mut element) = state else {
                         return Ok(None);
                     };
@@ -501,7 +505,7 @@ impl Work<'_> {
             }
             Change::Eliminate { id, keys } => {
                 let model = self.model;
-                self.update(id, &|state| {
+                self.update((id, true), &|state| {
                     let Some(mut element) = state else {
                         return Ok(None);
                     };
@@ -519,7 +523,7 @@ impl Work<'_> {
                 if self.model.schema.is_automatic(element) {
                     return Err(Refusal::AutomaticId);
                 }
-                self.update(&element.id(), &|stored| {
+                self.update((&element.id(), false), &|stored| {
                     let mut combined = element.clone();
                     // Under another label it is a new element, without properties of the old one.
                     if let Some(stored) = stored.filter(|stored| same_label(stored, element)) {
@@ -540,26 +544,6 @@ impl Work<'_> {
             }
         }
         Ok(())
-    }
-
-    fn check_ends(&self, edge: &Edge) -> Result<(), Refusal> {
-        let ends = [
-            (&edge.id.source, edge.source_label),
-            (&edge.id.target, edge.target_label),
-        ];
-        for (id, label) in ends {
-            if self.vertex_label(id) != Some(label) {
-                return Err(Refusal::Ends);
-            }
-        }
-        Ok(())
-    }
-
-    fn vertex_label(&self, id: &VertexId) -> Option<VertexLabelId> {
-        match self.state(&ElementId::Vertex(id.clone()))? {
-            Element::Vertex(vertex) => Some(vertex.label),
-            Element::Edge(_) => None,
-        }
     }
 
     /// Deletes the edges of a vertex in the period. (Deleting an edge that does not exist changes

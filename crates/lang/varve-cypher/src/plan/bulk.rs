@@ -203,7 +203,7 @@ impl Bulk<'_> {
             Op::Sort { keys, .. } => keys.iter().for_each(|key| add(needs, &key.value)),
             Op::NodeScan(scan) => {
                 needs.remove(scan.node);
-                scan.equal.iter().for_each(|(_, value)| add(needs, value));
+                scan.by.iter().for_each(|by| add(needs, &by.value));
                 scan.id.iter().for_each(|id| add(needs, &id.value));
             }
             Op::Expand(one) => self.before_expand(one, needs, directed),
@@ -302,7 +302,7 @@ impl Bulk<'_> {
                 continue;
             };
             let needs = &needs[at + 1];
-            let is_only_matched = scan.equal.is_empty()
+            let is_only_matched = scan.by.is_empty()
                 && scan.id.is_none()
                 && one.from == scan.node
                 && !one.is_to_bound

@@ -1,7 +1,7 @@
 //! Plans for people: `EXPLAIN` and `PROFILE`.
 
 use crate::expression::LabelTest;
-use crate::plan::{Expand, NodeScan, Op, Pipeline, Plan, WriteStep};
+use crate::plan::{Expand, NodeScan, Op, Pipeline, Plan, PropertyLookup, WriteStep};
 use crate::run::{Measured, Profile};
 use crate::tree::{Direction, PathKind};
 
@@ -52,6 +52,10 @@ fn described(op: &Op, profile: Option<&Profile>) -> (&'static str, String, Vec<P
     let inner = |inner: &Pipeline| each(inner).into_iter().collect::<Vec<_>>();
     match op {
         Op::NodeScan(scan) => (name, scanned(scan), Vec::new()),
+        Op::RelationshipScan(scan) => {
+            let types = arrow(Direction::Either, scan.types.as_ref(), "");
+            (name, format!("{types} by {}", keys(&scan.by)), Vec::new())
+        }
         Op::Expand(one) => (name, step_of(one), Vec::new()),
         Op::ExpandBoth(both) => {
             let steps = both.each_ref().map(step_of);
@@ -85,12 +89,16 @@ fn step_of(one: &Expand) -> String {
 /// What a scan reads.
 fn scanned(scan: &NodeScan) -> String {
     let labels = scan.labels.as_ref().map(test).unwrap_or_default();
-    let keys: Vec<&str> = scan.equal.iter().map(|(key, _)| &**key).collect();
-    match (&scan.id, keys.is_empty()) {
+    match (&scan.id, scan.by.is_empty()) {
         (Some(_), _) => format!("({labels}) by id"),
         (None, true) => format!("({labels})"),
-        (None, false) => format!("({labels}) by {}", keys.join(", ")),
+        (None, false) => format!("({labels}) by {}", keys(&scan.by)),
     }
+}
+
+fn keys(by: &[PropertyLookup]) -> String {
+    let keys: Vec<&str> = by.iter().map(|by| &*by.key).collect();
+    keys.join(", ")
 }
 
 /// A relationship as a pattern.
@@ -135,6 +143,7 @@ const fn name(op: &Op) -> &'static str {
         Op::Limit { .. } => "Limit",
         Op::Union(_) => "Union",
         Op::NodeScan(_) => "NodeScan",
+        Op::RelationshipScan(_) => "RelationshipScan",
         Op::Expand(one) if one.is_to_bound => "ExpandInto",
         Op::Expand(_) => "Expand",
         Op::ExpandBoth(_) => "ExpandBoth",

@@ -1,21 +1,24 @@
 //! The order in which the parts of a pattern are matched.
 
+mod lookup;
+
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
 use varve_view::SchemaView;
 
 use crate::bind::{MatchPattern, PatternNode, PatternRelationship, unsupported};
 use crate::error::Outcome;
-use crate::expression::{BinaryOp, CompareOp, Expr, LabelTest};
-use crate::filters::{LabelFilter, condition, names};
+use crate::expression::{Expr, LabelTest};
+use crate::filters::{LabelFilter, names};
 use crate::plan::slots::reads;
 use crate::plan::{
-    Ends, Expand, IdLookup, NodeScan, Op, PathParts, Shortest, Subplan, Use, VarExpand,
+    Ends, Expand, NodeScan, Op, PathParts, PropertyLookup, RelationshipScan, Shortest, Subplan,
+    Use, VarExpand,
 };
 use crate::sizes::{COUNTED_MAX, Sizes};
 use crate::tree::{Direction, PathKind};
+
+use lookup::constants;
 
 /// Operators that match a pattern. All its slots are there.
 pub(crate) fn plan(
@@ -29,8 +32,11 @@ pub(crate) fn plan(
     loop {
         if let Some(number) = order.next_relationship() {
             order.relationship(number);
-        } else if let Some(number) = order.next_start() {
-            order.scan(number);
+        } else if let Some(start) = order.next_start() {
+            match start {
+                Start::Node(number) => order.scan(number),
+                Start::Relationship(number) => order.scan_relationship(number),
+            }
         } else {
             break;
         }
@@ -55,6 +61,12 @@ pub(crate) struct Known<'k> {
 const NODES_COUNTED_MAX: usize = 16;
 /// The nodes that are expected to have a value that is not known yet.
 const EQUAL: u64 = 16;
+
+/// Where a part of a pattern that nothing binds begins.
+enum Start {
+    Node(usize),
+    Relationship(usize),
+}
 
 struct Filter {
     condition: Expr,
@@ -182,14 +194,22 @@ impl<'p> Order<'p> {
             .min_by_key(cost)
     }
 
-    /// The node to scan next: the one with the fewest candidates.
-    fn next_start(&self) -> Option<usize> {
+    /// What to scan next: the node with the fewest candidates, or a relationship that an index finds
+    /// among no more of them.
+    fn next_start(&self) -> Option<Start> {
         let nodes = 0..self.pattern.nodes.len();
         let open: Vec<usize> = nodes.filter(|node| self.is_open(*node)).collect();
-        match *open {
+        let relationship = self.indexed_relationship();
+        let node = match (&*open, &relationship) {
             // There is nothing to choose.
-            [one] => Some(one),
+            ([one], None) => Some(*one),
             _ => open.into_iter().min_by_key(|node| self.candidates(*node)),
+        }?;
+        match relationship {
+            Some((count, number)) if count <= self.candidates(node) => {
+                Some(Start::Relationship(number))
+            }
+            _ => Some(Start::Node(node)),
         }
     }
 
@@ -200,7 +220,7 @@ impl<'p> Order<'p> {
         if self.id_of(node.slot).is_some() {
             return (0, 0);
         }
-        let equal = self.equal_of(node.slot);
+        let equal = self.lookups_of(node.slot);
         let key = (number, equal.len());
         let counted = self.counted.borrow().get(&key).copied();
         counted.unwrap_or_else(|| {
@@ -210,7 +230,7 @@ impl<'p> Order<'p> {
         })
     }
 
-    fn count(&self, node: &PatternNode, equal: &[(Arc<str>, Expr)]) -> (u64, u8) {
+    fn count(&self, node: &PatternNode, equal: &[PropertyLookup]) -> (u64, u8) {
         let may_count = self.counted.borrow().len() < NODES_COUNTED_MAX;
         let rank = match (equal.is_empty(), &node.labels) {
             (false, Some(_)) => 1,
@@ -228,11 +248,7 @@ impl<'p> Order<'p> {
             return (COUNTED_MAX, rank);
         }
         let all = || sizes.nodes(&labels, &[]).unwrap_or(COUNTED_MAX);
-        let values = equal.iter().filter_map(|(key, value)| match value {
-            Expr::Constant(value) => condition(schema, key, value),
-            _ => None,
-        });
-        let conditions: Vec<_> = values.collect();
+        let conditions = constants(schema, equal);
         let found = match (conditions.is_empty(), equal.is_empty()) {
             (false, _) => sizes.nodes(&labels, &conditions).unwrap_or_else(all),
             // The value comes later.
@@ -242,64 +258,15 @@ impl<'p> Order<'p> {
         (found, rank)
     }
 
-    /// Whether an expression can be evaluated before the pattern's open slots are bound.
-    fn is_known(&self, expr: &Expr) -> bool {
-        let mut known = true;
-        reads(expr, self.subplans, &mut |slot| {
-            known &= !self.open.contains(&slot);
-        });
-        known
-    }
-
-    /// Conditions `node.key = value`.
-    fn equal_of(&self, slot: usize) -> Vec<(Arc<str>, Expr)> {
-        let mut equal = Vec::new();
-        for filter in &self.filters {
-            let Expr::Compare(first, rest) = &filter.condition else {
-                continue;
-            };
-            let [(CompareOp::Equal, second)] = &**rest else {
-                continue;
-            };
-            for (property, value) in [(&**first, second), (second, &**first)] {
-                if let Expr::Property(subject, key) = property
-                    && matches!(**subject, Expr::Slot(own) if own == slot)
-                    && self.is_known(value)
-                {
-                    equal.push((Arc::clone(key), value.clone()));
-                }
-            }
-        }
-        equal
-    }
-
-    /// A condition `elementId(node) = value`, `id(node) = value`, or with `IN`.
-    fn id_of(&self, slot: usize) -> Option<IdLookup> {
-        let look_up = |call: &Expr, value: &Expr, is_list| {
-            let Expr::Call(function, arguments) = call else {
-                return None;
-            };
-            let is_element_id = function.name.eq_ignore_ascii_case("elementId");
-            let is_id = is_element_id || function.name.eq_ignore_ascii_case("id");
-            let is_own = matches!(&**arguments, [Expr::Slot(own)] if *own == slot);
-            (is_id && is_own && self.is_known(value)).then(|| IdLookup {
-                value: value.clone(),
-                is_element_id,
-                is_list,
-            })
-        };
-        self.filters
-            .iter()
-            .find_map(|filter| match &filter.condition {
-                Expr::Compare(first, rest) => match &**rest {
-                    [(CompareOp::Equal, second)] => {
-                        look_up(first, second, false).or_else(|| look_up(second, first, false))
-                    }
-                    _ => None,
-                },
-                Expr::Binary(BinaryOp::In, item, list) => look_up(item, list, true),
-                _ => None,
-            })
+    /// Scans a relationship, and binds its ends.
+    fn scan_relationship(&mut self, number: usize) {
+        let one = &self.pattern.relationships[number];
+        self.ops.push(Op::RelationshipScan(RelationshipScan {
+            relationship: one.slot,
+            types: one.types.clone(),
+            by: self.lookups_of(one.slot),
+        }));
+        self.bind_ends(number);
     }
 
     fn scan(&mut self, number: usize) {
@@ -307,7 +274,7 @@ impl<'p> Order<'p> {
         self.ops.push(Op::NodeScan(NodeScan {
             node: node.slot,
             labels: node.labels.clone(),
-            equal: self.equal_of(node.slot),
+            by: self.lookups_of(node.slot),
             id: self.id_of(node.slot),
             reads_properties: false,
         }));
@@ -326,32 +293,51 @@ impl<'p> Order<'p> {
     fn relationship(&mut self, number: usize) {
         let pattern = self.pattern;
         let one = &pattern.relationships[number];
+        if one.is_bound {
+            self.bind_ends(number);
+            return;
+        }
+        let unlike = self.unlike(number);
+        self.walk(one, self.is_open(one.from), unlike);
+        self.matched(number);
+    }
+
+    /// Checks the ends of a relationship that is bound, or binds them.
+    fn bind_ends(&mut self, number: usize) {
+        let pattern = self.pattern;
+        let one = &pattern.relationships[number];
         let unlike = self.unlike(number);
         let open = (self.is_open(one.from), self.is_open(one.to));
         let slot = |node: usize| pattern.nodes[node].slot;
-        if one.is_bound {
-            self.ops.push(Op::Ends(Ends {
-                from: slot(one.from),
-                is_from_bound: !open.0,
-                relationship: one.slot,
-                to: slot(one.to),
-                is_to_bound: !open.1,
-                direction: one.direction,
-                types: one.types.clone(),
-                length: one.length,
-                unlike,
-            }));
-            for (is_open, node) in [(open.0, one.from), (open.1, one.to)] {
-                if is_open {
-                    self.unchecked.push(node);
-                }
+        self.ops.push(Op::Ends(Ends {
+            from: slot(one.from),
+            is_from_bound: !open.0,
+            relationship: one.slot,
+            to: slot(one.to),
+            is_to_bound: !open.1,
+            direction: one.direction,
+            types: one.types.clone(),
+            length: one.length,
+            unlike,
+        }));
+        for (is_open, node) in [(open.0, one.from), (open.1, one.to)] {
+            if is_open {
+                self.unchecked.push(node);
             }
-        } else {
-            self.walk(one, open.0, unlike);
         }
-        self.open.remove(&slot(one.from));
-        self.open.remove(&slot(one.to));
-        self.open.remove(&one.slot);
+        self.matched(number);
+    }
+
+    fn matched(&mut self, number: usize) {
+        let pattern = self.pattern;
+        let one = &pattern.relationships[number];
+        for slot in [
+            pattern.nodes[one.from].slot,
+            pattern.nodes[one.to].slot,
+            one.slot,
+        ] {
+            self.open.remove(&slot);
+        }
         self.relationships.retain(|other| *other != number);
         self.done.push(number);
     }

@@ -77,7 +77,7 @@ impl Uses {
             Op::Distinct | Op::Skip(_) | Op::Limit { .. } | Op::Eager => {}
             Op::NodeScan(scan) => {
                 let ids = scan.id.iter().map(|id| &id.value);
-                for value in scan.equal.iter().map(|(_, value)| value).chain(ids) {
+                for value in scan.by.iter().map(|by| &by.value).chain(ids) {
                     self.scalar(value)?;
                 }
                 self.bind(scan.node);

@@ -10,7 +10,7 @@ use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewErro
 use super::batch::ROWS;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
-use crate::filters::{LabelFilter, condition, whole};
+use crate::filters::{LabelFilter, Looked, looked, whole};
 use crate::numbers::HASH_MIN;
 use crate::plan::{IdLookup, NodeScan};
 use crate::value::{Node, Value};
@@ -71,7 +71,7 @@ impl<'p> Scan<'p> {
                 return Ok(true);
             }
         }
-        let is_same = self.scan.equal.is_empty() && self.scan.id.is_none();
+        let is_same = self.scan.by.is_empty() && self.scan.id.is_none();
         let rows = match is_same {
             true if *done == 0 && batch.len() <= ROWS => std::mem::take(batch),
             true => {
@@ -106,9 +106,13 @@ impl<'p> Scan<'p> {
             return Ok(true);
         }
         let mut conditions = Vec::new();
-        for (key, value) in &self.scan.equal {
-            let value = cx.evaluate(value, rows.row(0))?;
-            conditions.extend(condition(schema, key, &value));
+        for by in &self.scan.by {
+            let value = cx.evaluate(&by.value, rows.row(0))?;
+            match looked(schema, by, &value) {
+                Looked::By(condition) => conditions.push(condition),
+                Looked::Nothing => return Ok(true),
+                Looked::Unserved => {}
+            }
         }
         self.running = Some(Running {
             rows,

@@ -6,16 +6,12 @@
 
 use std::sync::Arc;
 
-use varve_model::value::{DateTime as StoredDateTime, Duration as StoredDuration, Uuid};
+use varve_model::value::{DateTime as StoredDateTime, Duration as StoredDuration, TAG, Uuid};
 use varve_model::{DataType, Datum, PropertyKey, Value as Stored, many};
 
 use super::{Map, Point, Value};
 use crate::error::{Outcome, type_error};
 use crate::temporal::{DateTime, Duration, LocalDateTime, NANOS_PER_SECOND, parse};
-
-/// What begins the key of a tagged value. Maps are no properties in Cypher, so that no other value
-/// has such a key.
-const TAG: char = '@';
 
 impl Value {
     /// The value as a property of a declared key is stored. One of type DATE takes dates and date-times

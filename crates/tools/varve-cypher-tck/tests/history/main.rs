@@ -12,9 +12,9 @@ use varve_testkit::Random;
 use naive::Snapshot;
 use query::{POINTS, Query};
 use varve_testkit::model::Point;
-use world::{World, date_time};
+use world::{World, date_time, loses_an_end};
 
-const GRAPHS: u64 = 8;
+const GRAPHS: u64 = 64;
 const QUERIES: usize = 150;
 
 #[test]
@@ -30,6 +30,7 @@ fn queries_at_a_point_of_both_times_find_what_the_history_says() {
         };
         let world = World::random(mode, &mut random);
         world.check_histories();
+        assert!(!loses_an_end(&world.model), "seed {seed}");
         for _ in 0..QUERIES {
             let query = Query::random(&mut random);
             let point = world.point(&mut random);

@@ -35,7 +35,7 @@ impl WorkingSet<'_> {
         let checked = |mutation: &Mutation| match mutation {
             Mutation::PutRow { ends, .. }
             | Mutation::PutEdge { ends, .. }
-            | Mutation::Modify { ends, .. } => *ends != EndCheck::Skip,
+            | Mutation::Modify { ends, .. } => matches!(ends, EndCheck::Exist { .. }),
             Mutation::PutVertex { .. } | Mutation::Delete { .. } | Mutation::DeleteEdges { .. } => {
                 false
             }

@@ -3,13 +3,12 @@
 //! The row of an edge has the labels of its ends: reads take them from there, and the rights of a
 //! client decide by them. So a vertex keeps its label as long as it has edges.
 
-use varve_encoding::row::{self, RowKind};
+use varve_encoding::row::{self, Header, RowKind};
 use varve_model::{EdgeId, ElementId, Instant, Period, VertexId, VertexLabelId};
 
-use super::sequenced::{stored_labels, stored_parts};
+use super::sequenced::{current_row, stored_labels, stored_parts};
 use super::{Outcome, Working, WorkingSet};
 use crate::error::GraphError;
-use crate::rows::Current;
 use crate::write::incident::{Reach, Room, incident_edges};
 
 /// Another label for a vertex, in a period in which it has a state.
@@ -45,12 +44,15 @@ impl WorkingSet<'_> {
         for (period, content) in working.states() {
             let (period, after) = (self.span(period), row::vertex_label(content)?);
             if let Some(current) = &working.current
-                && self.decides(current, period)
+                && self.decides(&current.header, period)
                 && row::vertex_label(&current.content)? == after
             {
                 continue;
             }
-            for (period, before) in stored_labels(self.reader, &working.id, period)? {
+            let stored = current_row(self.reader, &working.id)?;
+            for (period, before) in
+                stored_labels(self.reader, &working.id, stored.as_deref(), period)?
+            {
                 if before != after {
                     found.push(Relabelled {
                         period,
@@ -64,8 +66,7 @@ impl WorkingSet<'_> {
     }
 
     /// Whether a current row alone decides the state in a whole period.
-    fn decides(&self, current: &Current, period: Period) -> bool {
-        let header = &current.header;
+    pub(super) fn decides(&self, header: &Header, period: Period) -> bool {
         let is_forever = header.kind == RowKind::Put && header.until == Instant::FOREVER;
         let since = match header.overlaid {
             true => self.now,

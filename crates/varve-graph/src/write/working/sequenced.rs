@@ -84,10 +84,9 @@ impl WorkingSet<'_> {
         let id = &*self.elements[at].id;
         let old = part.content.as_deref();
         let state = old.map(|content| decode_element(id, content)).transpose()?;
-        let new = content_of(&modify(state)?);
-        let content = self
-            .with_ends(id, keys, Cow::Owned(new), ends)?
-            .into_owned();
+        let new = Cow::Owned(content_of(&modify(state)?));
+        let within = self.span(part.period);
+        let content = self.with_ends(id, keys, new, (ends, within))?.into_owned();
         let keeps_label = match (old, id) {
             (None, _) => false,
             // Its label is part of its id.
@@ -189,16 +188,17 @@ pub(super) fn stored_parts(
 }
 
 /// Returns the labels of a vertex within a period, however many states it has; adjacent states with
-/// the same label are one.
+/// the same label are one. `row` is its current row.
 ///
 /// # Errors
 /// When the store fails or is damaged.
 pub(super) fn stored_labels(
     reader: &dyn Reader,
     id: &ElementId,
+    row: Option<&[u8]>,
     within: Period,
 ) -> Result<Vec<(Period, VertexLabelId)>, GraphError> {
-    with_events(reader, id, |events| {
+    with_events_of(reader, id, row, |events| {
         let spans = events.spans(within, &mut || Flow::Continue(()))?;
         let mut labels = FxHashMap::default();
         let mut read = Ok(());
@@ -229,6 +229,45 @@ pub(super) fn stored_labels(
             }
         }
         Ok(found)
+    })
+}
+
+/// Visits the content of each state that an element has from an instant on.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(crate) fn visit_states_from(
+    reader: &dyn Reader,
+    id: &ElementId,
+    from: Instant,
+    visit: &mut dyn FnMut(&[u8]) -> Flow,
+) -> Result<(), GraphError> {
+    let to = Instant::FOREVER;
+    with_events(reader, id, |events| {
+        let spans = events.spans(Period { from, to }, &mut || Flow::Continue(()))?;
+        events.visit_contents(versions_of(&spans), &mut |_, content| visit(content))
+    })
+}
+
+/// Returns the parts of a period in which an element does not exist.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(super) fn absences(
+    reader: &dyn Reader,
+    id: &ElementId,
+    within: Period,
+) -> Result<Vec<Period>, GraphError> {
+    with_events(reader, id, |events| {
+        let mut spans = events.spans(within, &mut || Flow::Continue(()))?;
+        spans.retain(|span| span.is_state);
+        let starts = spans.iter().map(|span| span.period.from);
+        let ends = spans.iter().map(|span| span.period.to);
+        let gaps = std::iter::once(within.from).chain(ends);
+        let gaps = gaps.zip(starts.chain([within.to]));
+        Ok(gaps
+            .filter_map(|(from, to)| Period::new(from, to))
+            .collect())
     })
 }
 
@@ -274,15 +313,34 @@ fn with_events<T>(
     id: &ElementId,
     work: impl FnOnce(&Events<'_>) -> Result<T, GraphError>,
 ) -> Result<T, GraphError> {
-    let (table, sides) = sides(id);
-    let side = &sides[0];
-    let row = reader.get(table, &side.partition, &side.clustering)?;
+    let row = current_row(reader, id)?;
+    with_events_of(reader, id, row.as_deref(), work)
+}
+
+/// As [`with_events`], for an element whose current row is known.
+fn with_events_of<T>(
+    reader: &dyn Reader,
+    id: &ElementId,
+    row: Option<&[u8]>,
+    work: impl FnOnce(&Events<'_>) -> Result<T, GraphError>,
+) -> Result<T, GraphError> {
+    let (_, sides) = sides(id);
     work(&Events {
         reader,
-        side,
-        row: row.as_deref(),
+        side: &sides[0],
+        row,
         newest: CommitVersion::MAX,
     })
+}
+
+/// Reads the current row of an element.
+pub(super) fn current_row(
+    reader: &dyn Reader,
+    id: &ElementId,
+) -> Result<Option<Vec<u8>>, GraphError> {
+    let (table, sides) = sides(id);
+    let side = &sides[0];
+    Ok(reader.get(table, &side.partition, &side.clustering)?)
 }
 
 /// Parts that are being collected, in ascending order.

@@ -256,16 +256,18 @@ pub(super) fn indexes(catalogue: &Catalogue, arguments: &[Value], _: &Graph<'_>)
         _ => None,
     };
     let rules = Rule::seen(&catalogue.schema, Some(&catalogue.sight));
-    let rules = rules
-        .iter()
-        .filter(|rule| wanted.is_none_or(|wanted| wanted == rule.kind.index()));
-    let row = |rule: &Rule| {
+    let rules = rules.iter().filter_map(|rule| {
+        let kind = rule.kind.index()?;
+        wanted
+            .is_none_or(|wanted| wanted == kind)
+            .then_some((rule, kind))
+    });
+    let row = |(rule, kind): (&Rule, &str)| {
         let (state, percent) = match rule.state {
             DefinitionState::Complete => ("ONLINE", 100.0),
             DefinitionState::Building => ("POPULATING", 0.0),
             DefinitionState::Failed => ("FAILED", 0.0),
         };
-        let kind = rule.kind.index();
         let provider = format!("{}-1.0", kind.to_lowercase());
         let options = [
             ("indexProvider", Value::string(&provider)),
@@ -320,9 +322,9 @@ pub(super) const CONSTRAINTS: Fields = &[
 /// The constraints: of one kind (`UNIQUENESS`, …) or all, of relationships (true), nodes (false) or
 /// both.
 pub(super) fn constraints(catalogue: &Catalogue, arguments: &[Value], _: &Graph<'_>) -> Rows {
-    let is_wanted = match arguments.first() {
-        Some(Value::String(kind)) => &**kind == ConstraintKind::Unique.text(),
-        _ => true,
+    let wanted = match arguments.first() {
+        Some(Value::String(kind)) => Some(&**kind),
+        _ => None,
     };
     let of_relationships = match arguments.get(1) {
         Some(Value::Boolean(of_relationships)) => Some(*of_relationships),
@@ -330,28 +332,31 @@ pub(super) fn constraints(catalogue: &Catalogue, arguments: &[Value], _: &Graph<
     };
     let rules = Rule::seen(&catalogue.schema, Some(&catalogue.sight));
     let rules = rules.iter().filter(|rule| {
-        is_wanted
-            && rule.is_constraint()
+        let kind = rule.kind.constraint().map(ConstraintKind::text);
+        kind.is_some_and(|kind| wanted.is_none_or(|wanted| wanted == kind))
             && of_relationships.is_none_or(|wanted| wanted == rule.is_of_relationships)
     });
     let row = |rule: &Rule| {
-        let kind = match rule.is_of_relationships {
-            false => "UNIQUENESS",
-            true => "RELATIONSHIP_UNIQUENESS",
+        let (owned, options) = match rule.kind.index() {
+            None => (Value::Null, Value::Null),
+            Some(_) => (
+                Value::string(&rule.name),
+                super::map([
+                    ("indexProvider", Value::string("range-1.0")),
+                    ("indexConfig", super::map([])),
+                ]),
+            ),
         };
         vec![
             Value::Integer(rule.id.into()),
             Value::string(&rule.name),
-            Value::string(kind),
+            Value::string(rule.constraint_type()),
             Value::string(entity(rule)),
             strings(rule.labels.iter().map(String::as_str)),
             strings(rule.properties.iter().map(String::as_str)),
-            Value::string(&rule.name),
-            Value::Null,
-            super::map([
-                ("indexProvider", Value::string("range-1.0")),
-                ("indexConfig", super::map([])),
-            ]),
+            owned,
+            rule.types().map_or(Value::Null, Value::string),
+            options,
             Value::string(rule.statement()),
         ]
     };

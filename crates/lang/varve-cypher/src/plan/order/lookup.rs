@@ -1,0 +1,151 @@
+//! The conditions of a pattern by which scans look elements up.
+
+use std::sync::Arc;
+
+use varve_model::{Condition, EdgeLabelId};
+use varve_view::SchemaView;
+
+use super::{EQUAL, Known, Order};
+use crate::bind::PatternRelationship;
+use crate::expression::{BinaryOp, CompareOp, Expr};
+use crate::filters::{Looked, Types, looked};
+use crate::plan::slots::reads;
+use crate::plan::{IdLookup, PropertyLookup};
+use crate::sizes::COUNTED_MAX;
+
+impl Order<'_> {
+    /// Whether an expression can be evaluated before the pattern's open slots are bound.
+    fn is_known(&self, expr: &Expr) -> bool {
+        let mut known = true;
+        reads(expr, self.subplans, &mut |slot| {
+            known &= !self.open.contains(&slot);
+        });
+        known
+    }
+
+    /// Conditions `element.key = value` and `element.key IN value` with a known value.
+    pub(super) fn lookups_of(&self, slot: usize) -> Vec<PropertyLookup> {
+        let mut found = Vec::new();
+        let mut add = |property: &Expr, value: &Expr, is_list| {
+            if let Expr::Property(subject, key) = property
+                && matches!(**subject, Expr::Slot(own) if own == slot)
+                && self.is_known(value)
+            {
+                found.push(PropertyLookup {
+                    key: Arc::clone(key),
+                    value: value.clone(),
+                    is_list,
+                });
+            }
+        };
+        for filter in &self.filters {
+            match &filter.condition {
+                Expr::Compare(first, rest) => {
+                    if let [(CompareOp::Equal, second)] = &**rest {
+                        add(first, second, false);
+                        add(second, first, false);
+                    }
+                }
+                Expr::Binary(BinaryOp::In, item, list) => add(item, list, true),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// A condition `elementId(node) = value`, `id(node) = value`, or with `IN`.
+    pub(super) fn id_of(&self, slot: usize) -> Option<IdLookup> {
+        let look_up = |call: &Expr, value: &Expr, is_list| {
+            let Expr::Call(function, arguments) = call else {
+                return None;
+            };
+            let is_element_id = function.name.eq_ignore_ascii_case("elementId");
+            let is_id = is_element_id || function.name.eq_ignore_ascii_case("id");
+            let is_own = matches!(&**arguments, [Expr::Slot(own)] if *own == slot);
+            (is_id && is_own && self.is_known(value)).then(|| IdLookup {
+                value: value.clone(),
+                is_element_id,
+                is_list,
+            })
+        };
+        self.filters
+            .iter()
+            .find_map(|filter| match &filter.condition {
+                Expr::Compare(first, rest) => match &**rest {
+                    [(CompareOp::Equal, second)] => {
+                        look_up(first, second, false).or_else(|| look_up(second, first, false))
+                    }
+                    _ => None,
+                },
+                Expr::Binary(BinaryOp::In, item, list) => look_up(item, list, true),
+                _ => None,
+            })
+    }
+
+    /// The relationship without a known end that an index finds among the fewest candidates, after
+    /// their number and rank.
+    pub(super) fn indexed_relationship(&self) -> Option<((u64, u8), usize)> {
+        let each = self.relationships.iter().copied();
+        let found = each.filter_map(|number| {
+            let one = &self.pattern.relationships[number];
+            let is_single = !one.is_bound && one.length.is_none() && one.each.is_none();
+            let is_open = self.is_open(one.from) && self.is_open(one.to);
+            let count = (is_single && is_open).then(|| self.indexed(one)).flatten();
+            Some((count?, number))
+        });
+        found.min_by_key(|found| found.0)
+    }
+
+    /// How many relationships an index finds by their properties, and the rank of such a scan:
+    /// behind that of nodes by a property. `None` if there is no such index.
+    fn indexed(&self, one: &PatternRelationship) -> Option<(u64, u8)> {
+        let by = self.lookups_of(one.slot);
+        if by.is_empty() {
+            return None;
+        }
+        let Known { schema, sizes } = self.known;
+        let types = Types::new(one.types.as_ref(), schema);
+        if types.is_none || types.labels.is_empty() {
+            return None;
+        }
+        let conditions = constants(schema, &by);
+        if !conditions.is_empty()
+            && let Some(found) = sizes.relationships(&types.labels, &conditions)
+        {
+            return Some((found, 2));
+        }
+        // The values come later, or nothing is counted.
+        let found = match sizes.graph {
+            Some(_) => EQUAL,
+            None => COUNTED_MAX,
+        };
+        let mut each = by.iter();
+        each.any(|by| is_indexed(schema, &types.labels, &by.key))
+            .then_some((found, 2))
+    }
+}
+
+/// Whether an index of each of these labels that has the property finds relationships by it.
+fn is_indexed(schema: &dyn SchemaView, labels: &[EdgeLabelId], key: &str) -> bool {
+    let Some(key) = schema.property_key_named(key) else {
+        return false;
+    };
+    let has = |label: &EdgeLabelId| {
+        let known = schema.edge_label(*label);
+        known.is_some_and(|known| known.properties.contains(&key.id))
+    };
+    let mut labels = labels.iter().filter(|label| has(label)).peekable();
+    labels.peek().is_some() && labels.all(|label| schema.has_edge_index(*label, key.id))
+}
+
+/// The conditions whose values are constants.
+pub(super) fn constants(schema: &dyn SchemaView, by: &[PropertyLookup]) -> Vec<Condition> {
+    let conditions = by.iter().filter_map(|by| match &by.value {
+        Expr::Constant(value) => match looked(schema, by, value) {
+            Looked::By(condition) => Some(condition),
+            Looked::Nothing | Looked::Unserved => None,
+        },
+        _ => None,
+    });
+    conditions.collect()
+}

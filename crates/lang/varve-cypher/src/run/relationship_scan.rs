@@ -1,0 +1,183 @@
+//! Scans of relationships by an index.
+
+use std::sync::Arc;
+
+use varve_model::{Condition, EdgeLabelId};
+use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewError};
+
+use super::batch::ROWS;
+use super::{Batch, BoxedOperator, Cx, Operator};
+use crate::error::Outcome;
+use crate::filters::{Looked, Types, looked};
+use crate::plan::RelationshipScan;
+use crate::value::{Relationship, Value};
+
+/// Relationships of the first page.
+const PAGE_MIN: usize = 32;
+
+/// Gives, for each row, the relationships that may have a property of the value.
+pub(crate) struct Scan<'p> {
+    input: BoxedOperator<'p>,
+    scan: &'p RelationshipScan,
+    /// The input rows, and the first of them that is not done.
+    waiting: (Batch, usize),
+    running: Option<Running>,
+    /// Relationships of a page: few at first, so that a small limit reads little.
+    page: usize,
+    /// Bytes of the rows that were given last.
+    held: usize,
+}
+
+/// The scan for one row.
+struct Running {
+    row: Batch,
+    labels: Vec<EdgeLabelId>,
+    conditions: Vec<Condition>,
+    position: Option<ScanPosition>,
+}
+
+impl<'p> Scan<'p> {
+    pub(crate) fn new(input: BoxedOperator<'p>, scan: &'p RelationshipScan) -> Scan<'p> {
+        Scan {
+            input,
+            scan,
+            waiting: (Batch::default(), 0),
+            running: None,
+            page: PAGE_MIN,
+            held: 0,
+        }
+    }
+
+    /// Begins the scan for the next row; `false` at the end.
+    fn start(&mut self, cx: Cx<'_>) -> Outcome<bool> {
+        let (batch, done) = &mut self.waiting;
+        if *done == batch.len() {
+            match self.input.next(cx)? {
+                Some(next) => (*batch, *done) = (next, 0),
+                None => return Ok(false),
+            }
+            if batch.is_empty() {
+                return Ok(true);
+            }
+        }
+        let mut row = Batch::new(batch.width());
+        row.push(batch.row(*done), batch.count(*done));
+        *done += 1;
+        let types = Types::new(self.scan.types.as_ref(), cx.graph().schema);
+        if types.is_none {
+            return Ok(true);
+        }
+        let mut conditions = Vec::new();
+        for by in &self.scan.by {
+            let value = cx.evaluate(&by.value, row.row(0))?;
+            match looked(cx.graph().schema, by, &value) {
+                Looked::By(condition) => conditions.push(condition),
+                Looked::Nothing => return Ok(true),
+                Looked::Unserved => {}
+            }
+        }
+        self.running = Some(Running {
+            row,
+            labels: types.labels,
+            conditions,
+            position: None,
+        });
+        Ok(true)
+    }
+
+    /// A page of the running scan.
+    fn page(&mut self, cx: Cx<'_>, mut running: Running) -> Outcome<Batch> {
+        let page = self.page;
+        self.page = (4 * self.page).min(ROWS);
+        let found = read(cx, &mut running, page)?;
+        let mut out = Batch::new(running.row.width());
+        for one in found {
+            out.push(running.row.row(0), running.row.count(0));
+            let last = out.len() - 1;
+            if let Some(slot) = out.row_mut(last).get_mut(self.scan.relationship) {
+                *slot = Value::Relationship(one);
+            }
+        }
+        if running.position.is_some() {
+            self.running = Some(running);
+        }
+        Ok(out)
+    }
+}
+
+/// Reads a page, and notes where the next one begins.
+fn read(cx: Cx<'_>, running: &mut Running, page: usize) -> Outcome<Vec<Arc<Relationship>>> {
+    let graph = cx.graph();
+    loop {
+        let mut all: Vec<Arc<Relationship>> = Vec::new();
+        let mut failed = None;
+        let visit = &mut |found: &ScannedElement<'_>| match relationship(cx, found) {
+            Ok(one) => {
+                all.extend(one);
+                Flow::Continue(())
+            }
+            Err(error) => {
+                failed = Some(error);
+                Flow::Break(())
+            }
+        };
+        let ask = ScanAsk {
+            elements: Elements::Edges(&running.labels),
+            conditions: &running.conditions,
+            order: None,
+            properties: &[],
+        };
+        let from = running.position.as_ref();
+        let scanned = cx.view().scan(&ask, from, page, graph.meter, visit);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match scanned {
+            Ok(position) => {
+                running.position = position;
+                return Ok(all);
+            }
+            // The index is gone: everything is read and filtered.
+            Err(ViewError::NoIndex(_)) if !running.conditions.is_empty() => {
+                running.conditions.clear();
+            }
+            Err(ViewError::NoIndex(_)) if !running.labels.is_empty() => running.labels.clear(),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn relationship(cx: Cx<'_>, found: &ScannedElement<'_>) -> Outcome<Option<Arc<Relationship>>> {
+    let ScannedElement::Edge(edge) = found else {
+        return Ok(None);
+    };
+    let id = cx.view().edge_id(edge.source, edge.edge)?;
+    let start = cx.node(edge.source, edge.source_label)?;
+    let end = match edge.target == edge.source {
+        true => Arc::clone(&start),
+        false => cx.node(edge.target, edge.target_label)?,
+    };
+    let one = Relationship::new(id, start, end).within(cx.snapshot());
+    Ok(Some(Arc::new(one)))
+}
+
+impl Operator for Scan<'_> {
+    fn next(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
+        let meter = cx.graph().meter;
+        meter.release(std::mem::take(&mut self.held));
+        loop {
+            let Some(running) = self.running.take() else {
+                match self.start(cx)? {
+                    true => continue,
+                    false => return Ok(None),
+                }
+            };
+            let out = self.page(cx, running)?;
+            if !out.is_empty() {
+                self.held = out.bytes();
+                meter.hold(self.held)?;
+                return Ok(Some(out));
+            }
+        }
+    }
+}

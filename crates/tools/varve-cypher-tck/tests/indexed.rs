@@ -1,0 +1,277 @@
+//! Queries of graphs with indexes on nodes and relationships give the rows that they give without
+//! indexes, also within a transaction that has changed the graph, and begin at an index where that
+//! finds less.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_cypher::temporal::Clock;
+use varve_cypher::{Context, Graph, Map, NoProcedures, PlanTree, Sizes, Value};
+use varve_graph::optimistic::{OptimisticLimits, OptimisticTransaction};
+use varve_graph::schema::{DefinitionKind, NewDefinition, SchemaMode};
+use varve_graph::write::WritePeriod;
+use varve_graph::{Graph as StoredGraph, GraphOptions, Registry};
+use varve_kv::MemoryEngine;
+use varve_model::time::SystemClock;
+use varve_testkit::Random;
+use varve_view::Meter;
+
+const NODES: usize = 100;
+const EDGES: usize = 200;
+
+struct World {
+    _registry: Registry,
+    graph: Arc<StoredGraph>,
+}
+
+impl World {
+    fn new(is_indexed: bool) -> World {
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        let registry = Registry::open(Arc::new(MemoryEngine::new()), options).expect("a registry");
+        let graph = registry.create_with("g", SchemaMode::Open);
+        let graph = graph.expect("a graph");
+        if is_indexed {
+            for (name, is_of_edges, label, key) in [
+                ("n", false, "A", "k"),
+                ("r", true, "R", "k"),
+                ("s", true, "S", "k"),
+                ("rt", true, "R", "t"),
+            ] {
+                let new = NewDefinition {
+                    name: name.to_owned(),
+                    kind: DefinitionKind::Range,
+                    is_of_edges,
+                    label: label.to_owned(),
+                    keys: vec![key.to_owned()],
+                    types: Vec::new(),
+                };
+                let changes = graph.catalogue().owned_by(None);
+                let (_, tasks) = changes.create_definition(new).expect("an index");
+                for task in tasks {
+                    let done = graph.tasks().wait_until_done(task, Duration::from_secs(60));
+                    done.expect("built");
+                }
+            }
+        }
+        World {
+            _registry: registry,
+            graph,
+        }
+    }
+
+    fn begin(&self) -> OptimisticTransaction {
+        let begun = self.graph.begin(OptimisticLimits::default());
+        begun.expect("a transaction")
+    }
+
+    fn within(&self, transaction: &OptimisticTransaction, text: &str) -> (Vec<String>, PlanTree) {
+        let meter = Meter::unlimited();
+        let schema = self.graph.schema();
+        let sizes = Sizes {
+            graph: Some((transaction, &meter)),
+        };
+        let explained =
+            varve_cypher::prepare(&format!("EXPLAIN {text}"), &*schema, &NoProcedures, sizes);
+        let plan = explained.expect(text).explain().expect("a plan");
+        let prepared = varve_cypher::prepare(text, &*schema, &NoProcedures, sizes).expect(text);
+        let mut parameters = Map::new();
+        let list = [7, 3, 7, 11].map(Value::Integer).to_vec();
+        parameters.insert("one".into(), Value::Integer(7));
+        parameters.insert("some".into(), Value::list(list));
+        parameters.insert(
+            "odd".into(),
+            Value::list(vec![Value::Null, Value::Float(7.0)]),
+        );
+        parameters.insert("text".into(), Value::string("t3"));
+        parameters.insert("none".into(), Value::list(Vec::new()));
+        let context = Context {
+            graph: Graph {
+                view: transaction,
+                schema: transaction,
+                writer: prepared
+                    .writes()
+                    .then_some(transaction as &dyn varve_view::GraphWriter),
+                meter: &meter,
+            },
+            parameters: &parameters,
+            clock: Clock::now(),
+            procedures: &NoProcedures,
+        };
+        let mut rows = varve_cypher::run(&prepared, context).expect(text);
+        let mut texts = Vec::new();
+        while let Some(batch) = rows.next().expect(text) {
+            for (row, count) in batch.rows() {
+                let values: Vec<String> = row.iter().map(ToString::to_string).collect();
+                texts.extend((0..count).map(|_| values.join(" ")));
+            }
+        }
+        texts.sort();
+        (texts, plan)
+    }
+
+    fn run(&self, text: &str) -> (Vec<String>, PlanTree) {
+        let transaction = self.begin();
+        let done = self.within(&transaction, text);
+        let committed = transaction.commit(WritePeriod::default());
+        committed.expect("a commit");
+        done
+    }
+}
+
+fn names(plan: &PlanTree, found: &mut Vec<&'static str>) {
+    found.push(plan.name);
+    plan.children.iter().for_each(|child| names(child, found));
+}
+
+fn begins_at(plan: &PlanTree, name: &str) -> bool {
+    let mut found = Vec::new();
+    names(plan, &mut found);
+    found.contains(&name)
+}
+
+fn data(random: &mut Random) -> String {
+    let mut text = "CREATE ".to_owned();
+    for at in 0..NODES {
+        let label = ["", ":A", ":B", ":A:B"][random.below(4)];
+        let k = random.below(20);
+        let _ = write!(text, "(n{at}{label} {{i: {at}, k: {k}}}), ");
+    }
+    let edges = (0..EDGES).map(|at| {
+        let (from, to) = (random.below(NODES), random.below(NODES));
+        let name = ["R", "S", "T"][random.below(3)];
+        let properties = match random.below(5) {
+            0 => String::new(),
+            1 => format!(", t: 't{}'", random.below(5)),
+            _ => format!(", k: {}, t: 't{}'", random.below(20), random.below(5)),
+        };
+        format!("(n{from})-[:{name} {{i: {at}{properties}}}]->(n{to})")
+    });
+    text + &edges.collect::<Vec<_>>().join(", ")
+}
+
+/// Queries, and whether each begins at an indexed relationship.
+const QUERIES: &[(&str, bool)] = &[
+    ("MATCH (a)-[r:R {k: $one}]->(b) RETURN a.i, r.i, b.i", true),
+    ("MATCH (a)<-[r:R {k: 7}]-(b) RETURN a.i, r.i, b.i", true),
+    ("MATCH (a)-[r:R {k: $one}]-(b) RETURN a.i, r.i, b.i", true),
+    (
+        "MATCH (a)-[r:R]->(b) WHERE r.k IN $some RETURN a.i, r.i, b.i",
+        true,
+    ),
+    (
+        "MATCH (a)-[r:R]->(b) WHERE r.k IN $odd RETURN a.i, r.i, b.i",
+        true,
+    ),
+    (
+        "MATCH (a)-[r:R]->(b) WHERE r.k IN $none RETURN a.i, r.i, b.i",
+        true,
+    ),
+    (
+        "MATCH (a)-[r:R]->(b) WHERE r.k IN [3, 'x', date()] RETURN r.i",
+        true,
+    ),
+    (
+        "MATCH (a)-[r:R]->(b) WHERE r.k = null RETURN a.i, r.i, b.i",
+        true,
+    ),
+    (
+        "MATCH (a)-[r:R|S {k: $one}]->(b) RETURN a.i, r.i, b.i",
+        true,
+    ),
+    ("MATCH (a)-[r:R {k: $one, t: $text}]->(b) RETURN r.i", true),
+    (
+        "MATCH (a:A)-[r:R {k: $one}]->(b:B) RETURN a.i, r.i, b.i",
+        true,
+    ),
+    (
+        "UNWIND $some AS k MATCH (a)-[r:R {k: k}]->(b) RETURN k, r.i",
+        true,
+    ),
+    ("MATCH (a)-[r:R {k: 7}]->(a) RETURN a.i, r.i", true),
+    (
+        "MATCH p = (a)-[r:R {k: 7}]->(b)-[s]->(c) RETURN length(p), r.i, s.i",
+        true,
+    ),
+    (
+        "MATCH (a)-[r:R {k: 7}]-(b)-[s:R {k: 7}]-(c) RETURN a.i, r.i, s.i, c.i",
+        true,
+    ),
+    ("MATCH (a)-[q]->(b)-[r:R {k: 7}]->(c) RETURN q.i, r.i", true),
+    ("MATCH (a)-[r:R {k: $one}]->(b) RETURN count(*)", true),
+    (
+        "OPTIONAL MATCH (a)-[r:R {k: 77}]->(b) RETURN a.i, r.i",
+        true,
+    ),
+    (
+        "MATCH (x {i: 1}) OPTIONAL MATCH (a)-[r:R {k: x.k}]->(b) RETURN r.i",
+        true,
+    ),
+    ("MATCH (a)-[r:T {k: $one}]->(b) RETURN a.i, r.i, b.i", false),
+    ("MATCH (a)-[r {k: $one}]->(b) RETURN a.i, r.i, b.i", false),
+    (
+        "MATCH (a)-[r:R|T {k: $one}]->(b) RETURN a.i, r.i, b.i",
+        false,
+    ),
+    ("MATCH (a)-[r:R*1..2 {k: $one}]->(b) RETURN a.i, b.i", false),
+    (
+        "MATCH (a:A {k: 999})-[r:R {k: $one}]->(b) RETURN a.i",
+        false,
+    ),
+    ("MATCH (a:A) WHERE a.k IN $some RETURN a.i", false),
+    ("MATCH (a:A) WHERE a.k IN $odd RETURN a.i", false),
+    ("MATCH (a:A) WHERE a.k IN [] RETURN a.i", false),
+    (
+        "MATCH (a:A) WHERE a.k IN [3, 'x', date()] RETURN a.i",
+        false,
+    ),
+    (
+        "MATCH (a:A)-[r]->(b) WHERE a.k IN $some AND b.k IN [1, 2] RETURN r.i",
+        false,
+    ),
+];
+
+#[test]
+fn queries_have_the_same_rows_with_and_without_indexes() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let worlds = [World::new(true), World::new(false)];
+        let text = data(&mut random);
+        worlds.iter().for_each(|world| drop(world.run(&text)));
+        let mut found = 0;
+        for (query, by_relationship) in QUERIES {
+            let [indexed, plain] = worlds.each_ref().map(|world| world.run(query));
+            assert_eq!(indexed.0, plain.0, "{query}\n{text}");
+            found += indexed.0.len();
+            let begins = begins_at(&indexed.1, "RelationshipScan");
+            assert_eq!(begins, *by_relationship, "{query}");
+            assert!(!begins_at(&plain.1, "RelationshipScan"), "{query}");
+        }
+        assert!(found > QUERIES.len(), "{found}");
+    }
+}
+
+#[test]
+fn changes_of_a_transaction_are_seen_by_indexes() {
+    let mut random = Random::new(9);
+    let worlds = [World::new(true), World::new(false)];
+    let text = data(&mut random);
+    worlds.iter().for_each(|world| drop(world.run(&text)));
+    let transactions = worlds.each_ref().map(World::begin);
+    for change in [
+        "MATCH ()-[r:R {k: 3}]->() SET r.k = 7 RETURN r.i",
+        "MATCH ()-[r:R {k: 5}]->() DELETE r",
+        "MATCH (a {i: 1}), (b {i: 2}) CREATE (a)-[:R {i: 1000, k: 7}]->(b)",
+        "MATCH (a {i: 3}), (b {i: 4}) MERGE (a)-[r:R {k: 7}]->(b) SET r.i = 1001",
+        "MERGE (a)-[r:R {k: 7}]->(b) SET r.t = 'seen'",
+        "MATCH (a:A) WHERE a.k IN [1, 2] SET a.k = 3",
+        "MATCH ()-[r:R {k: 7}]->() SET r.k = 8",
+    ] {
+        let at = |one: usize| worlds[one].within(&transactions[one], change);
+        assert_eq!(at(0).0, at(1).0, "{change}");
+        for (query, _) in QUERIES {
+            let at = |one: usize| worlds[one].within(&transactions[one], query);
+            assert_eq!(at(0).0, at(1).0, "{change}; {query}");
+        }
+    }
+}
