@@ -61,11 +61,11 @@ lint: setup ## formatting and clippy, warnings are errors
 example: build ## load the air routes and ask about them, now and in the past
 	@examples/air-routes/run.sh
 
-long-test: build ## the long runs: crash tests with 50 rounds, 100 power cuts, every fail point three times, more property test cases, model lists and fuzzing, timed logins, 100,000 traversals beside TinkerGraph, sessions of Gremlin for ten minutes, betweenness of 10,000 vertices, faults of a cluster
+long-test: build ## the long runs: crash tests with 50 rounds, 100 power cuts, every fail point three times, more property test cases, model lists and fuzzing, timed logins, 100,000 traversals beside TinkerGraph, 20,000 statements beside Neo4j, sessions of Gremlin for ten minutes, betweenness of 10,000 vertices, faults of a cluster
 	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} VARVE_METADATA_CRASH_ROUNDS=$${VARVE_METADATA_CRASH_ROUNDS:-50} VARVE_POWER_ROUNDS=$${VARVE_POWER_ROUNDS:-100} VARVE_FAIL_POINT_HITS=$${VARVE_FAIL_POINT_HITS:-3} \
 	PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
 	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_OMRS_MODEL_LISTS=$${VARVE_OMRS_MODEL_LISTS:-2000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} \
-	VARVE_LOGIN_ROUNDS=$${VARVE_LOGIN_ROUNDS:-5000} VARVE_TRAVERSAL_GRAPHS=$${VARVE_TRAVERSAL_GRAPHS:-100000} VARVE_TEST_CYPHER_HISTORIES=$${VARVE_TEST_CYPHER_HISTORIES:-2000} VARVE_GREMLIN_TRAVERSALS=$${VARVE_GREMLIN_TRAVERSALS:-100000} VARVE_TINKERGRAPH_TRAVERSALS=$${VARVE_TINKERGRAPH_TRAVERSALS:-100000} VARVE_CUT_SECONDS=$${VARVE_CUT_SECONDS:-600} VARVE_SESSION_SECONDS=$${VARVE_SESSION_SECONDS:-600} VARVE_HOSTILE_LONG=$${VARVE_HOSTILE_LONG:-1} VARVE_SERVERS_TRIES=$${VARVE_SERVERS_TRIES:-1000} \
+	VARVE_LOGIN_ROUNDS=$${VARVE_LOGIN_ROUNDS:-5000} VARVE_TRAVERSAL_GRAPHS=$${VARVE_TRAVERSAL_GRAPHS:-100000} VARVE_TEST_CYPHER_HISTORIES=$${VARVE_TEST_CYPHER_HISTORIES:-2000} VARVE_GREMLIN_TRAVERSALS=$${VARVE_GREMLIN_TRAVERSALS:-100000} VARVE_TINKERGRAPH_TRAVERSALS=$${VARVE_TINKERGRAPH_TRAVERSALS:-100000} VARVE_TEST_NEO4J_STATEMENTS=$${VARVE_TEST_NEO4J_STATEMENTS:-20000} VARVE_CUT_SECONDS=$${VARVE_CUT_SECONDS:-600} VARVE_SESSION_SECONDS=$${VARVE_SESSION_SECONDS:-600} VARVE_HOSTILE_LONG=$${VARVE_HOSTILE_LONG:-1} VARVE_SERVERS_TRIES=$${VARVE_SERVERS_TRIES:-1000} \
 	FULL=$${FULL:-1} VARVE_CLUSTER_ROUNDS=$${VARVE_CLUSTER_ROUNDS:-3} VARVE_CLUSTER_SECONDS=$${VARVE_CLUSTER_SECONDS:-30} scripts/test.sh long
 
 bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, HOLD and others: bench/jmeter/compare.sh)

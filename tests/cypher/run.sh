@@ -12,3 +12,5 @@ export VARVE_TEST_CYPHER
 ../../scripts/cargo.sh test --release --locked --workspace --test features --test scenarios --test mutations -- \
   all_features_are_read scenarios_pass wrong_expectations_fail mutated_queries_do_not_panic
 ./doors.sh
+# Neo4j beside Varve takes minutes.
+if [[ ${VARVE_TEST_LANE:-} == long ]]; then ./neo4j/run.sh; fi
