@@ -160,7 +160,7 @@ impl<'x, 'b> Branch<'x, 'b> {
     }
 
     fn match_clause(&mut self, clause: &MatchClause) -> Outcome<()> {
-        self.binder.reads = true;
+        self.binder.matches = true;
         if clause.slice.is_some() {
             let span = clause.patterns.first().map(|one| one.span);
             let what = "FOR VALID_TIME after a pattern";
@@ -195,7 +195,7 @@ impl<'x, 'b> Branch<'x, 'b> {
         filter: Option<&Expression>,
         introduces: bool,
     ) -> Outcome<PatternSlots> {
-        self.binder.reads = true;
+        self.binder.matches = true;
         let first = self.scope.width;
         let pins = self.ops.len();
         let mut bound = self.bind_patterns(std::slice::from_ref(pattern), introduces)?;
