@@ -196,6 +196,10 @@ def check_cypher(driver):
         with driver.session(database=OPEN) as session:
             check_writes(session)
             check_own_writes(session)
+            check_batches(session)
+            check_profile(session, "args")
+        with driver.session(database="system") as session:
+            check_system(session)
 
         def count():
             with driver.session(database=OPEN) as session:
@@ -218,9 +222,47 @@ def check_cypher(driver):
         send("DELETE", f"/graphs/{OPEN}?confirm_message={message}")
 
 
+def check_batches(session):
+    make = "UNWIND $rows AS row CALL { WITH row CREATE (:Batch {n: row}) } IN TRANSACTIONS OF 10 ROWS"
+    made = session.run(make, rows=list(range(25))).consume()
+    check("made in batches", made.counters.nodes_created, 25)
+
+    def within():
+        with session.begin_transaction() as own:
+            own.run(make, rows=[1]).consume()
+
+    code = refusal(within)
+    check("batches in a transaction", code, "Neo.DatabaseError.Transaction.TransactionStartFailed")
+    gone = session.run("MATCH (n:Batch) CALL { WITH n DETACH DELETE n } IN TRANSACTIONS OF $n ROWS", n=7)
+    check("deleted in batches", gone.consume().counters.nodes_deleted, 25)
+
+
+def check_profile(session, arguments):
+    result = session.run("PROFILE UNWIND [1, 2, 3] AS x RETURN x")
+    check("profiled rows", [record["x"] for record in result], [1, 2, 3])
+    profile = result.consume().profile
+    check("a profile", (profile["operatorType"], profile["rows"]), ("ProduceResults", 3))
+    check("its numbers", [profile[name] for name in ("dbHits", "pageCacheHits", "pageCacheHitRatio")], [0, 0, 0.0])
+    check("its arguments", arguments in profile and len(profile["children"]) > 0, True)
+
+
+def check_system(session):
+    check("no graph", session.run("RETURN 1 AS one").single()[0], 1)
+    names = [record["name"] for record in session.run("SHOW DATABASES YIELD name")]
+    check("databases", OPEN in names, True)
+    code = refusal(lambda: session.run("MATCH (n) RETURN n").consume())
+    check("no elements", code, "Neo.ClientError.Statement.SemanticError")
+
+
 def check_query_api():
     """The same driver over HTTP, which has no unknown user."""
     with neo4j.GraphDatabase.driver(url, auth=auth or ("any", "any")) as driver:
+        driver.verify_connectivity()
+        with driver.session(database="system") as session:
+            check_system(session)
+        with driver.session(database=OPEN) as session:
+            check_batches(session)
+            check_profile(session, "args")
         sent = {"list": [1, None, 2.5], "map": {"a": "b"}, "bytes": b"\x01"}
         sent["date"] = neo4j.time.Date(2024, 2, 29)
         echoed = driver.execute_query("RETURN $p AS p", p=sent, database_=OPEN)

@@ -42,8 +42,10 @@ pub(crate) struct Binder<'b> {
     pub(crate) subplans: Vec<Subplan>,
     /// Whether an operator changes the graph.
     pub(crate) writes: bool,
-    /// Whether an operator reads it.
+    /// Whether a procedure is called, which may read it.
     pub(crate) reads: bool,
+    /// Whether a pattern is matched or merged.
+    pub(crate) matches: bool,
     /// The parameters that expressions use.
     pub(crate) parameters: Vec<Text>,
     /// The most operators that run within one another in the subqueries bound so far.
@@ -73,6 +75,7 @@ pub(crate) struct BoundStatement {
     pub(crate) plan: Plan,
     pub(crate) columns: Columns,
     pub(crate) reads: bool,
+    pub(crate) matches: bool,
     pub(crate) parameters: Vec<Text>,
     pub(crate) valid: Option<Expr>,
     pub(crate) system: Option<Expr>,
@@ -94,6 +97,7 @@ impl<'b> Binder<'b> {
             subplans: Vec::new(),
             writes: false,
             reads: false,
+            matches: false,
             parameters: Vec::new(),
             depth: 0,
             periods: Periods::default(),
@@ -143,7 +147,8 @@ impl<'b> Binder<'b> {
                 properties: None,
             },
             columns: bound.columns.unwrap_or_default(),
-            reads: self.reads,
+            reads: self.reads || self.matches,
+            matches: self.matches,
             parameters: self.parameters,
             valid,
             system,

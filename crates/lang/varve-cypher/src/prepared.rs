@@ -161,7 +161,7 @@ impl Prepared {
     #[must_use]
     pub fn uses_elements(&self) -> bool {
         match &self.body {
-            Body::Query(query) => query.bound.reads || query.bound.plan.writes,
+            Body::Query(query) => query.bound.matches || query.bound.plan.writes,
             _ => false,
         }
     }

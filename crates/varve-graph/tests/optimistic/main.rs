@@ -390,6 +390,109 @@ fn a_part_that_may_not_be_stored_ends_the_transaction() {
     }
 }
 
+/// The transaction commits where it is told to, and not before.
+fn told(graph: &Arc<Graph>, elements_max: usize) -> OptimisticTransaction {
+    let limits = OptimisticLimits {
+        elements_max,
+        ..OptimisticLimits::default()
+    };
+    let transaction = graph.begin(limits).expect("begun");
+    transaction.commit_every(Some(CommitEvery {
+        elements: None,
+        period: WritePeriod::default(),
+        check: None,
+    }));
+    transaction
+}
+
+#[test]
+fn parts_are_committed_and_dropped_where_the_caller_says_so() {
+    let meter = Meter::unlimited();
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let graph = &graphs()[usize::from(seed % 2 == 1)];
+        let mut model = Model::default();
+        let transaction = told(graph, 1_000);
+        let mut stored = model.clone();
+        for _ in 0..20 {
+            match random.below(6) {
+                0 => {
+                    let version = transaction.commit_part(&meter).expect("committed");
+                    assert_eq!(version.or(transaction.last_part()), transaction.last_part());
+                    stored = model.clone();
+                    let view = graph.view(TemporalScope::NOW).expect("a view");
+                    same(&view, &stored, &mut random);
+                }
+                1 => {
+                    transaction.drop_part(&meter).expect("dropped");
+                    model = stored.clone();
+                }
+                _ => model.change(&transaction, &mut random),
+            }
+            same(&transaction, &model, &mut random);
+        }
+        drop(transaction);
+        let view = graph.view(TemporalScope::NOW).expect("a view");
+        same(&view, &stored, &mut random);
+    }
+}
+
+fn age_of(view: &dyn GraphView, n: usize) -> i32 {
+    let (mut key, mut found) = (Vec::new(), 0);
+    view.put_vertex_key(&vertex_id(n), &mut key);
+    let read = view.vertices(
+        &[&key],
+        &[AGE],
+        &Meter::unlimited(),
+        &mut |_, _, properties| {
+            if let Some(Value::Int(age)) = properties.get(AGE) {
+                found = *age;
+            }
+        },
+    );
+    read.expect("read");
+    found
+}
+
+#[test]
+fn a_part_that_conflicts_can_be_made_again() {
+    let meter = Meter::unlimited();
+    let graph = &graphs()[0];
+    let other = begin(graph);
+    (0..4).for_each(|n| add(&other, n, 1));
+    assert_eq!(commit(other), Ok(()));
+    let transaction = told(graph, 3);
+    set_age(&transaction, 0, 2);
+    assert!(transaction.commit_part(&meter).expect("stored").is_some());
+    set_age(&transaction, 1, 2);
+    let other = begin(graph);
+    set_age(&other, 1, 10);
+    set_age(&other, 2, 10);
+    assert_eq!(commit(other), Ok(()));
+    let refused = transaction.commit_part(&meter).expect_err("a conflict");
+    assert_eq!(refused.kind(), Some(ErrorKind::Conflict));
+    transaction.drop_part(&meter).expect("dropped");
+    // It reads the newest state, and what was read before counts as changed.
+    let age = |n: usize| age_of(&transaction, n);
+    assert_eq!([0, 1, 2].map(age), [2, 10, 10]);
+    let element = ElementId::Vertex(vertex_id(2));
+    assert_eq!(transaction.changed_at(&element), transaction.changes());
+    set_age(&transaction, 1, 3);
+    assert!(transaction.commit_part(&meter).expect("stored").is_some());
+    assert_eq!(transaction.commit_part(&meter).expect("nothing"), None);
+    // It never commits by itself.
+    (0..3).for_each(|n| set_age(&transaction, n, 4));
+    let (element, age) = (ElementId::Vertex(vertex_id(3)), Value::Int(4));
+    let refused = transaction.set_property(&element, &write("age", &age), &meter);
+    let refused = refused.expect_err("too much");
+    assert_eq!(refused.kind(), Some(ErrorKind::LimitExceeded));
+    drop(transaction);
+    let whole = begin(graph);
+    set_age(&whole, 0, 5);
+    let refused = whole.commit_part(&meter).expect_err("no parts");
+    assert_eq!(refused.kind(), Some(ErrorKind::NotSupported));
+}
+
 fn within(from: i64, to: i64) -> WritePeriod {
     WritePeriod {
         from: Some(Instant(from)),

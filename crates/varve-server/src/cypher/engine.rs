@@ -10,7 +10,7 @@ use varve_cypher::{
 };
 use varve_graph::write::WritePeriod;
 use varve_model::TemporalScope;
-use varve_session::{Action, Failure};
+use varve_session::Action;
 
 use super::catalogue::{self, Catalogue};
 use super::commands;

@@ -57,6 +57,8 @@ fn more_than_a_transaction_may_hold_is_written_and_deleted_in_batches() {
     let (code, message) = fails(&server, "UNWIND range(1, 5000) AS i CREATE (:N {i: i})");
     assert_eq!(code, "Neo.ClientError.Statement.ArgumentError", "{message}");
     assert_eq!(rows(&server, COUNT), json!([[0]]));
+    let constraint = "CREATE CONSTRAINT FOR (n:N) REQUIRE n.i IS UNIQUE";
+    rows(&server, constraint);
     let list: Vec<Json> = (0..5_000).map(|i| json!({ "i": i })).collect();
     let statement = "UNWIND $rows AS row CALL { WITH row MERGE (n:N {i: row.i}) SET n.even = \
                      row.i % 2 = 0 } IN TRANSACTIONS OF 900 ROWS";

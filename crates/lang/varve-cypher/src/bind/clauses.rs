@@ -160,7 +160,7 @@ impl<'x, 'b> Branch<'x, 'b> {
     }
 
     fn match_clause(&mut self, clause: &MatchClause) -> Outcome<()> {
-        self.binder.reads = true;
+        self.binder.matches = true;
         let slice = self.slice(clause.slice.as_ref(), &clause.patterns)?;
         let first = self.scope.width;
         let pins = self.ops.len();
@@ -195,7 +195,7 @@ impl<'x, 'b> Branch<'x, 'b> {
         filter: Option<&Expression>,
         introduces: bool,
     ) -> Outcome<PatternSlots> {
-        self.binder.reads = true;
+        self.binder.matches = true;
         let patterns = std::slice::from_ref(pattern);
         let slice = self.slice(None, patterns)?;
         let first = self.scope.width;

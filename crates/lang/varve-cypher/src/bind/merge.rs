@@ -18,7 +18,7 @@ impl Branch<'_, '_> {
     pub(super) fn merge(&mut self, clause: &MergeClause) -> Outcome<()> {
         let path = &clause.pattern;
         self.check_merge(path)?;
-        self.binder.reads = true;
+        self.binder.matches = true;
         let (first, pins) = (self.scope.width, self.ops.len());
         // The pattern names no variable of the pattern in its properties: they are bound before.
         let not_null = self.not_null(path)?;

@@ -42,7 +42,6 @@ pub(crate) const SAME: &[&str] = &[
     "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF $n ROWS",
     "MATCH (n) CALL (*) { SET n.x = 1 } IN 4 CONCURRENT TRANSACTIONS OF 10 ROWS \
      ON ERROR CONTINUE REPORT STATUS AS s RETURN s",
-    "CALL { CREATE (:A) } IN TRANSACTIONS REPORT STATUS AS s ON ERROR BREAK OF 1 ROW RETURN s",
     "UNWIND $rows AS row CALL { WITH row MERGE (:A) } IN TRANSACTIONS ON ERROR FAIL",
     "OPTIONAL CALL () { MATCH (n) RETURN n } RETURN n",
     // Times.
@@ -111,6 +110,10 @@ pub(crate) const SAME: &[&str] = &[
 
 /// Texts, and how they are printed.
 pub(crate) const OTHER: &[(&str, &str)] = &[
+    (
+        "CALL { CREATE (:A) } IN TRANSACTIONS REPORT STATUS AS s ON ERROR BREAK OF 1 ROW RETURN s",
+        "CALL { CREATE (:A) } IN TRANSACTIONS OF 1 ROWS ON ERROR BREAK REPORT STATUS AS s RETURN s",
+    ),
     // Spellings of Cypher.
     ("match (n) return n;", "MATCH (n) RETURN n"),
     (
