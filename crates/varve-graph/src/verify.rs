@@ -15,8 +15,8 @@
 //! - the two sides of an edge have the same rows and the same events;
 //! - states of the present and the future have their entries in `index`, and past states there or
 //!   in `event_index` (B4);
-//! - no two elements have the same values in a unique index now, and no state of now or later breaks
-//!   a constraint of existence, key or type;
+//! - no two elements have the same values in a unique index now;
+//! - no state of now or later breaks a constraint of existence, key or type;
 //! - `pending` has the instant at which a row ceases to decide.
 
 mod elements;

@@ -543,6 +543,12 @@ fn every_state_from_now_on_keeps_the_rules_of_its_labels() {
     }
     let registry = registry(&engine);
     let graph = registry.get("g").expect("there");
+    check_writes(&graph, &first, from);
+}
+
+/// Writes of vertices that have a whole number or texts as x, among them `first`, which has another
+/// number in a later period.
+fn check_writes(graph: &Arc<Graph>, first: &VertexId, later: WritePeriod) {
     let broken = |done: Result<(), GraphError>| {
         let error = done.expect_err("broken");
         assert_eq!(error.kind, ErrorKind::Constraint, "{error}");
@@ -551,7 +557,7 @@ fn every_state_from_now_on_keeps_the_rules_of_its_labels() {
     let added = |label: &str, value: Option<Value>| {
         let properties = value.map(|value| ("x", value));
         let properties: Vec<_> = properties.into_iter().collect();
-        add(&graph, label, &properties).map(drop)
+        add(graph, label, &properties).map(drop)
     };
     assert!(broken(added("A::C", None)).contains("must have the property `x`"));
     for wrong in [
@@ -572,13 +578,13 @@ fn every_state_from_now_on_keeps_the_rules_of_its_labels() {
     }
     added("B", None).expect("another label");
     let now = WritePeriod::default();
-    broken(set(&graph, &first, ("x", None), now));
-    broken(set(&graph, &first, ("x", Some(text("1"))), from));
+    broken(set(graph, first, ("x", None), now));
+    broken(set(graph, first, ("x", Some(text("1"))), later));
     let past = WritePeriod {
         from: Some(START.plus_micros(-20_000_000)),
         to: Some(START),
     };
-    let transaction = begin(&graph);
+    let transaction = begin(graph);
     let vertex = VertexAddition {
         label: Some("A"),
         id: None,
@@ -588,10 +594,10 @@ fn every_state_from_now_on_keeps_the_rules_of_its_labels() {
     added.expect("added");
     let committed = transaction.commit(past);
     committed.expect("the past is not judged");
-    sound(&graph);
+    sound(graph);
     let changes = graph.catalogue().owned_by(None);
     changes.remove_definition("e").expect("removed");
-    set(&graph, &first, ("x", None), now).expect("no such rule");
+    set(graph, first, ("x", None), now).expect("no such rule");
 }
 
 #[test]

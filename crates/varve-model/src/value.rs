@@ -101,9 +101,9 @@ pub enum Value {
     Many(Box<Many>),
 }
 
-/// What begins the key of a map of one entry that stands for a value of another type: Cypher's types
-/// that no [`Value`] has are stored as the map of their name, after this sign, and their text. Maps
-/// are no properties in Cypher, so that no other value has such a key.
+/// What begins the key of a map of one entry that stands for a value of another type: Cypher's
+/// types that no [`Value`] has are stored as the map of their name, after this sign, and their
+/// text. Maps are no properties in Cypher, so that no other value has such a key.
 pub const TAG: char = '@';
 
 /// An instant with the offset it was written with.

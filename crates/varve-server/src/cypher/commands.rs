@@ -498,10 +498,16 @@ impl Change<'_> {
     fn remove(&self, name: &str, is_defined: bool) -> Result<(), CypherFailure> {
         match is_defined {
             true => self.changes.remove_definition(name).map(drop)?,
-            false => self
-                .changes
-                .remove(SchemaKind::IndexLabel, name)
-                .map(drop)?,
+            false => {
+                let task = self.changes.remove(SchemaKind::IndexLabel, name)?;
+                // Writes keep the index until its task begins.
+                let tasks = self.graph.tasks();
+                while !tasks.wait_until_done(task, WAIT_SLICE)?.status.is_final() {
+                    self.session
+                        .check_deadline()
+                        .map_err(CypherFailure::Refused)?;
+                }
+            }
         }
         Ok(())
     }

@@ -77,6 +77,8 @@ fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
     for command in [
         "CREATE INDEX byText FOR (n:thing) ON (n.text)",
         "CREATE CONSTRAINT mixed FOR (n:thing) REQUIRE n.mixed IS UNIQUE",
+        "CREATE CONSTRAINT text FOR (n:thing) REQUIRE n.text IS :: STRING",
+        "CREATE CONSTRAINT weight FOR ()-[r:knows]-() REQUIRE r.weight IS :: FLOAT | INTEGER",
     ] {
         let body = json!({ "statement": command }).to_string();
         server.must("POST", "/db/open/query/v2", &body);
@@ -111,7 +113,7 @@ fn a_dump_of_an_open_graph_keeps_types_numbers_and_ids() {
         assert_eq!(lines(&first), lines(&again), "{copy}");
         let made = lines(&first);
         let made = made.iter().filter(|line| line.contains("definition"));
-        assert_eq!(made.count(), 2, "{copy}");
+        assert_eq!(made.count(), 4, "{copy}");
         for script in [
             "g.V(1).valueMap(true).toString()",
             "g.V(1).properties('name').as('p').properties().count()",

@@ -194,8 +194,8 @@ impl<'p> Order<'p> {
             .min_by_key(cost)
     }
 
-    /// What to scan next: the node with the fewest candidates, or a relationship that an index finds
-    /// among no more of them.
+    /// What to scan next: the node with the fewest candidates, or a relationship that an index
+    /// finds among no more of them.
     fn next_start(&self) -> Option<Start> {
         let nodes = 0..self.pattern.nodes.len();
         let open: Vec<usize> = nodes.filter(|node| self.is_open(*node)).collect();

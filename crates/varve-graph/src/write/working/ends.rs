@@ -9,7 +9,7 @@ use varve_encoding::tables::VERTEX;
 use varve_model::time::offset_text;
 use varve_model::{EdgeId, ElementId, Instant, Period, VertexId, VertexLabelId};
 
-use super::sequenced::{absences, stored_labels};
+use super::sequenced::{absences, stored_labels, stored_parts};
 use super::{Outcome, Working, WorkingSet};
 use crate::commit::VertexMark;
 use crate::element::check_link;
@@ -295,7 +295,8 @@ impl WorkingSet<'_> {
         Ok(found)
     }
 
-    /// As [`stored_labels`], with one read if the current row decides.
+    /// As [`stored_labels`], with one read if the current row decides, and without the states that
+    /// the writer may not know.
     fn stored_labels_within(
         &self,
         id: &VertexId,
@@ -310,7 +311,20 @@ impl WorkingSet<'_> {
             }
         }
         let id = ElementId::Vertex(id.clone());
-        stored_labels(self.reader, &id, row.as_deref(), within)
+        if self.access().is_none() {
+            return stored_labels(self.reader, &id, row.as_deref(), within);
+        }
+        let mut known = Vec::new();
+        for part in stored_parts(self.reader, &id, within)? {
+            let Some(content) = &part.content else {
+                continue;
+            };
+            let (period, label) = (self.span(part.period), row::vertex_label(content)?);
+            if self.may_join_with(partition, (content, label), period.from)? {
+                known.push((period, label));
+            }
+        }
+        Ok(known)
     }
 
     /// Returns and caches the label in a vertex's row; `None` if the row alone does not decide.

@@ -274,6 +274,22 @@ impl WorkingSet<'_> {
         }
     }
 
+    /// Whether a vertex with this state may be the end of an edge of this request.
+    pub(super) fn may_join_with(
+        &self,
+        partition: &[u8],
+        (content, label): (&[u8], VertexLabelId),
+        at: Instant,
+    ) -> Result<bool, GraphError> {
+        let Some(access) = self.access() else {
+            return Ok(true);
+        };
+        match self.knows_label(&access.write, label, at) {
+            Some(known) => Ok(known),
+            None => self.knows_vertex(&access.write, partition, State { content, at }),
+        }
+    }
+
     /// Whether an existing vertex with this label may be the end of an edge of this request.
     pub(super) fn may_join(
         &self,
