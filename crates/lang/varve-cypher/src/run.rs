@@ -15,6 +15,7 @@ mod shortest;
 mod sort;
 mod subquery;
 mod unwind;
+mod walks;
 mod write;
 
 use std::borrow::Cow;

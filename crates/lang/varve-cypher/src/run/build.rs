@@ -1,7 +1,7 @@
 //! Makes the operators of plans.
 
 use super::{Batch, BoxedOperator, Cx, Operator};
-use super::{drain, rows, scan, sort, subquery, unwind, write};
+use super::{drain, rows, scan, sort, subquery, unwind, walks, write};
 use crate::error::Outcome;
 use crate::plan::{Op, Pipeline};
 
@@ -29,6 +29,7 @@ fn build_one<'p>(op: &'p Op, input: BoxedOperator<'p>) -> BoxedOperator<'p> {
         Op::Eager => Box::new(drain::Eager::new(input)),
         Op::Write(steps) => Box::new(write::Write::new(input, steps)),
         Op::NodeScan(scan) => Box::new(scan::Scan::new(input, scan)),
+        Op::VarExpand(expand) => Box::new(walks::Walks::new(input, expand)),
         Op::Finish => Box::new(drain::Finish { input }),
         _ => Box::new(rows::Each::new(input, op)),
     }
