@@ -97,7 +97,7 @@ def reader(url, graph, seconds, seed, counts):
     counts.put(done)
 
 
-def reads(url, graph, pid, seconds=5):
+def reads(url, graph, pid, seconds=4):
     for connections in (1, 8):
         for _ in range(2):  # the first is a warm-up
             counts = multiprocessing.Queue()

@@ -8,6 +8,7 @@ NEO4J and VARVE are addresses of Bolt. The seed is printed; the same seed runs t
 import argparse
 import collections
 import random
+import re
 import sys
 import time
 
@@ -23,6 +24,7 @@ COUNTERS = ["nodes_created", "nodes_deleted", "relationships_created", "relation
 
 # Neo4j's own faults: there is nothing to compare.
 BROKEN = ["Neo.DatabaseError.Statement.ExecutionFailed", "Neo.DatabaseError.General.UnknownError"]
+LIMITS = r"TimedOut|VRV-BUSY|VRV-LIMIT|OutOfMemory"
 
 
 class Server:
@@ -65,6 +67,9 @@ class Comparison:
         if left[0] == right[0] == "error" and left[1] != right[1]:
             self.codes[(left[1], right[1])] += 1
         if agree(left, right) or left[1] in BROKEN:
+            return True
+        if any(re.search(LIMITS, one[2]) for one in (left, right)):
+            self.counts["limits of time or memory"] += 1
             return True
         if reason := known(statement, left, right):
             self.counts[f"known: {reason}"] += 1

@@ -80,7 +80,6 @@ atan2({}, {}) | num num
 degrees({}) | num
 radians({}) | num
 haversin({}) | num
-tanh({}) | num
 toInteger({}) | str; num; bool; any
 toFloat({}) | str; num; bool; any
 toBoolean({}) | str; bool; int; any
@@ -104,13 +103,13 @@ last({}) | list
 tail({}) | list
 reverse({}) | list; str; any
 range({}, {}) | small small; any any
-range({}, {}, {}) | small small int; any any any
+range({}, {}, {}) | small small small; any any any
 keys({}) | map; any
 properties({}) | map; any
-left({}, {}) | str int; any any
-right({}, {}) | str int
-substring({}, {}) | str int; any any
-substring({}, {}, {}) | str int int
+left({}, {}) | str small; any any
+right({}, {}) | str small
+substring({}, {}) | str small; any any
+substring({}, {}, {}) | str small small
 replace({}, {}, {}) | str str str; any any any
 split({}, {}) | str str; str list; any any
 toUpper({}) | str; any

@@ -23,7 +23,7 @@ class Writes(Queries):
         options = [f"SET {name}.{key} = {self.atom([], of)}", f"SET {name}.i = coalesce({name}.i, 0) + 1", f"SET {name} += {properties(self.choices, None, 0.3)}",
                    f"REMOVE {name}.{key}", f"SET {name}.any = {value(self.choices, 'any')}", f"SET {name}.{key} = null", f"SET {name} += {{{key}: null}}",
                    f"SET {name}.l = [1, 2] + {name}.i", f"SET {name} = {{uid: {name}.uid, i: {self.atom([], 'int')}}}", f"SET {name}['{key}'] = {self.atom([], of)}",
-                   f"SET {name}.s = toString({name}.i), {name}.i = null", f"FOREACH (x IN [1, 2] | SET {name}.j = x)",
+                   f"SET {name}.s = toString({name}.i) SET {name}.i = null", f"FOREACH (x IN [1, 2] | SET {name}.j = x)",
                    f"SET {name}.b = {self.expression(own, 'bool', 1) if '--' not in self.expression(own, 'bool', 0) else 'true'}"]
         if kind == "node":
             options += [f"SET {name}:{chosen}", f"REMOVE {name}:{chosen}", f"SET {name}:E:{chosen}, {name}.j = 1", f"SET {name} IS {chosen}"]

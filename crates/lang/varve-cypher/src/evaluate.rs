@@ -241,7 +241,11 @@ pub(crate) fn relates(op: CompareOp, left: &Value, right: &Value) -> Option<bool
         _ if is_unordered(left, right) => return Some(false),
         _ => {}
     }
-    let order = compare(left, right)?;
+    let Some(order) = compare(left, right) else {
+        // Values without an order, such as durations, are at most and at least what they equal.
+        let is_within = matches!(op, CompareOp::LessEqual | CompareOp::GreaterEqual);
+        return (is_within && equal(left, right) == Some(true)).then_some(true);
+    };
     Some(match op {
         CompareOp::Less => order.is_lt(),
         CompareOp::LessEqual => order.is_le(),

@@ -20,6 +20,7 @@ mod sort;
 mod subquery;
 mod transactions;
 mod unwind;
+mod walks;
 mod write;
 
 use std::borrow::Cow;

@@ -20,8 +20,10 @@ pub(crate) use arithmetic::Parts as DurationParts;
 pub(crate) use between::{Units, between};
 pub use clock::Clock;
 pub(crate) use components::component;
-pub(crate) use construct::{Kind, Parts, convert, from_map, from_nanos, out_of_range};
-pub(crate) use print::OffsetText;
+pub(crate) use construct::{
+    Kind, Parts, check_nanosecond, convert, from_map, from_nanos, out_of_range,
+};
+pub(crate) use print::{ClockText, OffsetText};
 pub(crate) use truncate::truncate;
 pub use types::{Date, DateTime, Duration, LocalDateTime, LocalTime, Time, YEAR_MAX};
 pub(crate) use types::{NANOS_PER_DAY, NANOS_PER_SECOND};

@@ -94,7 +94,7 @@ pub(crate) fn odd_values() -> Vec<Value> {
         call("localdatetime", "+999999999-12-31T23:59:59.999999999"),
         call("datetime", "-999999999-01-02T00:00[Europe/Stockholm]"),
         call("datetime", "+999999999-12-31T23:59+18:00"),
-        call("duration", "P9223372036854775807M9223372036854775807D"),
+        call("duration", "P1000000000000M1000000000000D"),
         call("duration", "PT-9223372036854775807S"),
         call("duration", "P1Y-1DT0.5S"),
     ]

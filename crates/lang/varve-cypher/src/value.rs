@@ -14,5 +14,6 @@ pub use element::{Content, Graph, Node, Path, Relationship};
 pub(crate) use equality::{entry_of_map, equal};
 pub(crate) use key::Key;
 pub(crate) use order::{compare, is_unordered, order};
+pub(crate) use print::Plain;
 pub use shown::{Properties, ShownNode, ShownRelationship};
 pub use types::{Map, Point, Value};

@@ -111,6 +111,14 @@ fn undefined(name: &Name) -> CypherError {
     syntax("UndefinedVariable", name.span, message)
 }
 
+/// The type of a value of one of two types; of any type if the second one is always null.
+fn either(one: Type, other: Type, tree: &Expression) -> Type {
+    match tree.kind {
+        Kind::Null => Type::ANY,
+        _ => one.or(other),
+    }
+}
+
 type Typed = (Expr, Type);
 
 impl Exprs<'_, '_> {
@@ -267,11 +275,17 @@ impl Exprs<'_, '_> {
 
     fn list(&mut self, items: &[Expression]) -> Outcome<Typed> {
         let mut bound = Vec::with_capacity(items.len());
-        let mut kinds = Types::NONE;
+        let (mut kinds, mut has_null) = (Types::NONE, false);
         for item in items {
             let (item, typed) = self.bind(item)?;
             bound.push(item);
+            has_null |= typed.kinds.is_none();
             kinds = kinds | typed.kinds;
+        }
+        // Items of several types, or null ones, are checked when they are used.
+        let mixed = kinds.0.count_ones() > 1 && !kinds.is_in(Types::NUMBER);
+        if has_null || mixed {
+            kinds = Types::ANY;
         }
         Ok((Expr::List(bound).folded(), Type::list_of(kinds)))
     }
@@ -359,12 +373,14 @@ impl Exprs<'_, '_> {
                 });
             }
             let (value, typed) = self.bind(&branch.value)?;
-            result = result.or(typed);
+            result = either(result, typed, &branch.value);
             branches.push((operands, value));
         }
         let otherwise = case.otherwise.as_ref().map(|one| self.bind(one));
-        let otherwise = otherwise.transpose()?.map(|(otherwise, typed)| {
-            result = result.or(typed);
+        let otherwise = otherwise.transpose()?;
+        let otherwise = otherwise.zip(case.otherwise.as_ref());
+        let otherwise = otherwise.map(|((otherwise, typed), tree)| {
+            result = either(result, typed, tree);
             otherwise
         });
         let case = CaseExpr {

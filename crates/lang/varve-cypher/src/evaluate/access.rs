@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_model::{Value as Stored, VertexLabelId};
 
 use super::wrong_type;
-use crate::error::{Error, ErrorClass, Outcome, type_error};
+use crate::error::{Error, ErrorClass, Outcome, argument_error, type_error};
 use crate::expression::Frame;
 use crate::labels;
 use crate::temporal::component;
@@ -28,7 +28,10 @@ pub(crate) fn property(subject: &Value, key: &str, frame: &Frame<'_>) -> Outcome
             frame.graph.room(stored.map_or(0, bytes_of))?;
             Ok(stored.map_or(Value::Null, Value::from_stored))
         }
-        Value::Point(point) => Ok(coordinate(point, key)),
+        Value::Point(point) => coordinate(point, key).ok_or_else(|| {
+            let message = format!("{point} has no component '{key}'");
+            argument_error("InvalidArgumentValue", message)
+        }),
         Value::Date(_)
         | Value::LocalTime(_)
         | Value::Time(_)
@@ -56,7 +59,7 @@ fn bytes_of(stored: &Stored) -> usize {
     }
 }
 
-fn coordinate(point: &Point, key: &str) -> Value {
+fn coordinate(point: &Point, key: &str) -> Option<Value> {
     let geographic = matches!(point.srid, 4326 | 4979);
     let number = match key {
         "x" => Some(point.x),
@@ -65,20 +68,11 @@ fn coordinate(point: &Point, key: &str) -> Value {
         "longitude" if geographic => Some(point.x),
         "latitude" if geographic => Some(point.y),
         "height" if geographic => point.z,
-        "srid" => return Value::Integer(i64::from(point.srid)),
-        "crs" => return Value::string(crs(point.srid)),
+        "srid" => return Some(Value::Integer(i64::from(point.srid))),
+        "crs" => return Some(Value::string(point.crs())),
         _ => None,
     };
-    number.map_or(Value::Null, Value::Float)
-}
-
-const fn crs(srid: u32) -> &'static str {
-    match srid {
-        4326 => "wgs-84",
-        4979 => "wgs-84-3d",
-        9157 => "cartesian-3d",
-        _ => "cartesian",
-    }
+    number.map(Value::Float)
 }
 
 /// The content of a node or relationship; `None` if the graph has never had it.

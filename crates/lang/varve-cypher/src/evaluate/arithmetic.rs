@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::wrong_type;
 use crate::error::{CypherError, Outcome, arithmetic_error, type_error};
 use crate::temporal::{Duration, out_of_range};
-use crate::value::{Graph, Value};
+use crate::value::{Graph, Plain, Value};
 
 fn overflow() -> CypherError {
     arithmetic_error("IntegerOverflow", "the result does not fit an INTEGER")
@@ -128,11 +128,15 @@ fn concatenated(left: &Value, right: &Value, graph: &Graph<'_>) -> Outcome<Value
     for value in [left, right] {
         match value {
             Value::String(part) => text.push_str(part),
-            Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => {
-                // A String can always be written to.
-                let _ = write!(text, "{value}");
-            }
-            _ => return Err(no_operator("+", left, right)),
+            Value::Null
+            | Value::Map(_)
+            | Value::Node(_)
+            | Value::Relationship(_)
+            | Value::Path(_)
+            | Value::List(_)
+            | Value::Bytes(_) => return Err(no_operator("+", left, right)),
+            // A String can always be written to.
+            other => drop(write!(text, "{}", Plain(other))),
         }
     }
     Ok(Value::string(text))

@@ -1,9 +1,11 @@
 //! Conversions between types.
 
+use std::fmt::{self, Display, Formatter};
+
 use super::{Function, Returns, Types, bad_value};
 use crate::error::Outcome;
 use crate::expression::Frame;
-use crate::value::Value;
+use crate::value::{Plain, Value};
 
 const ANY: Types = Types::ANY;
 const LIST: Types = Types::LIST;
@@ -122,7 +124,7 @@ fn to_text(value: &Value) -> Result<Value, ()> {
         | Value::LocalDateTime(_)
         | Value::DateTime(_)
         | Value::Duration(_)
-        | Value::Point(_) => Ok(Value::string(value.to_string())),
+        | Value::Point(_) => Ok(Value::string(Plain(value).to_string())),
         _ => Err(()),
     }
 }
@@ -148,33 +150,71 @@ fn value_type(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
 fn type_text(value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
-        Value::List(items) => format!("LIST<{}> NOT NULL", item_types(items)),
+        Value::List(items) => format!("LIST<{}> NOT NULL", Items::of(items)),
         other => format!("{} NOT NULL", other.type_name()),
     }
 }
 
-/// The types of the items of a list, in the order of [`type_rank`].
-fn item_types(items: &[Value]) -> String {
-    let has_null = items.iter().any(Value::is_null);
-    let mut types: Vec<(usize, String)> = Vec::new();
-    for item in items.iter().filter(|item| !item.is_null()) {
-        let mut text = type_text(item);
-        if has_null && let Some(short) = text.strip_suffix(" NOT NULL") {
-            text = short.to_owned();
+/// The types of the items of a list.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Items {
+    /// In the order of [`type_rank`], without those that are part of another one.
+    types: Vec<Item>,
+    has_null: bool,
+}
+
+/// The type of an item other than null: its rank and name, and the types within a list.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Item(usize, Option<Items>, &'static str);
+
+impl Items {
+    fn of(items: &[Value]) -> Items {
+        let mut types: Vec<Item> = Vec::new();
+        for item in items.iter().filter(|item| !item.is_null()) {
+            let inner = match item {
+                Value::List(items) => Some(Items::of(items)),
+                _ => None,
+            };
+            let found = Item(type_rank(item), inner, item.type_name());
+            if !types.iter().any(|one| found.is_in(one)) {
+                types.retain(|one| !one.is_in(&found));
+                types.push(found);
+            }
         }
-        let found = (type_rank(item), text);
-        if !types.contains(&found) {
-            types.push(found);
-        }
+        types.sort();
+        let has_null = items.iter().any(Value::is_null);
+        Items { types, has_null }
     }
-    types.sort();
-    match (types.is_empty(), has_null) {
-        (true, true) => "NULL".to_owned(),
-        (true, false) => "NOTHING".to_owned(),
-        _ => {
-            let names: Vec<String> = types.into_iter().map(|(_, text)| text).collect();
-            names.join(" | ")
+}
+
+impl Item {
+    /// Whether all values of this type are also of the other one.
+    fn is_in(&self, other: &Item) -> bool {
+        self.2 == other.2
+            && match (&self.1, &other.1) {
+                (Some(own), Some(others)) => {
+                    let within = |one: &Item| others.types.iter().any(|other| one.is_in(other));
+                    (others.has_null || !own.has_null) && own.types.iter().all(within)
+                }
+                _ => true,
+            }
+    }
+}
+
+impl Display for Items {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        if self.types.is_empty() {
+            return out.write_str(if self.has_null { "NULL" } else { "NOTHING" });
         }
+        for (at, Item(_, inner, name)) in self.types.iter().enumerate() {
+            out.write_str(if at == 0 { "" } else { " | " })?;
+            match inner {
+                Some(inner) => write!(out, "LIST<{inner}>")?,
+                None => out.write_str(name)?,
+            }
+            out.write_str(if self.has_null { "" } else { " NOT NULL" })?;
+        }
+        Ok(())
     }
 }
 

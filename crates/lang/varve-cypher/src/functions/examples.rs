@@ -326,3 +326,99 @@ fn long_chains_of_operators_do_not_nest() {
     assert_eq!(rows_of(&chain("true", " AND ")), "true");
     assert_eq!(rows_of(&chain("1", " <= ")), "true");
 }
+
+/// What random statements beside Neo4j have found (`tests/cypher/neo4j`).
+#[test]
+fn values_are_those_of_neo4j() {
+    check(&[
+        ("toString(time('10:00+02:00'))", "10:00:00+02:00"),
+        ("toStringList([localtime('10:00:00.5')])", "['10:00:00.5']"),
+        (
+            "toString(localdatetime('2020-01-01T10:00'))",
+            "2020-01-01T10:00:00",
+        ),
+        (
+            "toString(datetime('2021-10-31T02:30+01:00[Europe/Stockholm]'))",
+            "2021-10-31T02:30:00+01:00[Europe/Stockholm]",
+        ),
+        (
+            "toString(point({x: 1, y: 2}))",
+            "point({x: 1.0, y: 2.0, crs: 'cartesian'})",
+        ),
+        (
+            "toString(point({longitude: 200, latitude: 2, height: 3}))",
+            "point({x: -160.0, y: 2.0, z: 3.0, crs: 'wgs-84-3d'})",
+        ),
+        ("point({longitude: 540, latitude: 2}).x", "180.0"),
+        ("point({x: 1, y: 2, height: 3}).srid", "7203"),
+        (
+            "point({x: 1, latitude: 2})",
+            "ArgumentError: InvalidArgumentValue",
+        ),
+        (
+            "point({x: 0.0 / 0.0, y: 2})",
+            "ArgumentError: InvalidArgumentValue",
+        ),
+        (
+            "point({x: 1, y: 2}).z",
+            "ArgumentError: InvalidArgumentValue",
+        ),
+        ("[date('2020-01-01'), 'a'][0] + 'b'", "2020-01-01b"),
+        ("'b' + [duration('P1D'), 'a'][0]", "bP1D"),
+        (
+            "valueType([[1], [2, null]])",
+            "LIST<LIST<INTEGER> NOT NULL> NOT NULL",
+        ),
+        (
+            "valueType([[1], ['a'], []])",
+            "LIST<LIST<STRING NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL> NOT NULL",
+        ),
+        ("[1 IN [1], 2]", "[true, 2]"),
+        ("[x IN CASE 1 WHEN 1, 2 THEN [1] END | x]", "[1]"),
+        ("keys([null, 'a', 1][0])", "NULL"),
+        ("keys(CASE WHEN true THEN null ELSE 1 END)", "NULL"),
+        ("split('abc', ['b', null])", "NULL"),
+        ("duration('P1D') <= duration('P1D')", "true"),
+        ("duration('P1D') < duration('P1D')", "NULL"),
+        ("duration('P1D') <= duration('P2D')", "NULL"),
+        ("[duration('P1D')] >= [duration('P1D')]", "true"),
+    ]);
+}
+
+/// Nulls and missing parts of dates and times, as Neo4j has them.
+#[test]
+fn parts_of_times_are_those_of_neo4j() {
+    const WRONG: &str = "ArgumentError: InvalidArgumentValue";
+    check(&[
+        ("date({year: 2020, month: null, day: null})", "2020-01-01"),
+        ("date({date: date('2020-02-29'), day: null})", "2020-02-01"),
+        ("date({date: date('2020-02-29'), week: null})", "2020-01-04"),
+        ("date({year: null})", "0000-01-01"),
+        ("date({date: null})", WRONG),
+        (
+            "localtime({time: localtime('12:31'), minute: null})",
+            "12:00",
+        ),
+        ("localdatetime({year: 2020, hour: 1})", WRONG),
+        ("localdatetime({year: 2020, month: 1, hour: 1})", WRONG),
+        ("localdatetime({year: 2020, week: 1, hour: 1})", WRONG),
+        (
+            "localdatetime({year: 2020, time: localtime('10:00')})",
+            WRONG,
+        ),
+        (
+            "localdatetime({year: 2020, ordinalDay: 1, hour: 1})",
+            "2020-01-01T01:00",
+        ),
+        ("datetime({epochSeconds: 1, nanosecond: -1})", WRONG),
+        ("datetime({epochMillis: null})", WRONG),
+        ("datetime.fromepoch(1, 1000000000)", WRONG),
+        ("localtime('21:40:32.1234567891')", WRONG),
+        ("duration('PT0.1234567891S')", WRONG),
+        ("duration({days: 106751991167300})", "P106751991167300D"),
+        (
+            "duration({days: 106751991167301})",
+            "ArgumentError: NumberOutOfRange",
+        ),
+    ]);
+}

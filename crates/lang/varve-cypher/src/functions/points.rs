@@ -33,10 +33,17 @@ fn point(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
     let (x, longitude) = (number(map, "x")?, number(map, "longitude")?);
     let (y, latitude) = (number(map, "y")?, number(map, "latitude")?);
     let (z, height) = (number(map, "z")?, number(map, "height")?);
-    let third = z.or(height);
-    let (Some(first), Some(second)) = (longitude.or(x), latitude.or(y)) else {
-        return Err(invalid("a point needs x and y, or longitude and latitude"));
+    let (first, second, third, is_named) = match (x, y, longitude, latitude) {
+        (Some(x), Some(y), ..) => (x, y, z, false),
+        (_, _, Some(longitude), Some(latitude)) => (longitude, latitude, height.or(z), true),
+        _ => return Err(invalid("a point needs x and y, or longitude and latitude")),
     };
+    if ![first, second, third.unwrap_or(0.0)]
+        .iter()
+        .all(|one| one.is_finite())
+    {
+        return Err(invalid("the coordinates of a point are finite"));
+    }
     let named = match (map.get("srid"), map.get("crs")) {
         (Some(Value::Integer(srid)), _) => Some(*srid),
         (None, Some(Value::String(name))) => Some(match name.to_lowercase().as_str() {
@@ -49,9 +56,7 @@ fn point(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
         (None, None) => None,
         _ => return Err(invalid("srid is an INTEGER, crs a STRING")),
     };
-    let geographic = named.map_or(longitude.is_some() || latitude.is_some(), |srid| {
-        matches!(srid, 4326 | 4979)
-    });
+    let geographic = named.map_or(is_named, |srid| matches!(srid, 4326 | 4979));
     let srid = match (geographic, third.is_some()) {
         (true, false) => 4326,
         (true, true) => 4979,
@@ -61,15 +66,28 @@ fn point(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
     if named.is_some_and(|named| named != i64::from(srid)) {
         return Err(invalid("the coordinates do not fit the coordinate system"));
     }
-    if geographic && !((-180.0..=180.0).contains(&first) && (-90.0..=90.0).contains(&second)) {
-        return Err(invalid("longitude is -180 to 180, latitude -90 to 90"));
+    if geographic && !(-90.0..=90.0).contains(&second) {
+        return Err(invalid("latitude is -90 to 90"));
     }
+    let x = match geographic && !(-180.0..=180.0).contains(&first) {
+        true => round_the_earth(first),
+        false => first,
+    };
     Ok(Value::Point(Box::new(Point {
         srid,
-        x: first,
+        x,
         y: second,
         z: third,
     })))
+}
+
+/// A longitude beyond the 180th meridian, from -180 to 180.
+fn round_the_earth(longitude: f64) -> f64 {
+    let inside = (longitude + 180.0).rem_euclid(360.0) - 180.0;
+    match inside == -180.0 && longitude > 0.0 {
+        true => 180.0,
+        false => inside,
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "coordinates are floats")]
@@ -85,7 +103,8 @@ fn number(map: &Map, key: &str) -> Outcome<Option<f64>> {
 /// The distance in metres, or in the units of a Cartesian system; null between systems.
 fn distance(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
     let [Value::Point(from), Value::Point(to)] = values else {
-        return Err(bad_value("POINT", values.last()));
+        let wrong = values.iter().find(|one| !matches!(one, Value::Point(_)));
+        return Err(bad_value("POINT", wrong));
     };
     if from.srid != to.srid {
         return Ok(Value::Null);

@@ -139,6 +139,7 @@ fn split(values: &[Value], frame: &Frame<'_>) -> Outcome<Value> {
     let text = text(values)?;
     let delimiters = match values.get(1) {
         Some(Value::String(one)) => vec![one.to_string()],
+        Some(Value::List(all)) if all.iter().any(Value::is_null) => return Ok(Value::Null),
         Some(Value::List(all)) => {
             let strings = all.iter().map(|one| match one {
                 Value::String(one) => Ok(one.to_string()),

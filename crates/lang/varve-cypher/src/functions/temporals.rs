@@ -4,8 +4,8 @@ use super::{Function, Returns, Types, bad_value};
 use crate::error::{Outcome, argument_error};
 use crate::expression::Frame;
 use crate::temporal::{
-    Clock, Duration, DurationParts, Kind, LocalDateTime, Parts, Units, Zone, between, convert,
-    from_map, from_nanos, out_of_range, parse, truncate,
+    Clock, Duration, DurationParts, Kind, LocalDateTime, Parts, Units, Zone, between,
+    check_nanosecond, convert, from_map, from_nanos, out_of_range, parse, truncate,
 };
 use crate::value::{Map, Value};
 
@@ -247,6 +247,7 @@ fn whole(value: Option<&Value>) -> Outcome<i128> {
 
 fn from_epoch(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
     let (seconds, nanos) = (whole(values.first())?, whole(values.get(1))?);
+    check_nanosecond(i64::try_from(nanos).unwrap_or(-1))?;
     from_nanos(seconds * 1_000_000_000 + nanos, &Zone::UTC)
 }
 

@@ -94,7 +94,7 @@ impl Parser<'_> {
     /// A list, or a comprehension.
     fn bracket(&mut self) -> Result<ExpressionKind> {
         self.advance();
-        if self.is_name(0) && self.is_word(1, "IN") {
+        if self.is_name(0) && self.is_word(1, "IN") && !self.lists_ahead() {
             return self.list_comprehension();
         }
         let is_named = self.is_name(0) && self.kind(1) == TokenKind::Equal && self.path_ahead(2);
@@ -108,6 +108,24 @@ impl Parser<'_> {
         };
         self.expect(TokenKind::RightBracket, "',' or ']'")?;
         Ok(ExpressionKind::List(items))
+    }
+
+    /// Whether a comma between items comes before what ends `variable IN list` in a comprehension:
+    /// `[x IN list, y]` is a list of a truth value and `y`.
+    fn lists_ahead(&self) -> bool {
+        let (mut ahead, mut cases) = (2, 0_u32);
+        loop {
+            match self.kind(ahead) {
+                TokenKind::Comma if cases == 0 => return true,
+                TokenKind::Bar | TokenKind::RightBracket | TokenKind::End => return false,
+                TokenKind::Dot => ahead += 1,
+                TokenKind::Word if self.is_word(ahead, "WHERE") => return false,
+                TokenKind::Word if self.is_word(ahead, "CASE") => cases += 1,
+                TokenKind::Word if self.is_word(ahead, "END") => cases = cases.saturating_sub(1),
+                _ => {}
+            }
+            ahead = self.closing(ahead).unwrap_or(ahead) + 1;
+        }
     }
 
     /// `variable IN list`.

@@ -2,7 +2,9 @@
 
 use super::profile::Profiled;
 use super::{Batch, BoxedOperator, Cx, Operator, Shared};
-use super::{drain, relationship_scan, rows, scan, snapshots, sort, subquery, transactions, unwind, write};
+use super::{
+    drain, relationship_scan, rows, scan, snapshots, sort, subquery, transactions, unwind, walks, write,
+};
 use crate::error::Outcome;
 use crate::plan::{Op, Pipeline};
 
@@ -52,6 +54,7 @@ fn build_one<'p>(op: &'p Op, input: BoxedOperator<'p>) -> BoxedOperator<'p> {
         Op::Write(steps) => Box::new(write::Write::new(input, steps)),
         Op::NodeScan(scan) => Box::new(scan::Scan::new(input, scan)),
         Op::RelationshipScan(scan) => Box::new(relationship_scan::Scan::new(input, scan)),
+        Op::VarExpand(expand) => Box::new(walks::Walks::new(input, expand)),
         Op::Finish => Box::new(drain::Finish { input }),
         _ => Box::new(rows::Each::new(input, op)),
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use varve_view::{Expand as Ask, Flow};
 
-use super::matching::{is_second_sight, is_used, node_of, step, walked};
+use super::matching::{is_second_sight, is_used, step, walked};
 use super::{Batch, Cx};
 use crate::error::{Outcome, type_error};
 use crate::expression::Expr;
-use crate::filters::{LabelFilter, Types};
-use crate::plan::{Ends, PathParts, VarExpand};
+use crate::filters::Types;
+use crate::plan::{Ends, PathParts};
 use crate::tree::Direction;
 use crate::value::{Node, Path, Relationship, Value};
 
@@ -110,118 +110,6 @@ impl<'p> EachCondition<'p> {
             *place = Value::Relationship(Arc::clone(one));
         }
         cx.holds(condition, &self.row)
-    }
-}
-
-/// Walks sequences of relationships.
-pub(super) fn var_expand(cx: Cx<'_>, expand: &VarExpand, batch: &Batch) -> Outcome<Batch> {
-    let types = Types::new(expand.types.as_ref(), cx.graph().schema);
-    let mut adjacency = Adjacency::new(types, expand.direction);
-    let mut out = Batch::new(batch.width());
-    let mut held = 0;
-    for (row, count) in batch.rows() {
-        let Some(from) = node_of(row.get(expand.from))? else {
-            continue;
-        };
-        if expand.is_to_bound && node_of(row.get(expand.to))?.is_none() {
-            continue;
-        }
-        let mut walk = Walk {
-            expand,
-            row,
-            count,
-            labels: LabelFilter::new(expand.to_labels.as_ref()),
-            each: EachCondition::new(expand.each.as_ref(), row),
-            path: Vec::new(),
-            held: 0,
-        };
-        walk.run(cx, from, &mut adjacency, &mut out)?;
-        // The caller charges the batch that is returned.
-        held += walk.held;
-    }
-    cx.graph().meter.release(held + adjacency.held);
-    Ok(out)
-}
-
-/// The walks from the node of one row.
-struct Walk<'w> {
-    expand: &'w VarExpand,
-    row: &'w [Value],
-    count: u64,
-    labels: LabelFilter<'w>,
-    each: EachCondition<'w>,
-    path: Vec<Arc<Relationship>>,
-    /// Bytes that were charged.
-    held: usize,
-}
-
-impl Walk<'_> {
-    /// Goes in depth first; the stack is on the heap.
-    fn run(
-        &mut self,
-        cx: Cx<'_>,
-        from: &Arc<Node>,
-        adjacency: &mut Adjacency<'_>,
-        out: &mut Batch,
-    ) -> Outcome<()> {
-        let max = self.expand.max.unwrap_or(u64::MAX);
-        self.give(cx, from, out)?;
-        if max == 0 {
-            return Ok(());
-        }
-        let mut stack = vec![(adjacency.of(cx, from)?, 0)];
-        while let Some((steps, next)) = stack.last_mut() {
-            let Some((relationship, node)) = steps.get(*next).cloned() else {
-                stack.pop();
-                self.path.pop();
-                continue;
-            };
-            *next += 1;
-            cx.graph().meter.row()?;
-            let is_repeated = self.path.contains(&relationship)
-                || is_used(&relationship, &self.expand.unlike, self.row);
-            if is_repeated || !self.each.holds(cx, &relationship)? {
-                continue;
-            }
-            self.path.push(relationship);
-            self.give(cx, &node, out)?;
-            if (self.path.len() as u64) < max {
-                stack.push((adjacency.of(cx, &node)?, 0));
-            } else {
-                self.path.pop();
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives the row of the path so far, if it has the length and the end.
-    fn give(&mut self, cx: Cx<'_>, node: &Arc<Node>, out: &mut Batch) -> Outcome<()> {
-        if (self.path.len() as u64) < self.expand.min {
-            return Ok(());
-        }
-        let is_end = match (self.expand.is_to_bound, self.row.get(self.expand.to)) {
-            (true, Some(Value::Node(to))) => to.key == node.key,
-            _ => self.labels.holds(cx.graph().schema, node.label),
-        };
-        if !is_end {
-            return Ok(());
-        }
-        let each = self.path.iter().map(Arc::clone).map(Value::Relationship);
-        let list: Vec<Value> = match self.expand.reversed {
-            true => each.rev().collect(),
-            false => each.collect(),
-        };
-        let bytes = size_of_val(&*list) + size_of_val(self.row);
-        cx.graph().meter.hold(bytes)?;
-        self.held += bytes;
-        out.push(self.row, self.count);
-        let last = out.len() - 1;
-        let row = out.row_mut(last);
-        row[self.expand.relationships] = Value::list(list);
-        if !self.expand.is_to_bound {
-            row[self.expand.to] = Value::Node(Arc::clone(node));
-        }
-        Ok(())
     }
 }
 

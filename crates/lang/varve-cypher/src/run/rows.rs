@@ -140,7 +140,6 @@ fn transformed(cx: Cx<'_>, op: &Op, batch: Batch) -> Outcome<Batch> {
             Ok(out)
         }
         Op::Ends(ends) => paths::ends(cx, ends, &batch),
-        Op::VarExpand(expand) => paths::var_expand(cx, expand, &batch),
         Op::Shortest(one) => shortest::shortest(cx, one, &batch),
         Op::MakePath { path, parts } => {
             let mut out = batch;

@@ -80,14 +80,17 @@ fn floor(number: f64) -> i64 {
 }
 
 impl Duration {
-    /// A duration of months, days and nanoseconds; `None` if the seconds overflow.
+    /// A duration of months, days and nanoseconds; `None` if its average length overflows 64 bits
+    /// of seconds.
     pub(crate) fn of(months: i64, days: i64, nanos: i128) -> Option<Duration> {
-        Some(Duration {
+        let duration = Duration {
             months,
             days,
             seconds: i64::try_from(nanos.div_euclid(SECOND)).ok()?,
             nanos: u32::try_from(nanos.rem_euclid(SECOND)).ok()?,
-        })
+        };
+        i64::try_from(duration.average_seconds()).ok()?;
+        Some(duration)
     }
 
     /// Seconds and nanoseconds, in nanoseconds.

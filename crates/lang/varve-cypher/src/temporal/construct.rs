@@ -186,6 +186,9 @@ pub(crate) fn from_map(kind: Kind, map: &Map, today: Date) -> Outcome<Value> {
     let mut parts = Parts::default();
     if kind.has_date() {
         let base = date.as_ref().and_then(|date| date.date);
+        if kind.has_time() && base.is_none() {
+            check_day(map)?;
+        }
         parts.date = Some(build_date(map, base)?);
     } else {
         parts.date = Some(today);
@@ -211,6 +214,27 @@ pub(crate) fn from_map(kind: Kind, map: &Map, today: Date) -> Outcome<Value> {
         }
         .value(kind),
         (None, _) => parts.value(kind),
+    }
+}
+
+/// Refuses a time of day without a day: each larger unit must be there.
+fn check_day(map: &Map) -> Outcome<()> {
+    let has = |key: &str| map.get(key).is_some();
+    let has_time = has("time") || TIME_FIELDS.iter().any(|key| has(key));
+    let missing = if has("week") || has("dayOfWeek") {
+        ["week", "dayOfWeek"].into_iter().find(|key| !has(key))
+    } else if has("quarter") || has("dayOfQuarter") {
+        ["quarter", "dayOfQuarter"]
+            .into_iter()
+            .find(|key| !has(key))
+    } else if has("ordinalDay") {
+        None
+    } else {
+        ["month", "day"].into_iter().find(|key| !has(key))
+    };
+    match missing.filter(|_| has_time) {
+        Some(key) => Err(invalid(format!("a time of day needs the field '{key}'"))),
+        None => Ok(()),
     }
 }
 
@@ -246,11 +270,29 @@ fn from_epoch(kind: Kind, map: &Map) -> Outcome<Value> {
             "epoch fields combine with 'nanosecond' and 'timezone' only",
         ));
     }
+    for key in ["epochSeconds", "epochMillis"] {
+        if map.get(key).is_some_and(Value::is_null) {
+            return Err(invalid(format!("field '{key}' is null")));
+        }
+    }
     let seconds = integer(map, "epochSeconds")?.unwrap_or(0);
     let millis = integer(map, "epochMillis")?.unwrap_or(0);
-    let nanos = i128::from(integer(map, "nanosecond")?.unwrap_or(0));
+    let nanos = integer(map, "nanosecond")?.unwrap_or(0);
+    check_nanosecond(nanos)?;
+    let nanos = i128::from(nanos);
     let total = i128::from(seconds) * 1_000_000_000 + i128::from(millis) * 1_000_000 + nanos;
     from_nanos(total, &zone_of(map)?.unwrap_or(Zone::UTC))
+}
+
+/// Refuses what is no nanosecond of a second.
+///
+/// # Errors
+/// When it is negative, or a second or more.
+pub(crate) fn check_nanosecond(nanos: i64) -> Outcome<()> {
+    match (0..1_000_000_000).contains(&nanos) {
+        true => Ok(()),
+        false => Err(invalid("the nanosecond is not 0 to 999999999")),
+    }
 }
 
 /// The date and time of so many nanoseconds since 1970 UTC.
@@ -284,7 +326,7 @@ pub(crate) fn check_fields(kind: Kind, map: &Map, selects: bool) -> Outcome<()> 
                 "a value of this type has no field '{key}'"
             )));
         }
-        if value.is_null() {
+        if value.is_null() && ["date", "time", "datetime", "timezone"].contains(&key) {
             return Err(invalid(format!("field '{key}' is null")));
         }
     }
@@ -314,10 +356,17 @@ fn not_a(expected: &str, key: &str, value: &Value) -> crate::error::CypherError 
     )
 }
 
+/// The value of a field that is null: its first one. Years and parts of a day are counted from 0.
+fn first_of(key: &str) -> i64 {
+    i64::from(DATE_FIELDS.contains(&key) && key != "year")
+}
+
+/// The number of a field.
 fn integer(map: &Map, key: &str) -> Outcome<Option<i64>> {
     match map.get(key) {
         None => Ok(None),
         Some(Value::Integer(number)) => Ok(Some(*number)),
+        Some(Value::Null) => Ok(Some(first_of(key))),
         Some(other) => Err(not_a("INTEGER", key, other)),
     }
 }

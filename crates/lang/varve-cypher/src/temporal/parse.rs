@@ -38,7 +38,7 @@ impl<'t> Reader<'t> {
         digits.parse().ok()
     }
 
-    /// The nanoseconds of a fraction after its mark: one digit or more, of which nine count.
+    /// The nanoseconds of a fraction after its mark: one digit to nine.
     fn fraction(&mut self) -> Option<i64> {
         let (digits, rest) = self.rest.split_at_checked(self.digits())?;
         self.rest = rest;
@@ -52,11 +52,10 @@ impl<'t> Reader<'t> {
 
 /// The nanoseconds of the digits of a fraction of a second.
 fn nanos_of(digits: &str) -> Option<i64> {
-    let counted = digits.get(..digits.len().min(9))?;
-    if counted.is_empty() {
+    if digits.is_empty() || digits.len() > 9 {
         return None;
     }
-    format!("{counted:0<9}").parse().ok()
+    format!("{digits:0<9}").parse().ok()
 }
 
 /// A date: `2015-07-21`, `20150721`, `2015-07`, `2015-W30-2`, `2015-202`, `2015-Q3-21`, `2015` and

@@ -33,6 +33,21 @@ impl Display for LocalTime {
     }
 }
 
+/// A time of day with its seconds, and with as many digits of a fraction as it has.
+pub(crate) struct ClockText(pub(crate) LocalTime);
+
+impl Display for ClockText {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let (hour, minute, second, nano) = self.0.fields();
+        write!(out, "{hour:02}:{minute:02}:{second:02}")?;
+        if nano == 0 {
+            return Ok(());
+        }
+        let digits = format!("{nano:09}");
+        write!(out, ".{}", digits.trim_end_matches('0'))
+    }
+}
+
 /// An offset as text, such as `Z` or `+01:00`.
 pub(crate) struct OffsetText(pub(crate) i32);
 

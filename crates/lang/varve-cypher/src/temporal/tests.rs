@@ -129,7 +129,11 @@ proptest! {
         seconds: i64,
         nanos in 0_u32..1_000_000_000,
     ) {
-        let duration = Duration { months, days, seconds, nanos };
+        let all = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        // Others have too many seconds on average.
+        let Some(duration) = Duration::of(months, days, all) else {
+            return Ok(());
+        };
         let text = duration.to_string();
         // The largest numbers overflow when their units are multiplied.
         if let Some(again) = parse::duration(&text) {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Point, Value};
+use crate::temporal::{ClockText, LocalTime, OffsetText};
 
 /// A float as text: always with a point or an exponent, so that it reads as a float.
 struct FloatText(f64);
@@ -87,5 +88,39 @@ impl Display for Point {
             write!(out, ", z: {}", FloatText(z))?;
         }
         out.write_str("})")
+    }
+}
+
+/// The text of `toString` and of `+` with a string: as Neo4j writes it. Times have their seconds, and
+/// points the name of their system.
+pub(crate) struct Plain<'v>(pub(crate) &'v Value);
+
+impl Display for Plain<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::LocalTime(time) => ClockText(*time).fmt(out),
+            Value::Time(time) => {
+                let clock = LocalTime { nanos: time.nanos };
+                write!(out, "{}{}", ClockText(clock), OffsetText(time.offset))
+            }
+            Value::LocalDateTime(at) => write!(out, "{}T{}", at.date(), ClockText(at.time())),
+            Value::DateTime(at) => {
+                let (date, clock) = (at.local.date(), ClockText(at.local.time()));
+                write!(out, "{date}T{clock}{}", OffsetText(at.offset))?;
+                match &at.zone {
+                    Some(zone) => write!(out, "[{zone}]"),
+                    None => Ok(()),
+                }
+            }
+            Value::Point(point) => {
+                let (x, y) = (FloatText(point.x), FloatText(point.y));
+                write!(out, "point({{x: {x}, y: {y}")?;
+                if let Some(z) = point.z {
+                    write!(out, ", z: {}", FloatText(z))?;
+                }
+                write!(out, ", crs: '{}'}})", point.crs())
+            }
+            other => other.fmt(out),
+        }
     }
 }

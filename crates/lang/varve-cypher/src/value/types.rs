@@ -59,6 +59,18 @@ pub struct Point {
     pub z: Option<f64>,
 }
 
+impl Point {
+    /// The name of the coordinate system.
+    pub(crate) const fn crs(&self) -> &'static str {
+        match self.srid {
+            4326 => "wgs-84",
+            4979 => "wgs-84-3d",
+            9157 => "cartesian-3d",
+            _ => "cartesian",
+        }
+    }
+}
+
 /// A map: entries in the order of their keys, each key once.
 #[derive(Debug, Clone, Default)]
 pub struct Map {

@@ -118,7 +118,7 @@ impl Accumulator for Average {
     }
 }
 
-/// A standard deviation by Welford's method, which is exact for close values.
+/// A standard deviation by Welford's method, which is exact for close values; null without values.
 pub(super) struct Deviation {
     sample: bool,
     count: u64,
@@ -158,6 +158,9 @@ impl Accumulator for Deviation {
     }
 
     fn finish(self: Box<Self>) -> Outcome<Value> {
+        if self.count == 0 {
+            return Ok(Value::Null);
+        }
         let divisor = self.count.saturating_sub(u64::from(self.sample));
         Ok(Value::Float(match divisor {
             0 => 0.0,

@@ -11,7 +11,7 @@ use crate::error::{Outcome, type_error};
 use crate::expression::Expr;
 use crate::labels;
 use crate::plan::{LabelChange, RemoveOp, SetOp};
-use crate::value::{Node, Value};
+use crate::value::{Content, Node, Value};
 
 pub(super) fn set(
     cx: Cx<'_>,
@@ -26,10 +26,10 @@ pub(super) fn set(
                 key,
                 value,
             } => {
-                if let Some(id) = begin(cx, writer, element, row)? {
+                if let Some(changed) = begin(cx, writer, element, row)? {
                     let key = key_of(cx, key, row)?;
                     let value = cx.evaluate(value, row)?;
-                    put(cx, writer, &id, &key, &value)?;
+                    count(cx, put(cx, writer, &changed, &key, &value)?);
                 }
             }
             SetOp::Properties {
@@ -52,9 +52,9 @@ pub(super) fn remove(
     for item in items {
         match item {
             RemoveOp::Property { element, key } => {
-                if let Some(id) = begin(cx, writer, element, row)? {
+                if let Some(changed) = begin(cx, writer, element, row)? {
                     let key = key_of(cx, key, row)?;
-                    put(cx, writer, &id, &key, &Value::Null)?;
+                    count(cx, put(cx, writer, &changed, &key, &Value::Null)?);
                 }
             }
             RemoveOp::Labels(change) => change_labels(cx, writer, (change, false), row)?,
@@ -63,27 +63,29 @@ pub(super) fn remove(
     Ok(())
 }
 
+/// An element that is changed, and what it was before.
+type Changed = (ElementId, Arc<Content>);
+
 /// The element to change; `None` if it is null.
 fn begin(
     cx: Cx<'_>,
     writer: &dyn GraphWriter,
     element: &Expr,
     row: &[Value],
-) -> Outcome<Option<ElementId>> {
+) -> Outcome<Option<Changed>> {
     let value = cx.evaluate(element, row)?;
     let Some(id) = element_id(cx, &value)? else {
         return Ok(None);
     };
     writer.begin_change(&id, cx.graph().meter)?;
-    let exists = match &value {
-        Value::Node(node) => node.content(cx.graph())?.is_some(),
-        Value::Relationship(one) => one.content(cx.graph())?.is_some(),
-        _ => true,
+    let content = match &value {
+        Value::Node(node) => node.content(cx.graph())?,
+        Value::Relationship(one) => one.content(cx.graph())?,
+        _ => None,
     };
-    match exists {
-        true => Ok(Some(id)),
-        false => Err(deleted()),
-    }
+    content
+        .map(|content| Some((id, content)))
+        .ok_or_else(deleted)
 }
 
 fn key_of(cx: Cx<'_>, key: &Expr, row: &[Value]) -> Outcome<Arc<str>> {
@@ -99,31 +101,35 @@ fn key_of(cx: Cx<'_>, key: &Expr, row: &[Value]) -> Outcome<Arc<str>> {
     }
 }
 
-/// Writes a property; null removes it.
+/// Writes a property; null removes it. Whether it counts as in Neo4j: the removal of a property does
+/// if the element has it now.
 fn put(
     cx: Cx<'_>,
     writer: &dyn GraphWriter,
-    id: &ElementId,
+    (id, content): &Changed,
     key: &str,
     value: &Value,
-) -> Outcome<()> {
+) -> Outcome<bool> {
     let (graph, meter) = (cx.graph(), cx.graph().meter);
     if value.is_null() {
-        if graph.schema.property_key_named(key).is_none() {
-            return Ok(());
-        }
-        writer.remove_property(id, key, Occurrence::All, meter)?;
-    } else {
-        let property = PropertyWrite {
-            key,
-            value: &value.to_stored_as(graph.declared_key(key))?,
-            cardinality: None,
-            meta: &[],
+        let Some(known) = graph.schema.property_key_named(key) else {
+            return Ok(false);
         };
-        writer.set_property(id, &property, meter)?;
+        writer.remove_property(id, key, Occurrence::All, meter)?;
+        return Ok(content.properties.get(known.id).is_some());
     }
-    cx.count(|counters| counters.properties_set += 1);
-    Ok(())
+    let property = PropertyWrite {
+        key,
+        value: &value.to_stored_as(graph.declared_key(key))?,
+        cardinality: None,
+        meta: &[],
+    };
+    writer.set_property(id, &property, meter)?;
+    Ok(true)
+}
+
+fn count(cx: Cx<'_>, is_change: bool) {
+    cx.count(|counters| counters.properties_set += u64::from(is_change));
 }
 
 /// `SET n = map` and `SET n += map`.
@@ -133,7 +139,7 @@ fn replace(
     (element, map, keeps): (&Expr, &Expr, bool),
     row: &[Value],
 ) -> Outcome<()> {
-    let Some(id) = begin(cx, writer, element, row)? else {
+    let Some(changed) = begin(cx, writer, element, row)? else {
         return Ok(());
     };
     let map = cx.evaluate(map, row)?;
@@ -143,12 +149,14 @@ fn replace(
         let kept: HashSet<&Arc<str>> = new.iter().map(|(key, _)| key).collect();
         for (key, _) in entries(cx, &element)? {
             if !kept.contains(&key) {
-                put(cx, writer, &id, &key, &Value::Null)?;
+                count(cx, put(cx, writer, &changed, &key, &Value::Null)?);
             }
         }
     }
+    // Of a map, nulls count too.
     for (key, value) in &new {
-        put(cx, writer, &id, key, value)?;
+        put(cx, writer, &changed, key, value)?;
+        count(cx, true);
     }
     Ok(())
 }
