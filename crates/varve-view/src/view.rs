@@ -8,7 +8,8 @@ use varve_model::{
 };
 
 use crate::{
-    Dictionary, Elements, ErrorKind, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement, ViewError,
+    Dictionary, Elements, ErrorKind, Meter, PastVersion, ScanAsk, ScanPosition, ScannedElement,
+    ViewError,
 };
 
 /// Edges in one piece of a scan of all edges.

@@ -551,7 +551,9 @@ fn a_key_of_an_open_graph_has_values_of_all_types() {
             world.done(&format!("CREATE ({{k: {second}, at: 2}})"));
             world.done(&format!("CREATE (n {{at: 3}}) SET n.k = {second}"));
             let read = "MATCH (n) WITH n ORDER BY n.at RETURN valueType(n.k), n.k";
-            let wanted = format!("UNWIND [1, 2, 3] AS at WITH CASE at WHEN 1 THEN {first} ELSE {second} END AS k RETURN valueType(k), k");
+            let wanted = format!(
+                "UNWIND [1, 2, 3] AS at WITH CASE at WHEN 1 THEN {first} ELSE {second} END AS k RETURN valueType(k), k"
+            );
             assert_eq!(world.done(read), world.done(&wanted), "{first}, {second}");
         }
     }

@@ -12,8 +12,8 @@ use varve_model::{
     Properties, PropertyKeyId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_view::{
-    EdgeFound, Elements, ErrorKind, Expand, Flow, GraphView, Meter, Neighbour, PastVersion, ScanAsk,
-    ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
+    EdgeFound, Elements, ErrorKind, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
+    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, SchemaView, VertexFound, ViewError,
 };
 
 use super::adjacent::Walk;

@@ -205,7 +205,9 @@ fn histories_and_other_points_show_what_the_client_may_read() {
         for text in [
             format!("CALL varve.history({id}) YIELD kind RETURN count(*)"),
             format!("MATCH (n:{label}) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"),
-            format!("MATCH (n:{label}) WITH n MATCH (n) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"),
+            format!(
+                "MATCH (n:{label}) WITH n MATCH (n) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"
+            ),
         ] {
             assert_eq!(rows(&server, &text), json!([[1]]));
             let (_, answer) = ask(&server, "nobody", &text, &json!({}));
@@ -336,10 +338,7 @@ fn a_match_reads_at_its_own_point_of_valid_time() {
             json!([[["Rome", "Bonn"], "Oslo", 0, 1]]),
         ),
         // A node that does not exist then is not found.
-        (
-            "CREATE (:Q) RETURN 1",
-            json!([[1]]),
-        ),
+        ("CREATE (:Q) RETURN 1", json!([[1]])),
         (
             "MATCH (q:Q) OPTIONAL MATCH (q) FOR VALID_TIME AS OF '2020-06-01' \
              OPTIONAL MATCH (q)--(o) FOR VALID_TIME AS OF '2020-06-01' RETURN count(q), o",

@@ -40,7 +40,10 @@ impl Branch<'_, '_> {
                 Some(self.expr(at)?.0)
             }
             Some(Slice::FromTo(from, _) | Slice::Between(from, _)) => {
-                return Err(unsupported(from.span, "a period FOR VALID_TIME of a pattern"));
+                return Err(unsupported(
+                    from.span,
+                    "a period FOR VALID_TIME of a pattern",
+                ));
             }
             Some(Slice::All) => {
                 let span = patterns.first().map_or(Span::default(), |path| path.span);

@@ -3,7 +3,8 @@
 use super::profile::Profiled;
 use super::{Batch, BoxedOperator, Cx, Operator, Shared};
 use super::{
-    drain, relationship_scan, rows, scan, snapshots, sort, subquery, transactions, unwind, walks, write,
+    drain, relationship_scan, rows, scan, snapshots, sort, subquery, transactions, unwind, walks,
+    write,
 };
 use crate::error::Outcome;
 use crate::plan::{Op, Pipeline};
@@ -48,7 +49,7 @@ fn build_one<'p>(op: &'p Op, input: BoxedOperator<'p>) -> BoxedOperator<'p> {
         Op::Optional { inner, number } => Box::new(subquery::Optional::new(input, inner, *number)),
         Op::At { at, moved, inner } => {
             Box::new(snapshots::At::new(input, (at.as_ref(), moved), inner))
-        },
+        }
         Op::Transactions(one) => Box::new(transactions::Transactions::new(input, one)),
         Op::Eager => Box::new(drain::Eager::new(input)),
         Op::Write(steps) => Box::new(write::Write::new(input, steps)),

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use varve_model::{EdgeId, EdgeLabelId, ElementId, Properties, PropertyKey, PropertyKeyId, VertexLabelId};
+use varve_model::{
+    EdgeId, EdgeLabelId, ElementId, Properties, PropertyKey, PropertyKeyId, VertexLabelId,
+};
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView, VertexFound};
 
 use super::Value;

@@ -101,7 +101,6 @@ impl Snapshot {
             edges: edges.collect(),
         }
     }
-
 }
 
 /// The MATCH of a state, or what follows the MATCHes.
@@ -210,7 +209,8 @@ impl Reading<'_> {
                 let own = Bound::Edges(edges.clone(), self.state);
                 set(&mut row.edges, step.number, own);
                 for row in self.with_node(one, step.to, &row) {
-                    if matches!(of(&row.nodes, step.to), Some(Bound::Node(node, _)) if node == *end) {
+                    if matches!(of(&row.nodes, step.to), Some(Bound::Node(node, _)) if node == *end)
+                    {
                         used.extend(edges);
                         self.walk(one, at + 1, row, used, found);
                         used.truncate(used.len() - edges.len());
