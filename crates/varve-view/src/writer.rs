@@ -66,8 +66,8 @@ pub type Search = dyn Fn(
 
 /// A view that can be changed. Its own reads see the changes at once; other readers see them when
 /// they are committed. They are committed together, unless the writer commits intermediate changes
-/// ([`GraphWriter::begin_change`], [`GraphWriter::commit_part`]). The commit checks what the changes
-/// depend on: see [`GraphWriter::expect_absent`].
+/// ([`GraphWriter::begin_change`], [`GraphWriter::commit_part`]). The commit checks what the
+/// changes depend on: see [`GraphWriter::expect_absent`].
 ///
 /// A change that is refused has no effect.
 pub trait GraphWriter: GraphView + SchemaView {

@@ -11,11 +11,13 @@ use varve_cypher::{
 use varve_graph::write::WritePeriod;
 use varve_model::TemporalScope;
 use varve_session::Action;
+use varve_view::SchemaView;
 
 use super::catalogue::{self, Catalogue};
 use super::commands;
 use super::counters;
 use super::failure::CypherFailure;
+use super::no_schema::NoSchema;
 use super::run::Sink;
 
 pub(crate) use varve_cypher::Batch;
@@ -53,9 +55,13 @@ impl Prepared {
         catalogue: Catalogue,
         sizes: Sizes<'_>,
     ) -> Result<Self, CypherFailure> {
-        let schema = Arc::clone(&catalogue.schema);
+        let of_graph = Arc::clone(&catalogue.schema);
+        let schema: &dyn SchemaView = match catalogue.is_system {
+            true => &NoSchema,
+            false => &*of_graph,
+        };
         let catalogue = Arc::new(catalogue);
-        let mut inner = varve_cypher::prepare(text, &*schema, &*catalogue, sizes)?;
+        let mut inner = varve_cypher::prepare(text, schema, &*catalogue, sizes)?;
         if let Some(show) = inner.show() {
             let text = catalogue::rewritten(show).map_err(|what| not_supported(&what))?;
             let text = match inner.mode() {
@@ -63,7 +69,7 @@ impl Prepared {
                 Mode::Explain => format!("EXPLAIN {text}"),
                 Mode::Profile => format!("PROFILE {text}"),
             };
-            inner = varve_cypher::prepare(&text, &*schema, &*catalogue, sizes)?;
+            inner = varve_cypher::prepare(&text, schema, &*catalogue, sizes)?;
         }
         if let Some(what) = inner.command().and_then(commands::unsupported) {
             return Err(not_supported(&what));
