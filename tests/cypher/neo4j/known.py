@@ -12,7 +12,7 @@ RULES = [
     ("a value instead of a list", "", r"\[", r"is never a list|expected LIST|(tail|head|last|reverse|isEmpty)\(\) does not take"),
     ("a value instead of a boolean", "", r"\[", r"expected BOOLEAN|is never a truth value"),
     ("+ of what is no number", r"\+", r"\[", r"expected INTEGER or FLOAT|is never a number"),
-    ("a position that is no integer", r"\.\.|range|round", r"\[", r"expected INTEGER|range\(\) of FLOAT"),
+    ("a position that is no integer", r"\.\.|range|round|substring|left|right", r"\[", r"expected INTEGER|range\(\) of FLOAT"),
     ("- of a duration", "-", "Cannot subtract `Duration` from `Long`", "Duration"),
     ("an offset that a zone never has", r"\+03:00\[Europe/Stockholm\]", "do not match", "DateTime"),
     ("a duration of NaN", r"\$nan", "Duration", "out of range"),
