@@ -87,10 +87,10 @@ def reader(url, graph, seconds, seed, counts):
     import neo4j
     choices, done = random.Random(seed), 0
     with neo4j.GraphDatabase.driver(url) as driver, driver.session(database=graph) as session:
-        session.run("MATCH (p:Person {id: $id}) RETURN p.name", id=1).consume()
+        [[persons]] = session.run("MATCH (p:Person) RETURN count(p)").values()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            number = choices.randint(1, 100_000)
+            number = choices.randint(1, persons)
             [[name]] = session.run("MATCH (p:Person {id: $id}) RETURN p.name", id=number).values()
             assert name == f"Person {number}", name
             done += 1

@@ -23,6 +23,7 @@ if [[ "$(cat "$environment/installed" 2>/dev/null)" != "$wanted" ]]; then
   echo "$wanted" >"$environment/installed"
 fi
 
+VARVE_ENGINE="${VARVE_ENGINE:-memory}"
 server_options=(--set bolt.listen=127.0.0.1:0)
 source ../../start-server.sh
 for graph in differential questions; do

@@ -4,7 +4,7 @@
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/varve/cypher/neo4j"
-mkdir -p "$cache"
+mkdir -p "$cache" "$1"
 (
   flock 7
   mvn -q -B -f "$here/pom.xml" -Dbuild.folder="$cache/target" \

@@ -42,7 +42,7 @@ class Writes(Queries):
 
     def merge(self):
         label, kind = self.choices.choice(LABELS), self.choices.choice(TYPES)
-        act = self.choice("", " ON CREATE SET x.s = 'created'", " ON MATCH SET x.j = coalesce(x.j, 0) + 1", " ON CREATE SET x.j = 1 ON MATCH SET x.j = coalesce(x.j, 0) + 1, x.b = true")
+        act = self.choice("", " ON CREATE SET x.d = date('2020-01-01')", " ON MATCH SET x.j = coalesce(x.j, 0) + 1", " ON CREATE SET x.j = 1 ON MATCH SET x.j = coalesce(x.j, 0) + 1, x.b = true")
         step = self.choice(f"-[x:{kind}]->", f"<-[x:{kind}]-", f"-[x:{kind} {{i: {value(self.choices, 'int')}}}]->", f"-[x:{kind} {{s: 'm'}}]->")
         a, b = self.choices.randrange(6), self.choices.randrange(6)
         return self.choice(f"MERGE (x:{label} {{i: {value(self.choices, 'int')}}}){act} RETURN x.i AS i, x.j AS j", f"MERGE (x:{label}:{self.choices.choice(LABELS)}){act} RETURN count(x) AS c",

@@ -41,6 +41,34 @@ fn texts(items: &[&str]) -> Value {
     items.iter().map(|item| Value::from(*item)).collect()
 }
 
+/// Absent properties are not removed; of a map, each entry counts.
+#[test]
+fn properties_are_counted_as_in_neo4j() {
+    let server = server();
+    let mut client = Client::of(&server, "anybody");
+    rows(&mut client, "CREATE (:N {a: 1, b: 2})", &[]);
+    for (text, wanted) in [
+        ("MATCH (n:N) SET n.c = null REMOVE n.d, n.a", 1),
+        ("MATCH (n:N) REMOVE n.a", 0),
+        ("MATCH (n:N) SET n += {a: null, b: 3}", 2),
+        ("MATCH (n:N) SET n = {a: null}", 2),
+    ] {
+        let (_, end) = rows(&mut client, text, &[]);
+        let stats = match &end {
+            Value::Map(entries) => entries.iter().find(|(key, _)| key == "stats"),
+            _ => None,
+        };
+        let count = stats.map_or(Value::Int(0), |(_, stats)| match stats {
+            Value::Map(of) => {
+                let count = of.iter().find(|(key, _)| key == "properties-set");
+                count.map_or(Value::Int(0), |(_, count)| count.clone())
+            }
+            _ => Value::Null,
+        });
+        assert_eq!(count, Value::Int(wanted), "{text}");
+    }
+}
+
 #[test]
 fn bolt_writes_and_reads_elements_with_their_summaries() {
     let server = server();

@@ -413,6 +413,8 @@ fn parts_of_times_are_those_of_neo4j() {
         ("datetime({epochSeconds: 1, nanosecond: -1})", WRONG),
         ("datetime({epochMillis: null})", WRONG),
         ("datetime.fromepoch(1, 1000000000)", WRONG),
+        ("localtime('T21:40')", "21:40"),
+        ("duration({})", WRONG),
         ("localtime('21:40:32.1234567891')", WRONG),
         ("duration('PT0.1234567891S')", WRONG),
         ("duration({days: 106751991167300})", "P106751991167300D"),

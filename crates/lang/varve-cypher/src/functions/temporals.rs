@@ -203,6 +203,11 @@ fn construct(kind: Kind, values: &[Value], frame: &Frame<'_>) -> Outcome<Value> 
 }
 
 fn read(kind: Kind, text: &str) -> Outcome<Value> {
+    // A time of day may begin as it does behind a date.
+    let text = match kind {
+        Kind::LocalTime | Kind::Time => text.strip_prefix(['T', 't']).unwrap_or(text),
+        _ => text,
+    };
     let found = match kind {
         Kind::Date => parse::date(text).map(Value::Date),
         Kind::LocalTime => parse::local_time(text).map(Value::LocalTime),
@@ -263,6 +268,10 @@ fn duration(values: &[Value], _: &Frame<'_>) -> Outcome<Value> {
 
 /// The sum of the fields of a map, which may have fractions.
 fn duration_of(map: &Map) -> Outcome<Duration> {
+    if map.is_empty() {
+        let message = "a duration needs a field, such as days";
+        return Err(argument_error("InvalidArgumentValue", message));
+    }
     let mut total = DurationParts::default();
     for (key, value) in map.iter() {
         let (whole, part) = match value {

@@ -1,7 +1,7 @@
 //! Tests of all functions at once, and of aggregates.
 
 use super::{all, lookup, lookup_aggregate};
-use crate::testing::{in_frame, in_graph, odd_values, rows_within};
+use crate::testing::{in_frame, in_graph, odd_values, rows_of, rows_within};
 use crate::value::Value;
 
 fn call(name: &str, arguments: &[Value]) -> String {
@@ -240,4 +240,12 @@ fn what_repeats_within_itself_is_limited() {
         let found = rows_within(&format!("RETURN size({text}) AS size"), 1 << 30);
         assert!(found.contains("items at most"), "{text}: {found}");
     }
+}
+
+#[test]
+fn deviations_of_nothing_and_of_infinities() {
+    let found = |list: &str| rows_of(&format!("UNWIND {list} AS x RETURN stDev(x), stDevP(x)"));
+    assert_eq!(found("[null]"), "NULL, NULL");
+    assert_eq!(found("[5]"), "0.0, 0.0");
+    assert_eq!(found("[1, 1.0 / 0.0]"), "NaN, NaN");
 }

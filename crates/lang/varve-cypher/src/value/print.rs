@@ -91,8 +91,8 @@ impl Display for Point {
     }
 }
 
-/// The text of `toString` and of `+` with a string: as Neo4j writes it. Times have their seconds, and
-/// points the name of their system.
+/// The text of `toString` and of `+` with a string: as Neo4j writes it. Times have their seconds,
+/// and points the name of their system.
 pub(crate) struct Plain<'v>(pub(crate) &'v Value);
 
 impl Display for Plain<'_> {

@@ -308,7 +308,7 @@ Feature: Language - what the TCK does not test
   Scenario: [25] a bound value that is no node
     When executing query:
       """
-      UNWIND [1, 'a', null] AS x WITH x MATCH (x) RETURN x
+      UNWIND [1, 2] AS x WITH x MATCH (x) RETURN x
       """
     Then a SyntaxError should be raised at compile time: VariableTypeConflict
 
@@ -368,3 +368,23 @@ Feature: Language - what the TCK does not test
       | 1 | 2 | 3 |
       | 2 | 1 | 3 |
       | 2 | 2 | 4 |
+
+  Scenario: [31] EXISTS and LIMIT need few of very many walks
+    And having executed:
+      """
+      CREATE (a:A)-[:R]->(b:B) WITH a, b UNWIND range(1, 30) AS i CREATE (a)-[:R]->(b)
+      """
+    When executing query:
+      """
+      MATCH (a:A) WHERE EXISTS { (a)-[*]-(:B) } CALL (a) { MATCH (a)-[*]-(b) RETURN b LIMIT 2000 } RETURN count(*) AS c
+      """
+    Then the result should be, in any order:
+      | c    |
+      | 2000 |
+
+  Scenario: [32] a bound value that may be a node is checked when it is used
+    When executing query:
+      """
+      UNWIND [1, 'a', null] AS x WITH x MATCH (x) RETURN x
+      """
+    Then a TypeError should be raised at runtime: InvalidArgumentType

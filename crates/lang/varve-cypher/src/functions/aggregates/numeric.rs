@@ -164,6 +164,7 @@ impl Accumulator for Deviation {
         let divisor = self.count.saturating_sub(u64::from(self.sample));
         Ok(Value::Float(match divisor {
             0 => 0.0,
+            _ if !self.mean.is_finite() => f64::NAN,
             divisor => (self.squares / float(divisor)).sqrt(),
         }))
     }
