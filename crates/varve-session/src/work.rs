@@ -175,6 +175,12 @@ impl Work {
         query(State::View(&view))
     }
 
+    /// The client's policy; `None` if it sees every element.
+    #[must_use]
+    pub fn access(&self) -> Option<&Arc<AccessPolicy>> {
+        self.access.as_ref()
+    }
+
     /// Continues with the client's current rights: a session outlives a request.
     ///
     /// # Errors

@@ -182,6 +182,15 @@ pub(crate) fn looked(schema: &dyn SchemaView, by: &PropertyLookup, value: &Value
     }
 }
 
+/// Whether [`looked`] finds a condition for the usual values of a key of this type. Numbers, dates
+/// and lists under a key with values of several types are not looked up.
+pub(crate) fn serves(data_type: DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Text | DataType::Object | DataType::Boolean
+    ) || data_type.is_number()
+}
+
 /// A condition that an index can serve, if the key's values can be compared as the index does.
 fn condition(schema: &dyn SchemaView, key: &str, value: &Value) -> Option<Condition> {
     let key = schema.property_key_named(key)?;

@@ -44,7 +44,10 @@ impl OptimisticTransaction {
         let mut state = self.state.write();
         state.last_part = stored.or(state.last_part);
         drop(state);
-        self.go_on()?;
+        self.go_on().map_err(|error| {
+            let message = format!("The changes so far are stored, but: {}", error.message);
+            GraphError::new(ErrorKind::OutcomeUnknown, message)
+        })?;
         Ok(stored)
     }
 

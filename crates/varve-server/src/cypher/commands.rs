@@ -409,6 +409,10 @@ impl Change<'_> {
             })
         };
         let checked = check_existing(self.graph, IndexLabelId(id), &mut proceed);
+        // An element that is being written may stay so until the deadline.
+        if matches!(&checked, Err(error) if error.kind == ErrorKind::Busy) && late.is_none() {
+            late = self.session.check_deadline().err();
+        }
         if let Some(failure) = late {
             let message = format!(
                 "{}: the constraint '{}' holds for new writes, but not all existing elements are \
@@ -502,7 +506,16 @@ impl Change<'_> {
                 let task = self.changes.remove(SchemaKind::IndexLabel, name)?;
                 // Writes keep the index until its task begins.
                 let tasks = self.graph.tasks();
-                while !tasks.wait_until_done(task, WAIT_SLICE)?.status.is_final() {
+                loop {
+                    let status = tasks.wait_until_done(task, WAIT_SLICE)?.status;
+                    if status == TaskStatus::Success {
+                        break;
+                    }
+                    if status.is_final() {
+                        let message = format!("The task {task} that removes '{name}' has failed");
+                        let code = "Neo.DatabaseError.Schema.IndexDropFailed";
+                        return Err(refused(code, message));
+                    }
                     self.session
                         .check_deadline()
                         .map_err(CypherFailure::Refused)?;

@@ -265,10 +265,15 @@ impl Statement {
                 false => Parts::Whole,
             },
         });
-        work.on(scope, change, |state| {
+        let is_limited = work.access().is_some();
+        let mut summary = work.on(scope, change, |state| {
             let graph = graph_of(&state, change.is_some(), &meter);
             self.prepared.run(graph, &self.parameters, sink)
-        })
+        })?;
+        if let Some(plan) = summary.plan.as_mut().filter(|_| is_limited) {
+            plan.hide_reads();
+        }
+        Ok(summary)
     }
 }
 

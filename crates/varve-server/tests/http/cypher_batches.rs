@@ -226,6 +226,31 @@ fn a_constraint_holds_for_each_batch() {
 }
 
 #[test]
+fn a_batch_that_breaks_a_rule_leaves_the_others() {
+    for rule in ["n.i IS NOT NULL", "n.i IS :: INTEGER", "n.i IS NODE KEY"] {
+        let server = server(100);
+        rows(
+            &server,
+            &format!("CREATE CONSTRAINT FOR (n:N) REQUIRE {rule}"),
+        );
+        let wrong = match rule {
+            "n.i IS :: INTEGER" => "'two'",
+            _ => "null",
+        };
+        let statement = format!(
+            "UNWIND [1, {wrong}, 3] AS i CALL (i) {{ CREATE (:N {{i: i}}) }} \
+             IN TRANSACTIONS OF 1 ROW ON ERROR CONTINUE REPORT STATUS AS s RETURN s.committed"
+        );
+        assert_eq!(
+            rows(&server, &statement),
+            json!([[true], [false], [true]]),
+            "{rule}"
+        );
+        assert_eq!(rows(&server, "MATCH (n:N) RETURN count(n)"), json!([[2]]));
+    }
+}
+
+#[test]
 fn two_statements_that_count_at_the_same_time_lose_nothing() {
     let server = server(100);
     rows(&server, "CREATE (:Counter {n: 0})");

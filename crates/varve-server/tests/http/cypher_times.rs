@@ -205,6 +205,7 @@ fn histories_and_other_points_show_what_the_client_may_read() {
         for text in [
             format!("CALL varve.history({id}) YIELD kind RETURN count(*)"),
             format!("MATCH (n:{label}) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"),
+            format!("PROFILE MATCH (n:{label}) RETURN count(n)"),
             format!(
                 "MATCH (n:{label}) WITH n MATCH (n) FOR VALID_TIME AS OF '2999-01-01' RETURN count(n)"
             ),
@@ -216,6 +217,10 @@ fn histories_and_other_points_show_what_the_client_may_read() {
                 json!([[wanted]]),
                 "{text}: {answer}"
             );
+            // Reads would count what is hidden.
+            let is_measured = answer.to_string().contains("dbHits");
+            assert_eq!(is_measured, text.starts_with("PROFILE"), "{answer}");
+            assert!(!answer.to_string().contains("\"dbHits\":1"), "{answer}");
         }
     }
 }
@@ -313,6 +318,17 @@ fn a_match_reads_at_its_own_point_of_valid_time() {
             "MATCH (a:P {name: 'Ann'}) MATCH (a {town: 'Oslo'}) \
              FOR VALID_TIME AS OF '2020-06-01' RETURN a.town",
             json!([]),
+        ),
+        // What the pattern does not name keeps its own state.
+        (
+            "MATCH (a:P {name: 'Ann'}) MATCH (b:P) FOR VALID_TIME AS OF '2020-06-01' \
+             WHERE a.town = 'Oslo' AND b.town = 'Rome' RETURN a.town, b.town",
+            json!([["Oslo", "Rome"]]),
+        ),
+        (
+            "MATCH (a:P {name: 'Ann'}) MATCH (a)-[:KNOWS]->(b) FOR VALID_TIME AS OF '2020-06-01' \
+             WITH * RETURN a.name, b.name, COUNT { (a)-->() }",
+            json!([["Ann", "Bob", 0]]),
         ),
         // The point may be different in each row.
         (

@@ -131,10 +131,14 @@ impl Dump {
 pub(super) fn define(client: &GraphClient, commands: &[String]) -> Result<(), CommandError> {
     for command in commands {
         match client.cypher(command) {
-            Err(RestError::Refused { message, .. }) if message.contains(EXISTS) => {}
-            Err(error) => return Err(format!("{command}: {error}").into()),
-            Ok(_) => {}
+            Err(RestError::Refused { message, .. }) if message.contains(EXISTS) => {
+                // An earlier attempt may have ended before all elements were checked.
+                let again = command.replacen(" FOR (", " IF NOT EXISTS FOR (", 1);
+                client.cypher(&again)
+            }
+            done => done,
         }
+        .map_err(|error| format!("{command}: {error}"))?;
     }
     Ok(())
 }

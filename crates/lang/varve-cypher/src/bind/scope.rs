@@ -99,6 +99,12 @@ impl Scope {
         self.variables.push(Variable { name, slot, typed });
     }
 
+    /// Puts a variable that is declared into another slot.
+    pub(crate) fn replace(&mut self, name: &str, slot: usize) {
+        let own = self.variables.iter_mut().filter(|one| one.name == name);
+        own.for_each(|one| one.slot = slot);
+    }
+
     /// A new slot at the end of the row.
     pub(crate) fn new_slot(&mut self) -> usize {
         self.width += 1;

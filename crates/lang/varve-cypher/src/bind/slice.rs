@@ -90,8 +90,7 @@ impl Branch<'_, '_> {
                 continue;
             }
             let slot = self.scope.new_slot();
-            self.scope
-                .declare(variable.name.clone(), slot, variable.typed);
+            self.scope.replace(&variable.name, slot);
             moved.push((variable, slot));
         }
         moved
@@ -106,7 +105,7 @@ impl Branch<'_, '_> {
         let mut moved = Vec::with_capacity(slice.moved.len());
         for (before, slot) in slice.moved {
             moved.push((before.slot, slot));
-            self.scope.declare(before.name, before.slot, before.typed);
+            self.scope.replace(&before.name, before.slot);
         }
         let at = slice.at;
         Op::At { at, moved, inner }

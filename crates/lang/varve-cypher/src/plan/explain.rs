@@ -18,6 +18,17 @@ pub struct PlanTree {
     pub measured: Option<Measured>,
 }
 
+impl PlanTree {
+    /// Forgets what the operators have read: a client that does not see every element could count
+    /// those that are hidden.
+    pub fn hide_reads(&mut self) {
+        if let Some(measured) = &mut self.measured {
+            measured.reads = 0;
+        }
+        self.children.iter_mut().for_each(PlanTree::hide_reads);
+    }
+}
+
 pub(crate) fn tree(plan: &Plan, profile: Option<&Profile>) -> PlanTree {
     let root = pipeline(&plan.root, profile);
     PlanTree {

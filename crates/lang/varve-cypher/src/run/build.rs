@@ -1,6 +1,6 @@
 //! Makes the operators of plans.
 
-use super::profile::Profiled;
+use super::profile::{Profile, Profiled};
 use super::{Batch, BoxedOperator, Cx, Operator, Shared};
 use super::{
     drain, relationship_scan, rows, scan, snapshots, sort, subquery, transactions, unwind, walks,
@@ -25,7 +25,7 @@ pub(crate) fn build_shown<'p>(
     argument: Batch,
     shared: &Shared<'_>,
 ) -> BoxedOperator<'p> {
-    if shared.profile.is_none() {
+    if shared.profile.as_ref().is_none_or(Profile::is_hidden) {
         return build(pipeline, argument);
     }
     let mut operator: BoxedOperator<'_> = Box::new(Argument(Some(argument)));

@@ -97,7 +97,7 @@ impl Nodes {
     ) -> Outcome<Arc<Node>> {
         // A node whose label is changed must be found with its new one.
         if graph.writer.is_some() {
-            return Ok(Arc::new(Node::new(key, label)));
+            return Ok(Arc::new(Node::new(key, label).within(snapshot)));
         }
         let mut known = self.known.borrow_mut();
         if let Some(node) = known.get(key) {

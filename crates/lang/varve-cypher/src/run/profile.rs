@@ -28,6 +28,8 @@ pub(crate) struct Profile {
     operators: RefCell<HashMap<usize, Measured, foldhash::fast::RandomState>>,
     /// Reads and time of the operators that the running one has called.
     called: Cell<(u64, Duration)>,
+    /// Whether a pipeline runs that is not shown.
+    is_hidden: Cell<bool>,
     /// [`Meter::rows`] when the query began.
     before: u64,
 }
@@ -57,10 +59,15 @@ impl Profile {
 
     /// Runs a pipeline that is not shown: its cost is that of the operator that runs it.
     pub(crate) fn hidden<T>(&self, run: impl FnOnce() -> T) -> T {
-        let before = self.called.get();
+        let before = (self.called.get(), self.is_hidden.replace(true));
         let done = run();
-        self.called.set(before);
+        self.called.set(before.0);
+        self.is_hidden.set(before.1);
         done
+    }
+
+    pub(super) fn is_hidden(&self) -> bool {
+        self.is_hidden.get()
     }
 
     /// Notes one call of an operator.
@@ -71,7 +78,7 @@ impl Profile {
         let called = self.called.replace((around.0 + reads, around.1 + time));
         let mut operators = self.operators.borrow_mut();
         let own = operators.entry(place(op)).or_default();
-        own.rows += rows;
+        own.rows = own.rows.saturating_add(rows);
         own.reads += reads.saturating_sub(called.0);
         own.time += time.saturating_sub(called.1);
         done
@@ -103,7 +110,9 @@ impl Operator for Profiled<'_> {
         profile.note(self.op, cx.graph().meter, || {
             let batch = self.operator.next(cx);
             let rows = match &batch {
-                Ok(Some(batch)) => batch.rows().map(|(_, count)| count).sum(),
+                Ok(Some(batch)) => batch
+                    .rows()
+                    .fold(0, |sum: u64, (_, count)| sum.saturating_add(count)),
                 _ => 0,
             };
             (batch, rows)

@@ -1,6 +1,6 @@
 //! Matches at other points of valid time than the query's.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ use crate::value::{Content, Node, Snapshot, Value};
 
 /// Bytes of a snapshot: a view, and its table of nodes.
 const SNAPSHOT_BYTES: usize = 1024;
+/// The most snapshots that are kept for later rows; then all are forgotten. Elements keep theirs.
+const SNAPSHOTS_MAX: usize = 64;
 
 /// A snapshot of the running query, and the nodes that were met in it.
 pub(crate) struct OpenSnapshot {
@@ -29,6 +31,8 @@ pub(crate) struct OpenSnapshot {
 #[derive(Default)]
 pub(crate) struct Snapshots {
     open: RefCell<BTreeMap<Instant, Rc<OpenSnapshot>>>,
+    /// Bytes that are held for those that were forgotten.
+    forgotten: Cell<usize>,
 }
 
 impl Snapshots {
@@ -44,7 +48,18 @@ impl Snapshots {
             }),
             nodes: Nodes::default(),
         });
-        self.open.borrow_mut().insert(at, Rc::clone(&open));
+        let mut all = self.open.borrow_mut();
+        if all.len() >= SNAPSHOTS_MAX {
+            // The views live as long as elements that were found in them.
+            let views = self.forgotten.get() + SNAPSHOT_BYTES * all.len();
+            self.forgotten.set(views);
+            graph
+                .meter
+                .release(all.values().map(|one| one.nodes.bytes()).sum());
+            all.clear();
+        }
+        all.insert(at, Rc::clone(&open));
+        drop(all);
         Ok(open)
     }
 
@@ -52,7 +67,7 @@ impl Snapshots {
     pub(super) fn bytes(&self) -> usize {
         let open = self.open.borrow();
         let nodes = open.values().map(|open| open.nodes.bytes());
-        nodes.sum::<usize>() + SNAPSHOT_BYTES * open.len()
+        nodes.sum::<usize>() + SNAPSHOT_BYTES * open.len() + self.forgotten.get()
     }
 }
 

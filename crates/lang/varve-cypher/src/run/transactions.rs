@@ -192,13 +192,15 @@ impl Ended {
 /// Whether a commit failed because of another one.
 fn is_conflict(error: &CypherError) -> bool {
     match error {
-        CypherError::View(error) => error.kind() == Some(ErrorKind::Conflict),
+        CypherError::View(error) => {
+            matches!(error.kind(), Some(ErrorKind::Conflict | ErrorKind::Busy))
+        }
         CypherError::Error(_) => false,
     }
 }
 
-/// Whether the next transaction may succeed. After other errors, such as a deadline, it cannot, or
-/// it is not known whether this one is stored.
+/// Whether the next transaction may succeed. After other errors, such as a deadline or the loss of
+/// a right, it cannot, or it is not known whether this one is stored.
 fn is_of_part(error: &CypherError) -> bool {
     match error {
         CypherError::Error(_) | CypherError::View(ViewError::Memory { .. }) => true,
@@ -208,13 +210,13 @@ fn is_of_part(error: &CypherError) -> bool {
                 ErrorKind::InvalidArgument
                     | ErrorKind::Existed
                     | ErrorKind::Unique
+                    | ErrorKind::Constraint
                     | ErrorKind::NotAllowed
                     | ErrorKind::NoIndex
                     | ErrorKind::NotSupported
                     | ErrorKind::NotFound
                     | ErrorKind::LimitExceeded
                     | ErrorKind::TooLarge
-                    | ErrorKind::Denied
                     | ErrorKind::Busy
                     | ErrorKind::Conflict
             )

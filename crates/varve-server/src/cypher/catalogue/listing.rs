@@ -48,7 +48,10 @@ pub(super) fn client_config(catalogue: &Catalogue, _: &[Value], _: &Graph<'_>) -
         row(
             "initial.dbms.default_database",
             "The graph of this connection.",
-            catalogue.home.clone(),
+            match catalogue.graphs.contains(&catalogue.home) {
+                true => catalogue.home.clone(),
+                false => catalogue.graph.clone(),
+            },
         ),
     ])
 }

@@ -8,14 +8,18 @@ use varve_view::SchemaView;
 use super::{EQUAL, Known, Order};
 use crate::bind::PatternRelationship;
 use crate::expression::{BinaryOp, CompareOp, Expr};
-use crate::filters::{Looked, Types, looked};
-use crate::plan::slots::reads;
+use crate::filters::{Looked, Types, looked, serves};
+use crate::plan::slots::{is_random, reads};
 use crate::plan::{IdLookup, PropertyLookup};
 use crate::sizes::COUNTED_MAX;
 
 impl Order<'_> {
     /// Whether an expression can be evaluated before the pattern's open slots are bound.
     fn is_known(&self, expr: &Expr) -> bool {
+        // The filter behind the scan would have another number.
+        if is_random(expr) {
+            return false;
+        }
         let mut known = true;
         reads(expr, self.subplans, &mut |slot| {
             known &= !self.open.contains(&slot);
@@ -119,7 +123,7 @@ impl Order<'_> {
             Some(_) => EQUAL,
             None => COUNTED_MAX,
         };
-        let mut each = by.iter();
+        let mut each = by.iter().filter(|by| may_be_served(schema, by));
         each.any(|by| is_indexed(schema, &types.labels, &by.key))
             .then_some((found, 2))
     }
@@ -136,6 +140,16 @@ fn is_indexed(schema: &dyn SchemaView, labels: &[EdgeLabelId], key: &str) -> boo
     };
     let mut labels = labels.iter().filter(|label| has(label)).peekable();
     labels.peek().is_some() && labels.all(|label| schema.has_edge_index(*label, key.id))
+}
+
+/// Whether an index may serve a lookup. One that it does not serve reads every relationship.
+fn may_be_served(schema: &dyn SchemaView, by: &PropertyLookup) -> bool {
+    match &by.value {
+        Expr::Constant(value) => !matches!(looked(schema, by, value), Looked::Unserved),
+        _ => schema
+            .property_key_named(&by.key)
+            .is_some_and(|key| serves(key.data_type)),
+    }
 }
 
 /// The conditions whose values are constants.
