@@ -130,9 +130,13 @@ impl PropertyType {
                     Value::List(items) | Value::Set(items) => items.iter().all(fits),
                     Value::Many(many) => many.values().iter().all(|one| fits(&one.value)),
                     // As REST stores a list under a key with values of several types.
-                    Value::Object(Datum::List(items)) => items.iter().all(|item| {
-                        ScalarType::of_datum(item).is_some_and(|one| scalars.contains(&one))
-                    }),
+                    Value::Object(datum) => match &**datum {
+                        Datum::List(items) => {
+                            let mut types = items.iter().map(ScalarType::of_datum);
+                            types.all(|one| one.is_some_and(|one| scalars.contains(&one)))
+                        }
+                        _ => false,
+                    },
                     _ => false,
                 }
             }

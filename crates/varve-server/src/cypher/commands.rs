@@ -3,23 +3,22 @@
 //! In an open graph an index or constraint is a definition, which covers the label sets and keys
 //! that come later. In a graph with a declared schema it is an index label.
 
+mod waiting;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use varve_cypher::tree::{
     Command, ConstraintRule, CreateConstraint, CreateIndex, DropNamed, Existence, IndexKind,
     IndexedBy, NamedKind, SchemaName, SchemaTarget,
 };
 use varve_cypher::{Counters, Map, Value, numbers};
-use varve_graph::index::check_existing;
+use varve_graph::Graph;
 use varve_graph::registry::GRAPH_NAME_BYTES_MAX;
 use varve_graph::schema::{
     BaseType, DefinitionKind, DefinitionState, NewDefinition, NewIndexLabel, OwnedChanges,
     PropertyType, SchemaKind,
 };
 use varve_graph::tasks::{TaskId, TaskStatus};
-use varve_graph::{Graph, GraphError};
-use varve_model::IndexLabelId;
 use varve_model::schema::IndexType;
 use varve_model::value::Cardinality;
 use varve_session::{Action, Failure, Session};
@@ -28,9 +27,6 @@ use varve_view::ErrorKind;
 use super::databases;
 use super::failure::{CypherFailure, SchemaError};
 use super::rules::{Rule, RuleKind, property_types};
-
-/// How often a command that waits for a task checks whether it may go on.
-const WAIT_SLICE: Duration = Duration::from_millis(20);
 
 /// What a command asks for that is not supported; `None` if it can be carried out.
 pub(super) fn unsupported(command: &Command) -> Option<String> {
@@ -390,107 +386,6 @@ impl Change<'_> {
         }
     }
 
-    /// Waits until a constraint holds. If the graph violates it, it is removed again.
-    fn built(&self, rule: &Rule, id: u32, tasks: &[TaskId]) -> Result<(), CypherFailure> {
-        for task in tasks.iter().filter(|task| **task != TaskId::NONE) {
-            if let Some(reason) = self.ended(rule, *task)? {
-                return Err(self.given_up(rule, id, &reason)?);
-            }
-        }
-        if !rule.kind.is_checked_alone() {
-            return Ok(());
-        }
-        let mut late = None;
-        let mut proceed = || {
-            self.session.check_deadline().map_err(|failure| {
-                let stopped = GraphError::new(ErrorKind::Busy, &*failure.message);
-                late = Some(failure);
-                stopped
-            })
-        };
-        let checked = check_existing(self.graph, IndexLabelId(id), &mut proceed);
-        // An element that is being written may stay so until the deadline.
-        if matches!(&checked, Err(error) if error.kind == ErrorKind::Busy) && late.is_none() {
-            late = self.session.check_deadline().err();
-        }
-        if let Some(failure) = late {
-            let message = format!(
-                "{}: the constraint '{}' holds for new writes, but not all existing elements are \
-                 checked. CREATE CONSTRAINT … IF NOT EXISTS checks them",
-                failure.message, rule.name
-            );
-            let code = "Neo.ClientError.Transaction.TransactionTimedOut";
-            return Err(refused(code, message));
-        }
-        match checked {
-            Err(error) if error.kind == ErrorKind::Constraint => {
-                // The message names an element.
-                let reason = match self.sees_all()? {
-                    true => &error.message,
-                    false => "existing elements break it",
-                };
-                Err(self.given_up(rule, id, reason)?)
-            }
-            checked => Ok(checked?),
-        }
-    }
-
-    /// Removes a constraint that the graph violates; the error for it.
-    fn given_up(&self, rule: &Rule, id: u32, reason: &str) -> Result<CypherFailure, CypherFailure> {
-        let all = Rule::all(&self.graph.schema());
-        all.iter()
-            .filter(|one| one.id == id)
-            .try_for_each(|one| self.remove_failed(one))?;
-        let message = format!("Unable to create {}: {reason}", rule.constraint_text());
-        let code = "Neo.DatabaseError.Schema.ConstraintCreationFailed";
-        Ok(refused(code, message))
-    }
-
-    /// Whether the client may see all elements.
-    fn sees_all(&self) -> Result<bool, CypherFailure> {
-        let served = self.session.served(self.graph.name())?;
-        Ok(self.session.access_to(&served).is_none())
-    }
-
-    /// Waits for a task that builds a constraint. Returns why it failed.
-    fn ended(&self, rule: &Rule, id: TaskId) -> Result<Option<String>, CypherFailure> {
-        let tasks = self.graph.tasks();
-        loop {
-            self.may_wait(rule)?;
-            let task = tasks.wait_until_done(id, WAIT_SLICE)?;
-            if task.status == TaskStatus::Success {
-                return Ok(None);
-            }
-            if task.status.is_final() {
-                break;
-            }
-        }
-        // The result names an element.
-        Ok(Some(match self.sees_all()? {
-            true => tasks.detail(id)?.result.unwrap_or_default(),
-            false => "elements have equal values, or the work on it failed".to_owned(),
-        }))
-    }
-
-    fn pause(&self, rule: &Rule) -> Result<(), CypherFailure> {
-        self.may_wait(rule)?;
-        std::thread::sleep(WAIT_SLICE);
-        Ok(())
-    }
-
-    /// # Errors
-    /// At the deadline. The constraint stays, and so does the work on it.
-    fn may_wait(&self, rule: &Rule) -> Result<(), CypherFailure> {
-        self.session.check_deadline().map_err(|failure| {
-            let message = format!(
-                "{}: the constraint '{}' is still being built, and this goes on. CREATE CONSTRAINT \
-                 … IF NOT EXISTS waits for its end",
-                failure.message, rule.name
-            );
-            refused("Neo.ClientError.Transaction.TransactionTimedOut", message)
-        })
-    }
-
     /// Removes a constraint that could not be built, unless another command did.
     fn remove_failed(&self, rule: &Rule) -> Result<(), CypherFailure> {
         match self.remove(&rule.name, rule.is_defined) {
@@ -505,20 +400,12 @@ impl Change<'_> {
             false => {
                 let task = self.changes.remove(SchemaKind::IndexLabel, name)?;
                 // Writes keep the index until its task begins.
-                let tasks = self.graph.tasks();
-                loop {
-                    let status = tasks.wait_until_done(task, WAIT_SLICE)?.status;
-                    if status == TaskStatus::Success {
-                        break;
-                    }
-                    if status.is_final() {
-                        let message = format!("The task {task} that removes '{name}' has failed");
-                        let code = "Neo.DatabaseError.Schema.IndexDropFailed";
-                        return Err(refused(code, message));
-                    }
-                    self.session
-                        .check_deadline()
-                        .map_err(CypherFailure::Refused)?;
+                let check = || self.session.check_deadline();
+                let may_wait = || check().map_err(CypherFailure::Refused);
+                if self.final_status(task, &may_wait)? != TaskStatus::Success {
+                    let message = format!("The task {task} that removes '{name}' has failed");
+                    let code = "Neo.DatabaseError.Schema.IndexDropFailed";
+                    return Err(refused(code, message));
                 }
             }
         }

@@ -14,8 +14,8 @@ use crate::error::{Outcome, type_error};
 use crate::temporal::{DateTime, Duration, LocalDateTime, NANOS_PER_SECOND, parse};
 
 impl Value {
-    /// The value as a property of a declared key is stored. One of type DATE takes dates and date-times
-    /// of whole milliseconds.
+    /// The value as a property of a declared key is stored. One of type DATE takes dates and
+    /// date-times of whole milliseconds.
     ///
     /// # Errors
     /// As [`Value::to_stored`], and when a date-time has parts of a millisecond.

@@ -101,8 +101,8 @@ fn key_of(cx: Cx<'_>, key: &Expr, row: &[Value]) -> Outcome<Arc<str>> {
     }
 }
 
-/// Writes a property; null removes it. Whether it counts as in Neo4j: the removal of a property does
-/// if the element has it now.
+/// Writes a property; null removes it. Returns whether the counters count it: a removal only if the
+/// element has the property.
 fn put(
     cx: Cx<'_>,
     writer: &dyn GraphWriter,
