@@ -37,8 +37,9 @@ const COPIES_MAX: usize = 3;
 /// the load.
 const COPIED_MAX: usize = 32;
 /// The first pause before an execution is repeated whose statement the node has evicted. Each pause
-/// is twice the one before.
+/// is twice the one before, up to the second: a busy node may evict the statement again and again.
 const EVICTED_PAUSE: Duration = Duration::from_millis(20);
+const EVICTED_PAUSE_MAX: Duration = Duration::from_millis(160);
 /// The number of checks whether there are as many nodes as replicas, and the wait before each
 /// further check.
 const NODES_LOOKS: usize = 20;
@@ -437,7 +438,7 @@ where
             return answer;
         }
         tokio::time::sleep(pause).await;
-        pause *= 2;
+        pause = (2 * pause).min(EVICTED_PAUSE_MAX);
     }
 }
 
