@@ -1,5 +1,6 @@
 //! Runs plans: operators that pull rows in batches.
 
+mod at;
 mod batch;
 pub(crate) mod build;
 mod drain;

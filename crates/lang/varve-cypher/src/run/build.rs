@@ -3,8 +3,7 @@
 use super::profile::{Profile, Profiled};
 use super::{Batch, BoxedOperator, Cx, Operator, Shared};
 use super::{
-    drain, relationship_scan, rows, scan, snapshots, sort, subquery, transactions, unwind, walks,
-    write,
+    at, drain, relationship_scan, rows, scan, sort, subquery, transactions, unwind, walks, write,
 };
 use crate::error::Outcome;
 use crate::plan::{Op, Pipeline};
@@ -47,9 +46,7 @@ fn build_one<'p>(op: &'p Op, input: BoxedOperator<'p>) -> BoxedOperator<'p> {
         Op::Limit { count, drains } => Box::new(rows::Limit::new(input, count, *drains)),
         Op::Union(branches) => Box::new(subquery::Union::new(input, branches)),
         Op::Optional { inner, number } => Box::new(subquery::Optional::new(input, inner, *number)),
-        Op::At { at, moved, inner } => {
-            Box::new(snapshots::At::new(input, (at.as_ref(), moved), inner))
-        }
+        Op::At { at, moved, inner } => Box::new(at::At::new(input, (at.as_ref(), moved), inner)),
         Op::Transactions(one) => Box::new(transactions::Transactions::new(input, one)),
         Op::Eager => Box::new(drain::Eager::new(input)),
         Op::Write(steps) => Box::new(write::Write::new(input, steps)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use varve_model::Direction as Walked;
+use varve_model::{Direction as Walked, VertexId};
 use varve_view::Neighbour;
 
 use super::Cx;
@@ -147,4 +147,9 @@ pub(super) fn node_of(value: Option<&Value>) -> Outcome<Option<&Arc<Node>>> {
             Err(crate::error::type_error("InvalidArgumentType", message))
         }
     }
+}
+
+/// The id of a node.
+pub(super) fn vertex_id(cx: Cx<'_>, node: &Node) -> Outcome<VertexId> {
+    Ok(cx.graph().view.vertex_id(&node.key)?)
 }

@@ -7,12 +7,13 @@ mod set;
 
 use std::sync::Arc;
 
-use varve_model::{ElementId, Value as Stored, VertexId};
+use varve_model::{ElementId, Value as Stored};
 use varve_view::{GraphWriter, PropertyWrite};
 
 use super::batch::ROWS;
 use super::build::build;
 use super::drain::{Given, all};
+use super::matching::vertex_id;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::{Error, ErrorClass, Outcome, not_supported, type_error};
 use crate::expression::Expr;
@@ -235,11 +236,6 @@ fn label_names(cx: Cx<'_>, parts: &[LabelPart], row: &[Value]) -> Outcome<Vec<Ar
         }
     }
     Ok(names)
-}
-
-/// The id of a node.
-fn vertex_id(cx: Cx<'_>, node: &Node) -> Outcome<VertexId> {
-    Ok(cx.graph().view.vertex_id(&node.key)?)
 }
 
 /// The id of a node or relationship; `None` if the value is null.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use varve_model::{EdgeId, ElementId};
 use varve_view::{Expand, Flow, GraphWriter};
 
-use super::{Batch, Cx, vertex_id};
 use crate::error::{Error, ErrorClass, Outcome, type_error};
 use crate::expression::Expr;
+use crate::run::matching::vertex_id;
+use crate::run::{Batch, Cx};
 use crate::value::{Node, Relationship, Value};
 
 /// Deletes the elements of all rows: relationships first, so that a node may be deleted together
