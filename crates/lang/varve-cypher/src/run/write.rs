@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorClass, Outcome, not_supported, type_error};
 use crate::expression::Expr;
 use crate::held::Held;
 use crate::plan::{LabelPart, Pipeline, WriteStep};
-use crate::value::{Node, Value};
+use crate::value::Value;
 
 /// Does each step for all rows, and then gives the rows.
 pub(crate) struct Write<'p> {
