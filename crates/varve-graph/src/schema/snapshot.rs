@@ -113,7 +113,7 @@ pub struct Schema {
     presentation: Option<Arc<Presentation>>,
     /// By ascending id.
     definitions: Arc<Vec<Arc<Definition>>>,
-    /// The rules of each label that has any ([`is_rule`](super::definition::DefinitionKind::is_rule)).
+    /// The rules of each label that has any: [`super::definition::DefinitionKind::is_rule`].
     rules: Map<IndexBase, Vec<Arc<Definition>>>,
 }
 
