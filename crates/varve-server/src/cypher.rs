@@ -10,7 +10,6 @@ mod engine;
 mod failure;
 mod hugegraph;
 mod json;
-mod no_schema;
 mod open;
 mod parameters;
 mod query_api;

@@ -61,8 +61,8 @@ pub enum Parts {
     Whole,
     /// As [`Prepared::commit_every`].
     Every(usize),
-    /// Where the query says so.
-    Told,
+    /// At explicit points of the query.
+    Explicit,
 }
 
 /// What a query reads, and may change.
@@ -258,7 +258,7 @@ impl Work {
         let elements = match change.parts {
             Parts::Whole => None,
             Parts::Every(elements) => Some(Some(elements)),
-            Parts::Told => Some(None),
+            Parts::Explicit => Some(None),
         };
         let every = elements.map(|elements| CommitEvery {
             elements,

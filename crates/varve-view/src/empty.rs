@@ -10,7 +10,7 @@ use crate::{
     ScannedElement, SchemaView, ViewError,
 };
 
-/// A graph without elements and without a schema.
+/// An open graph without elements, labels and keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EmptyGraph;
 
@@ -103,6 +103,10 @@ impl GraphView for EmptyGraph {
 }
 
 impl SchemaView for EmptyGraph {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn property_key(&self, _: PropertyKeyId) -> Option<&PropertyKey> {
         None
     }

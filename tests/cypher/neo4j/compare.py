@@ -42,11 +42,11 @@ class Server:
             return "error", error.code, f"{error.code}: {error.message}"
         except (ValueError, OverflowError, neo4j.exceptions.BrokenRecordError) as error:  # the driver has no such value
             return "driver", type(error).__name__, str(error)
-        told = [normal(row) for row in rows]
+        rendered = [normal(row) for row in rows]
         bags = sorted(" | ".join(normal(cell, name.startswith("bag")) for name, cell in zip(names, row)) for row in rows)
         order = [[ordering(cell) for cell in row] for row in rows] if ordered else None
         counts = [getattr(counters, name) for name in COUNTERS]
-        return "rows", (names, bags, order, counts), f"{len(rows)} rows {counts}: " + "; ".join(told if ordered else sorted(told))
+        return "rows", (names, bags, order, counts), f"{len(rows)} rows {counts}: " + "; ".join(rendered if ordered else sorted(rendered))
 
 
 def agree(left, right):
@@ -81,8 +81,8 @@ class Comparison:
     def new_graph(self):
         for statement in ["MATCH (n) DETACH DELETE n", *statements(self.choices)]:
             for server in (self.peer, self.ours):
-                kind, _, told = server.run(statement)
-                assert kind == "rows", (statement, told)
+                kind, _, rendered = server.run(statement)
+                assert kind == "rows", (statement, rendered)
         return all([self.compare(statement) for statement in DUMP])
 
     def round(self, kinds):

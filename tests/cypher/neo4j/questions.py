@@ -89,7 +89,7 @@ def ladybug(world, folder):
     return ask
 
 
-def told(answer):
+def rendered(answer):
     names, rows = answer
     return [" | ".join(normal(cell, name.startswith(("bag", "universities"))) for name, cell in zip(names, row)) for row in rows]
 
@@ -116,7 +116,7 @@ def main():
                     continue
                 began = time.monotonic()
                 try:
-                    answers[peer] = told(ask(statement, parameters))
+                    answers[peer] = rendered(ask(statement, parameters))
                 except Exception as error:  # whatever its driver raises
                     answers[peer] = [f"failed: {error}"]
                 times.append(f"{peer} {(time.monotonic() - began) * 1000:.0f} ms")

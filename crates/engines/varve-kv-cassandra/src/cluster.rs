@@ -37,8 +37,9 @@ const COPIES_MAX: usize = 3;
 /// the load.
 const COPIED_MAX: usize = 32;
 /// The first pause before an execution is repeated whose statement the node has evicted. Each pause
-/// is twice the one before, up to the second: a busy node may evict the statement again and again.
+/// is twice the one before.
 const EVICTED_PAUSE: Duration = Duration::from_millis(20);
+/// The longest such pause. It is short, since a busy node may evict the statement again and again.
 const EVICTED_PAUSE_MAX: Duration = Duration::from_millis(160);
 /// The number of checks whether there are as many nodes as replicas, and the wait before each
 /// further check.

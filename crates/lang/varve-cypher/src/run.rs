@@ -9,6 +9,7 @@ mod matching;
 mod nested;
 mod nodes;
 mod number;
+mod pages;
 mod paths;
 mod profile;
 mod relationship_scan;

@@ -11,13 +11,12 @@ use varve_cypher::{
 use varve_graph::write::WritePeriod;
 use varve_model::TemporalScope;
 use varve_session::Action;
-use varve_view::SchemaView;
+use varve_view::{EmptyGraph, SchemaView};
 
 use super::catalogue::{self, Catalogue};
 use super::commands;
 use super::counters;
 use super::failure::CypherFailure;
-use super::no_schema::NoSchema;
 use super::run::Sink;
 
 pub(crate) use varve_cypher::Batch;
@@ -57,7 +56,8 @@ impl Prepared {
     ) -> Result<Self, CypherFailure> {
         let of_graph = Arc::clone(&catalogue.schema);
         let schema: &dyn SchemaView = match catalogue.is_system {
-            true => &NoSchema,
+            // A statement that needs a graph is refused for that reason, and not for its labels.
+            true => &EmptyGraph,
             false => &*of_graph,
         };
         let catalogue = Arc::new(catalogue);

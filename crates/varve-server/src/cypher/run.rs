@@ -261,7 +261,7 @@ impl Statement {
         let change = self.prepared.writes().then_some(Change {
             period,
             parts: match self.prepared.commits() {
-                true => Parts::Told,
+                true => Parts::Explicit,
                 false => Parts::Whole,
             },
         });

@@ -46,7 +46,7 @@ impl Profile {
     /// What an operator of the plan has done.
     pub(crate) fn of(&self, op: &Op) -> Measured {
         let operators = self.operators.borrow();
-        operators.get(&place(op)).copied().unwrap_or_default()
+        operators.get(&address(op)).copied().unwrap_or_default()
     }
 
     /// The rows of tables that were read outside the operators: for the contents of results.
@@ -77,7 +77,7 @@ impl Profile {
         let (reads, time) = (meter.rows() - reads, began.elapsed());
         let called = self.called.replace((around.0 + reads, around.1 + time));
         let mut operators = self.operators.borrow_mut();
-        let own = operators.entry(place(op)).or_default();
+        let own = operators.entry(address(op)).or_default();
         own.rows = own.rows.saturating_add(rows);
         own.reads += reads.saturating_sub(called.0);
         own.time += time.saturating_sub(called.1);
@@ -85,8 +85,8 @@ impl Profile {
     }
 }
 
-/// A number that no other operator of the plan has.
-fn place(op: &Op) -> usize {
+/// Identifies an operator: a plan does not move while it runs.
+fn address(op: &Op) -> usize {
     std::ptr::from_ref(op).addr()
 }
 

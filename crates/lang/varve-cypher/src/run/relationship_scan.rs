@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use varve_model::{Condition, EdgeLabelId};
-use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewError};
+use varve_model::EdgeLabelId;
+use varve_view::{Elements, ScannedElement};
 
 use super::batch::ROWS;
+use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
 use crate::filters::{Looked, Types, looked};
@@ -31,9 +32,7 @@ pub(crate) struct Scan<'p> {
 /// The scan for one row.
 struct Running {
     row: Batch,
-    labels: Vec<EdgeLabelId>,
-    conditions: Vec<Condition>,
-    position: Option<ScanPosition>,
+    pages: Pages<EdgeLabelId>,
 }
 
 impl<'p> Scan<'p> {
@@ -78,9 +77,7 @@ impl<'p> Scan<'p> {
         }
         self.running = Some(Running {
             row,
-            labels: types.labels,
-            conditions,
-            position: None,
+            pages: Pages::new(types.labels, conditions),
         });
         Ok(true)
     }
@@ -89,61 +86,27 @@ impl<'p> Scan<'p> {
     fn page(&mut self, cx: Cx<'_>, mut running: Running) -> Outcome<Batch> {
         let page = self.page;
         self.page = (4 * self.page).min(ROWS);
-        let found = read(cx, &mut running, page)?;
         let mut out = Batch::new(running.row.width());
-        for one in found {
-            out.push(running.row.row(0), running.row.count(0));
-            let last = out.len() - 1;
-            if let Some(slot) = out.row_mut(last).get_mut(self.scan.relationship) {
-                *slot = Value::Relationship(one);
-            }
-        }
-        if running.position.is_some() {
+        let has_more = running.pages.next(
+            cx,
+            |labels| Elements::Edges(labels),
+            (&[], page),
+            |found| {
+                let Some(one) = relationship(cx, found)? else {
+                    return Ok(());
+                };
+                out.push(running.row.row(0), running.row.count(0));
+                let last = out.len() - 1;
+                if let Some(slot) = out.row_mut(last).get_mut(self.scan.relationship) {
+                    *slot = Value::Relationship(one);
+                }
+                Ok(())
+            },
+        )?;
+        if has_more {
             self.running = Some(running);
         }
         Ok(out)
-    }
-}
-
-/// Reads a page, and notes where the next one begins.
-fn read(cx: Cx<'_>, running: &mut Running, page: usize) -> Outcome<Vec<Arc<Relationship>>> {
-    let graph = cx.graph();
-    loop {
-        let mut all: Vec<Arc<Relationship>> = Vec::new();
-        let mut failed = None;
-        let visit = &mut |found: &ScannedElement<'_>| match relationship(cx, found) {
-            Ok(one) => {
-                all.extend(one);
-                Flow::Continue(())
-            }
-            Err(error) => {
-                failed = Some(error);
-                Flow::Break(())
-            }
-        };
-        let ask = ScanAsk {
-            elements: Elements::Edges(&running.labels),
-            conditions: &running.conditions,
-            order: None,
-            properties: &[],
-        };
-        let from = running.position.as_ref();
-        let scanned = cx.view().scan(&ask, from, page, graph.meter, visit);
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        match scanned {
-            Ok(position) => {
-                running.position = position;
-                return Ok(all);
-            }
-            // The index is gone: everything is read and filtered.
-            Err(ViewError::NoIndex(_)) if !running.conditions.is_empty() => {
-                running.conditions.clear();
-            }
-            Err(ViewError::NoIndex(_)) if !running.labels.is_empty() => running.labels.clear(),
-            Err(error) => return Err(error.into()),
-        }
     }
 }
 

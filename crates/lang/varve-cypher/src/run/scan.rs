@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_model::value::Uuid;
-use varve_model::{Condition, VertexId, VertexLabelId};
-use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewError};
+use varve_model::{VertexId, VertexLabelId};
+use varve_view::{Elements, ScannedElement};
 
 use super::batch::ROWS;
+use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
 use crate::filters::{LabelFilter, Looked, looked, whole};
@@ -17,12 +18,6 @@ use crate::value::{Node, Value};
 
 /// Nodes of the first page.
 const PAGE_MIN: usize = 32;
-
-/// What a scan reads.
-struct Resolved {
-    labels: Option<Vec<VertexLabelId>>,
-    conditions: Vec<Condition>,
-}
 
 /// Gives the nodes of some labels for each row.
 pub(crate) struct Scan<'p> {
@@ -42,8 +37,7 @@ pub(crate) struct Scan<'p> {
 /// A scan for some rows.
 struct Running {
     rows: Batch,
-    resolved: Resolved,
-    position: Option<ScanPosition>,
+    pages: Pages<VertexLabelId>,
 }
 
 impl<'p> Scan<'p> {
@@ -116,8 +110,7 @@ impl<'p> Scan<'p> {
         }
         self.running = Some(Running {
             rows,
-            resolved: Resolved { labels, conditions },
-            position: None,
+            pages: Pages::new(labels.unwrap_or_default(), conditions),
         });
         Ok(true)
     }
@@ -155,55 +148,23 @@ impl<'p> Scan<'p> {
             false => Cow::Borrowed(&[][..]),
         };
         let mut nodes: Vec<Arc<Node>> = Vec::new();
-        loop {
-            let resolved = &running.resolved;
-            let ask = ScanAsk {
-                elements: Elements::Vertices(resolved.labels.as_deref().unwrap_or_default()),
-                conditions: &resolved.conditions,
-                order: None,
-                properties: &keys,
-            };
-            let mut failed = None;
-            let visit = &mut |found: &ScannedElement<'_>| {
-                let ScannedElement::Vertex { key, vertex } = found else {
-                    return Flow::Continue(());
-                };
-                match cx.node(key, vertex.label) {
-                    Ok(node) => {
-                        if self.scan.reads_properties {
-                            graph.found(&node, vertex);
-                        }
-                        nodes.push(node);
-                        Flow::Continue(())
+        let has_more = running.pages.next(
+            cx,
+            |labels| Elements::Vertices(labels),
+            (&keys, page),
+            |found| {
+                if let ScannedElement::Vertex { key, vertex } = found {
+                    let node = cx.node(key, vertex.label)?;
+                    if self.scan.reads_properties {
+                        graph.found(&node, vertex);
                     }
-                    Err(error) => {
-                        failed = Some(error);
-                        Flow::Break(())
-                    }
+                    nodes.push(node);
                 }
-            };
-            let from = running.position.as_ref();
-            let scanned = cx.view().scan(&ask, from, page, graph.meter, visit);
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            match scanned {
-                Ok(position) => {
-                    running.position = position;
-                    break;
-                }
-                // Without an index, everything is read and filtered.
-                Err(ViewError::NoIndex(_)) if !resolved.conditions.is_empty() => {
-                    running.resolved.conditions.clear();
-                }
-                Err(ViewError::NoIndex(_)) if resolved.labels.is_some() => {
-                    running.resolved.labels = None;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+                Ok(())
+            },
+        )?;
         let out = self.joined(cx, &running.rows, nodes);
-        if running.position.is_some() {
+        if has_more {
             self.running = Some(running);
         }
         Ok(out)

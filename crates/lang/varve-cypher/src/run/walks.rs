@@ -12,6 +12,9 @@ use crate::filters::{LabelFilter, Types};
 use crate::plan::VarExpand;
 use crate::value::{Node, Relationship, Value};
 
+/// Rows that are given first: few, so that a small limit walks little.
+const ROWS_MIN: usize = 16;
+
 /// Walks sequences of relationships. One node may begin more walks than fit the memory, so they are
 /// made as rows are asked for.
 pub(crate) struct Walks<'p> {
@@ -23,7 +26,7 @@ pub(crate) struct Walks<'p> {
     adjacency: Option<Adjacency<'p>>,
     /// The walk of the last row that has begun.
     walk: Option<Walk<'p>>,
-    /// Rows that are given at once: few at first, so that a small limit walks little.
+    /// Rows that are given at once.
     at_once: usize,
     /// Bytes of the rows that were given last.
     held: usize,
@@ -37,7 +40,7 @@ impl<'p> Walks<'p> {
             waiting: (Batch::default(), 0),
             adjacency: None,
             walk: None,
-            at_once: 16,
+            at_once: ROWS_MIN,
             held: 0,
         }
     }
@@ -126,7 +129,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Goes on until there are so many rows; whether it is at its end.
+    /// Walks until `out` has `most` rows. Returns whether the walk has ended.
     fn run(
         &mut self,
         cx: Cx<'_>,

@@ -117,9 +117,10 @@ impl Graph<'_> {
             return Ok(());
         }
         // Rows often share nodes.
-        stale.sort_unstable_by_key(|node| (node.place(), Arc::as_ptr(node)));
+        stale.sort_unstable_by_key(|node| (node.snapshot_address(), Arc::as_ptr(node)));
         stale.dedup_by_key(|node| Arc::as_ptr(node));
-        for nodes in stale.chunk_by(|one, other| one.place() == other.place()) {
+        for nodes in stale.chunk_by(|one, other| one.snapshot_address() == other.snapshot_address())
+        {
             let places: Vec<&[u8]> = nodes.iter().map(|node| &*node.key).collect();
             let mut found: Vec<Option<Arc<Content>>> = vec![None; nodes.len()];
             let show = &mut |at: usize, label, properties| {
@@ -183,8 +184,9 @@ impl Graph<'_> {
         if stale.is_empty() {
             return Ok(());
         }
-        stale.sort_by_key(|one| one.place());
-        for same in stale.chunk_by(|one, other| one.place() == other.place()) {
+        stale.sort_by_key(|one| one.snapshot_address());
+        for same in stale.chunk_by(|one, other| one.snapshot_address() == other.snapshot_address())
+        {
             let ids: Vec<EdgeId> = same.iter().map(|one| one.id.clone()).collect();
             let mut found: Vec<Option<Arc<Content>>> = vec![None; same.len()];
             let view = same[0].view(self);
@@ -238,8 +240,8 @@ macro_rules! cached {
                 }
             }
 
-            /// Tells snapshots apart.
-            fn place(&self) -> Option<*const Snapshot> {
+            /// Identifies the snapshot.
+            fn snapshot_address(&self) -> Option<*const Snapshot> {
                 self.snapshot.as_ref().map(Arc::as_ptr)
             }
 

@@ -1,0 +1,69 @@
+//! Pages of scans, by an index if one serves the conditions.
+
+use varve_model::{Condition, PropertyKeyId};
+use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewError};
+
+use super::Cx;
+use crate::error::Outcome;
+
+/// What a scan reads, and where its next page begins.
+pub(super) struct Pages<L> {
+    /// None: elements of all labels.
+    labels: Vec<L>,
+    conditions: Vec<Condition>,
+    position: Option<ScanPosition>,
+}
+
+impl<L> Pages<L> {
+    pub(super) fn new(labels: Vec<L>, conditions: Vec<Condition>) -> Pages<L> {
+        Pages {
+            labels,
+            conditions,
+            position: None,
+        }
+    }
+
+    /// Reads a page of at least `size` candidates. Without an index, it reads more than the
+    /// conditions and labels select; the filters behind the scan check them again. Returns whether
+    /// there are more pages.
+    pub(super) fn next(
+        &mut self,
+        cx: Cx<'_>,
+        elements: impl Fn(&[L]) -> Elements<'_>,
+        (properties, size): (&[PropertyKeyId], usize),
+        mut visit: impl FnMut(&ScannedElement<'_>) -> Outcome<()>,
+    ) -> Outcome<bool> {
+        loop {
+            let ask = ScanAsk {
+                elements: elements(&self.labels),
+                conditions: &self.conditions,
+                order: None,
+                properties,
+            };
+            let mut failed = None;
+            let each = &mut |found: &ScannedElement<'_>| match visit(found) {
+                Ok(()) => Flow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    Flow::Break(())
+                }
+            };
+            let (view, meter) = (cx.view(), cx.graph().meter);
+            let scanned = view.scan(&ask, self.position.as_ref(), size, meter, each);
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            match scanned {
+                Ok(position) => {
+                    self.position = position;
+                    return Ok(self.position.is_some());
+                }
+                Err(ViewError::NoIndex(_)) if !self.conditions.is_empty() => {
+                    self.conditions.clear();
+                }
+                Err(ViewError::NoIndex(_)) if !self.labels.is_empty() => self.labels.clear(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
