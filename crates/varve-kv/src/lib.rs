@@ -13,6 +13,7 @@
 
 pub mod attempt;
 pub mod batch;
+pub mod cached;
 pub mod deadline;
 pub mod error;
 pub mod fail_point;

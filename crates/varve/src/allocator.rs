@@ -94,9 +94,9 @@ fn control(name: &CStr, read: Option<&mut usize>, write: Option<&mut usize>) -> 
     unsafe { tikv_jemalloc_sys::mallctl(name.as_ptr(), read, read_size, write, write_size) == 0 }
 }
 
-/// The bytes that the calling thread has allocated and not freed.
+/// The bytes that the calling thread has allocated and not freed, without what is in caches.
 pub(crate) fn allocated() -> i64 {
-    ALLOCATED.get()
+    ALLOCATED.get().wrapping_sub(varve_kv::cached::bytes())
 }
 
 fn add(layout: Layout) {

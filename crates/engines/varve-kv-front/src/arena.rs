@@ -39,15 +39,28 @@ const CACHE_LINE: usize = 64;
 /// Prefetches the cache line of a value that will be read soon.
 #[inline]
 pub(crate) fn prefetch<T>(soon: &T) {
+    prefetch_at(std::ptr::from_ref(soon).cast());
+}
+
+/// Prefetches all cache lines of a value.
+pub(crate) fn prefetch_lines<T>(soon: &T) {
+    let start = std::ptr::from_ref(soon).cast::<u8>();
+    for at in (0..size_of::<T>()).step_by(CACHE_LINE) {
+        prefetch_at(start.wrapping_add(at));
+    }
+}
+
+#[inline]
+fn prefetch_at(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing as far as the program can tell, and is harmless for any
         // address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = soon;
+    let _ = at;
 }
 
 /// How many rows ahead rows are prefetched in a visit of rows that are scattered in memory.

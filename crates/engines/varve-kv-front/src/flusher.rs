@@ -12,6 +12,7 @@ use varve_kv::{KvError, fail_point};
 
 use crate::base::{Base, SortedTable};
 use crate::log::SegmentId;
+use crate::partitions::{PartitionKey, SpacePartitions};
 use crate::rows::{RowKey, SpaceRows};
 use crate::sorted::Run;
 use crate::space::{Shared, table_id};
@@ -362,8 +363,10 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     let base = Arc::clone(&shared.base).state();
     let tables = 0..shared.config.tables.len();
     let base_holds = tables.map(|n| shared.base.may_hold(table_id(n))).collect();
-    let rows = Arc::clone(&shared.view().rows);
-    let generation = end_rows(&rows, table);
+    let view = shared.view();
+    let (rows, partitions) = (Arc::clone(&view.rows), Arc::clone(&view.partitions));
+    drop(view);
+    let generation = end_cached(&rows, &partitions, table);
     shared.replace(|view| View {
         active: Arc::clone(&view.active),
         frozen: view
@@ -375,6 +378,7 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
         base,
         base_holds,
         rows,
+        partitions,
         generation,
         presence: Arc::clone(&view.presence),
     });
@@ -383,28 +387,42 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     Ok(())
 }
 
-/// Begins a generation of the row cache and removes the rows of `table` from the cache; all rows,
-/// if the table has deletes. Returns the generation's number.
-fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
+/// Begins a generation of the caches and removes what `table` changes from them: everything, if the
+/// table has deletes. Returns the generation's number.
+fn end_cached(rows: &SpaceRows, partitions: &SpacePartitions, table: &Table) -> u64 {
     let generation = rows.begin_generation();
     if table.has_deletes() {
         rows.remove_all();
+        partitions.remove_before(generation);
         return generation;
     }
-    let kept = rows.tables();
-    if kept.is_empty() {
+    let (of_rows, of_partitions) = (rows.tables(), partitions.tables());
+    if of_rows.is_empty() && of_partitions.is_empty() {
         return generation;
     }
     for block in 0..table.arena.blocks() {
-        let ops = table.arena.ops(block).map(|(_, op)| op);
-        for op in ops.filter(|op| kept.has(op.table)) {
+        for (_, op) in table.arena.ops(block) {
+            let (in_rows, in_partitions) = (of_rows.has(op.table), of_partitions.has(op.table));
+            if !in_rows && !in_partitions {
+                continue;
+            }
             let (table, partition) = (op.table, op.partition());
-            rows.remove(&RowKey {
-                table,
-                partition,
-                clustering: op.clustering(),
-                hash: partition_hash(table, partition),
-            });
+            let hash = partition_hash(table, partition);
+            if in_rows {
+                rows.remove(&RowKey {
+                    table,
+                    partition,
+                    clustering: op.clustering(),
+                    hash,
+                });
+            }
+            if in_partitions {
+                partitions.remove(&PartitionKey {
+                    table,
+                    partition,
+                    hash,
+                });
+            }
         }
     }
     generation

@@ -12,6 +12,7 @@ use varve_kv::{
 
 use crate::base::{Base, SortedTable};
 use crate::options::{Budget, FrontOptions};
+use crate::partitions::PartitionCache;
 use crate::rows::RowCache;
 use crate::space::{FrontConfig, FrontSpace};
 use crate::watch::Watch;
@@ -52,6 +53,7 @@ pub struct FrontMemoryEngine {
     options: FrontOptions,
     budget: Arc<Budget>,
     rows: Arc<RowCache>,
+    partitions: Arc<PartitionCache>,
     presence: Arc<Budget>,
     watch: Arc<Watch>,
     controls: Arc<FlushControls>,
@@ -69,6 +71,7 @@ impl FrontMemoryEngine {
             budget: Arc::new(Budget::new(limit)),
             // Small, so that rows evict each other.
             rows: Arc::new(RowCache::new(16 << 10)),
+            partitions: Arc::new(PartitionCache::new(16 << 10)),
             presence: Arc::new(Budget::new(PRESENCE_BYTES)),
             watch: Arc::default(),
             controls: Arc::default(),
@@ -105,6 +108,7 @@ impl EngineLayer for FrontMemoryEngine {
             options: self.options.clone(),
             budget: Arc::clone(&self.budget),
             rows: Arc::clone(&self.rows),
+            partitions: Arc::clone(&self.partitions),
             presence: Arc::clone(&self.presence),
             watch: Arc::clone(&self.watch),
         };

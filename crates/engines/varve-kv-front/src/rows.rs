@@ -21,8 +21,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use varve_kv::TableId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::arena::{prefetch, prefetch_lines};
 
 /// The number of rows in one set.
 const WAYS: usize = 4;
@@ -75,7 +78,7 @@ struct CachedRow {
 pub(crate) struct SpaceRows {
     cache: Arc<RowCache>,
     space: u32,
-    generation: AtomicU64,
+    generation: Arc<AtomicU64>,
     /// Rows of earlier generations are invalid.
     floor: AtomicU64,
     /// The tables of which rows may have been cached since the space was opened.
@@ -87,8 +90,16 @@ pub(crate) struct SpaceRows {
 pub(crate) struct Tables(u64);
 
 impl Tables {
-    fn of(table: TableId) -> Self {
+    pub(crate) fn of(table: TableId) -> Self {
         Self(1 << (table.0 % 64))
+    }
+
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) fn bits(self) -> u64 {
+        self.0
     }
 
     pub(crate) fn has(self, table: TableId) -> bool {
@@ -185,7 +196,7 @@ impl RowCache {
         SpaceRows {
             space: self.spaces.fetch_add(1, Ordering::Relaxed),
             cache: self,
-            generation: AtomicU64::new(0),
+            generation: Arc::default(),
             floor: AtomicU64::new(0),
             tables: AtomicU64::new(0),
         }
@@ -207,6 +218,24 @@ impl SpaceRows {
             row: Arc::clone(&kept.row),
             value_at: key.value_at(),
         })
+    }
+
+    /// Prefetches the rows that [`SpaceRows::get`] would find.
+    pub(crate) fn prefetch(&self, keys: &[RowKey<'_>]) {
+        let hashes: SmallVec<[u64; 32]> = keys.iter().map(|key| self.hash(key)).collect();
+        let set = |hash: &u64| self.cache.set(self.set(*hash));
+        for set in hashes.iter().filter_map(set) {
+            prefetch_lines(set);
+        }
+        for hash in &hashes {
+            let Some(set) = set(hash) else {
+                continue;
+            };
+            let set = set.lock();
+            if let Some(kept) = set.ways.iter().flatten().find(|kept| kept.hash == *hash) {
+                prefetch(&kept.row[0]);
+            }
+        }
     }
 
     /// Caches a row that a view of `generation` has read from the files, if the set has room or has
@@ -252,6 +281,11 @@ impl SpaceRows {
     /// The generation that was begun last.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::SeqCst)
+    }
+
+    /// The same, for another cache of the space.
+    pub(crate) fn shared_generation(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.generation)
     }
 
     /// Begins the next generation and returns its number. Before a view of it is published, the

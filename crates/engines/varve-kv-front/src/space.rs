@@ -16,6 +16,7 @@ use crate::base::Base;
 use crate::flusher::{self, FlushState, Frozen};
 use crate::log::{Log, LogOptions, Remover, Syncer};
 use crate::options::{Budget, FrontOptions};
+use crate::partitions::PartitionCache;
 use crate::presence::Presence;
 use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
@@ -38,6 +39,8 @@ pub struct FrontConfig {
     pub budget: Arc<Budget>,
     /// The cache of rows of the base that are read often, shared with other spaces.
     pub rows: Arc<RowCache>,
+    /// The cache of small partitions of the base, shared with other spaces.
+    pub partitions: Arc<PartitionCache>,
     /// The memory budget of the presence filters, shared with other spaces.
     pub presence: Arc<Budget>,
     /// The thread that maintains idle spaces, shared with other spaces.
@@ -100,12 +103,15 @@ impl FrontSpace {
         let presence = Presence::new(config.tables, &*base, &active, Arc::clone(&config.presence));
         let presence = Arc::new(presence);
         let tables = 0..config.tables.len();
+        let rows = Arc::clone(&config.rows).space();
+        let partitions = Arc::clone(&config.partitions).space(rows.shared_generation());
         let view = View {
             active: Arc::new(active),
             frozen: Vec::new(),
             base: Arc::clone(&base).state(),
             base_holds: tables.map(|n| base.may_hold(table_id(n))).collect(),
-            rows: Arc::new(Arc::clone(&config.rows).space()),
+            rows: Arc::new(rows),
+            partitions: Arc::new(partitions),
             generation: 0,
             presence: Arc::clone(&presence),
         };
@@ -221,6 +227,7 @@ impl Shared {
             base: Arc::clone(&view.base),
             base_holds: view.base_holds.clone(),
             rows: Arc::clone(&view.rows),
+            partitions: Arc::clone(&view.partitions),
             generation: view.generation,
             presence: Arc::clone(&view.presence),
         });

@@ -5,15 +5,21 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use varve_kv::{
     Absences, ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId,
 };
 
 use crate::ahead::Ahead;
 use crate::cursor::{Cursor, Head, PartitionSpan, Taken, Tier};
+use crate::files::Files;
+use crate::partitions::SpacePartitions;
 use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, Wanted, partition_hash};
+
+/// Rows of the row cache that are prefetched together.
+const ROWS_AHEAD: usize = 32;
 
 /// The tiers (front tables and sorted files) at one moment. A view keeps its tables and its
 /// snapshot alive, so a flush removes nothing from under a reader.
@@ -29,6 +35,8 @@ pub(crate) struct View {
     pub(crate) base_holds: Vec<bool>,
     /// The cache of rows of `base`.
     pub(crate) rows: Arc<SpaceRows>,
+    /// The cache of small partitions of `base`.
+    pub(crate) partitions: Arc<SpacePartitions>,
     /// The generation of the files of `base`.
     pub(crate) generation: u64,
     /// The filter of the rows that may exist in this view or in a newer one.
@@ -84,6 +92,14 @@ impl<'v> Moment<'v> {
         self.view.base_holds[usize::from(table.0)]
     }
 
+    fn files(&self) -> Files<'_> {
+        Files {
+            reader: &*self.view.base,
+            partitions: &self.view.partitions,
+            generation: self.view.generation,
+        }
+    }
+
     fn find(&self, hash: u64, table: TableId, partition: &[u8], clustering: &[u8]) -> Answer<'v> {
         for tier in self.tiers() {
             match tier
@@ -124,10 +140,10 @@ impl<'v> Moment<'v> {
     }
 
     /// Reads many rows of the sorted files. Asks the row cache and the presence filter first.
-    fn base_rows(
+    fn base_rows<'w>(
         &self,
         table: TableId,
-        wanted: Vec<Wanted<'_>>,
+        wanted: &[Wanted<'w>],
         found: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), KvError> {
         let View {
@@ -138,19 +154,23 @@ impl<'v> Moment<'v> {
             ..
         } = self.view;
         let (mut left, mut keys) = (Vec::new(), Vec::new());
-        for row in wanted {
-            let (partition, clustering) = row.key;
-            let key = RowKey {
+        for together in wanted.chunks(ROWS_AHEAD) {
+            let key = |row: &Wanted<'w>| RowKey {
                 table,
-                partition,
-                clustering,
+                partition: row.key.0,
+                clustering: row.key.1,
                 hash: row.hash,
             };
-            if let Some(cached) = rows.get(*generation, &key) {
-                found(row.number, cached.value());
-            } else if !presence.lacks(*generation, table, row.hash, clustering) {
-                keys.push(row.key);
-                left.push((row.number, key, false));
+            let together_keys: SmallVec<[RowKey<'_>; ROWS_AHEAD]> =
+                together.iter().map(key).collect();
+            rows.prefetch(&together_keys);
+            for (row, key) in together.iter().zip(together_keys) {
+                if let Some(cached) = rows.get(*generation, &key) {
+                    found(row.number, cached.value());
+                } else if !presence.lacks(*generation, table, row.hash, key.clustering) {
+                    keys.push(row.key);
+                    left.push((row.number, key, false));
+                }
             }
         }
         base.get_each(table, &keys, &mut |at, value| {
@@ -318,7 +338,7 @@ impl Reader for Moment<'_> {
             wanted.retain(|row| left.binary_search(&row.number).is_ok());
         }
         match self.base_holds(table) {
-            true => self.base_rows(table, wanted, found),
+            true => self.base_rows(table, &wanted, found),
             false => Ok(()),
         }
     }
@@ -349,7 +369,7 @@ impl Reader for Moment<'_> {
         let (hash, cursor) = self.partition(table, partition, range, reverse);
         if cursor.is_none() && !self.has_deletes {
             return match self.base_holds(table) {
-                true => self.view.base.scan(request, visit),
+                true => self.files().scan(hash, request, visit),
                 false => Ok(()),
             };
         }
@@ -361,7 +381,7 @@ impl Reader for Moment<'_> {
         };
         let mut stopped = false;
         if self.base_holds(table) {
-            self.view.base.scan(request, &mut |clustering, value| {
+            self.files().scan(hash, request, &mut |clustering, value| {
                 let flow = merge.upto(clustering, visit);
                 let flow = match flow {
                     ControlFlow::Break(()) => Flow::Break(()),
@@ -385,6 +405,12 @@ impl Reader for Moment<'_> {
         ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
+        if self.tiers().next().is_none() {
+            return match self.base_holds(table) {
+                true => self.files().scan_many(table, ranges, visit),
+                false => Ok(()),
+            };
+        }
         let mut ahead = Ahead::new(self.tiers(), table, ranges);
         let mut open = |at: usize| {
             let (hash, cursor) = ahead.open(at);
@@ -401,8 +427,7 @@ impl Reader for Moment<'_> {
         let mut opened = ranges.first().map(|_| open(0));
         let mut stopped = false;
         if self.base_holds(table) {
-            self.view
-                .base
+            self.files()
                 .scan_many(table, ranges, &mut |at, clustering, value| {
                     while current < at {
                         if let Some((_, merge)) = opened.as_mut().filter(|_| !stopped) {

@@ -186,6 +186,7 @@ impl RocksEngine {
             options,
             budget: Arc::clone(&self.shared.front_budget),
             rows: Arc::clone(&self.shared.rows),
+            partitions: Arc::clone(&self.shared.partitions),
             presence: Arc::clone(&self.shared.presence),
             watch: Arc::clone(&self.shared.watch),
         };

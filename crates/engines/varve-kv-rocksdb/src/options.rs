@@ -9,7 +9,7 @@ use rust_rocksdb::{
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
-use varve_kv_front::{Budget, FrontOptions, RowCache, Watch};
+use varve_kv_front::{Budget, FrontOptions, PartitionCache, RowCache, Watch};
 
 use crate::config::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 use crate::health::Listener;
@@ -28,6 +28,8 @@ const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for the row cache if there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
+/// Share of the memory for the partition cache if there is a front table.
+const PARTITION_SHARE: (usize, usize) = (1, 8);
 /// Share of the memory for the presence filters if there is a front table: five sixteenths, and the
 /// memory that front tables leave of theirs. By default that suffices for about 430 million rows.
 /// It is allocated as rows are added.
@@ -98,6 +100,8 @@ pub(crate) struct Shared {
     pub(crate) front_budget: Arc<Budget>,
     /// The cache of single rows of the files, for reads through a front table.
     pub(crate) rows: Arc<RowCache>,
+    /// The cache of small partitions of the files, likewise.
+    pub(crate) partitions: Arc<PartitionCache>,
     pub(crate) presence: Arc<Budget>,
     /// Maintains idle front tables.
     pub(crate) watch: Arc<Watch>,
@@ -111,6 +115,8 @@ struct Shares {
     front: usize,
     /// For the row cache.
     rows: usize,
+    /// For the partition cache.
+    partitions: usize,
     /// For the presence filters.
     presence: usize,
 }
@@ -124,6 +130,7 @@ impl Shares {
                     memtables: of(MEMTABLE_SHARE),
                     front: 0,
                     rows: 0,
+                    partitions: 0,
                     presence: 0,
                 };
             }
@@ -134,6 +141,7 @@ impl Shares {
             memtables: of(MEMTABLE_SHARE_FRONT),
             front: of(FRONT_SHARE).min(most),
             rows: of(ROW_SHARE),
+            partitions: of(PARTITION_SHARE),
             presence: of(PRESENCE_SHARE) + of(FRONT_SHARE).saturating_sub(most),
         }
     }
@@ -168,7 +176,8 @@ impl Shared {
             .map_err(|_| refuse("memory_bytes is more than this machine can address".to_owned()))?;
         let shares = Shares::of(&config.front, memory_bytes);
         // 0: the cache estimates the size of its entries itself.
-        let cache_bytes = memory_bytes - shares.front - shares.rows - shares.presence;
+        let cache_bytes =
+            memory_bytes - shares.front - shares.rows - shares.partitions - shares.presence;
         let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             shares.memtables,
@@ -188,6 +197,7 @@ impl Shared {
             tuning: config.tuning.clone(),
             front: front_options(&config.front, shares.front),
             rows: Arc::new(RowCache::new(shares.rows)),
+            partitions: Arc::new(PartitionCache::new(shares.partitions)),
             presence: Arc::new(Budget::new(shares.presence)),
             watch: Arc::default(),
             removal: removal(),

@@ -1,0 +1,200 @@
+//! Scans of the sorted files below the front tables, through the partition cache.
+
+use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanRequest, TableId};
+
+use crate::partitions::{Block, Builder, Found, PartitionKey, SpacePartitions, WHOLE_BYTES_MAX};
+use crate::table::partition_hash;
+
+/// The number of ranges that are looked up together: at first, and at most. A scan may end with the
+/// first range.
+const FIRST_WINDOW: usize = 4;
+const WINDOW_GROWTH: usize = 4;
+const WINDOW_MAX: usize = 256;
+
+/// The sorted files of a view, and the cache of their partitions.
+pub(crate) struct Files<'v> {
+    pub(crate) reader: &'v dyn Reader,
+    pub(crate) partitions: &'v SpacePartitions,
+    /// The generation of the files.
+    pub(crate) generation: u64,
+}
+
+impl Files<'_> {
+    /// As [`Reader::scan`]. `hash` is that of the partition.
+    pub(crate) fn scan(
+        &self,
+        hash: u64,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let ScanRequest {
+            table, partition, ..
+        } = request;
+        let key = PartitionKey {
+            table,
+            partition,
+            hash,
+        };
+        let rows = match self.partitions.find(self.generation, &key, request.range) {
+            Found::Rows(rows) => Some(rows),
+            Found::Unwanted => None,
+            Found::WantWhole => self.read(&key)?,
+            Found::WantRange => self.read_range(&key, request.range)?,
+        };
+        match rows {
+            Some(rows) => {
+                let _ = rows.scan(request.range, request.reverse, visit);
+                Ok(())
+            }
+            None => self.reader.scan(request, visit),
+        }
+    }
+
+    /// Reads a partition from the files and adds it to the cache; `None` if it is large.
+    fn read(&self, key: &PartitionKey<'_>) -> Result<Option<Block>, KvError> {
+        let all = ClusteringRange::all();
+        let whole = self.rows(key, &all, WHOLE_BYTES_MAX)?;
+        self.partitions.put(self.generation, key, whole.clone());
+        Ok(whole)
+    }
+
+    /// Reads a range of a large partition likewise; `None` if the range is large, too.
+    fn read_range(
+        &self,
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+    ) -> Result<Option<Block>, KvError> {
+        let rows = self.rows(key, range, self.partitions.range_bytes_max())?;
+        self.partitions
+            .put_range(self.generation, key, range, rows.clone());
+        Ok(rows)
+    }
+
+    fn rows(
+        &self,
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+        bytes_max: usize,
+    ) -> Result<Option<Block>, KvError> {
+        let mut rows = Builder::default();
+        let request = ScanRequest {
+            table: key.table,
+            partition: key.partition,
+            range,
+            reverse: false,
+        };
+        self.reader.scan(request, &mut |clustering, value| {
+            rows.add(clustering, value, bytes_max)
+        })?;
+        Ok(rows.take(key))
+    }
+
+    /// As [`Reader::scan_many`].
+    pub(crate) fn scan_many(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let (mut start, mut window) = (0, FIRST_WINDOW);
+        while start < ranges.len() {
+            let end = (start + window).min(ranges.len());
+            self.scan_window(table, &ranges[start..end], &mut |at, clustering, value| {
+                visit(start + at, clustering, value)
+            })?;
+            start = end;
+            window = (window * WINDOW_GROWTH).min(WINDOW_MAX);
+        }
+        Ok(())
+    }
+
+    fn scan_window(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let keys: Vec<PartitionKey<'_>> = ranges
+            .iter()
+            .map(|of| PartitionKey {
+                table,
+                partition: of.partition,
+                hash: partition_hash(table, of.partition),
+            })
+            .collect();
+        let mut wanted = Vec::new();
+        let mut found = Vec::with_capacity(keys.len());
+        for (at, key) in keys.iter().enumerate() {
+            let range = ranges[at].range;
+            found.push(match self.partitions.find(self.generation, key, range) {
+                Found::Rows(rows) => Some(rows),
+                Found::Unwanted => None,
+                Found::WantWhole => {
+                    wanted.push(at);
+                    None
+                }
+                Found::WantRange => self.read_range(key, range)?,
+            });
+        }
+        self.read_each(&keys, &wanted, &mut found)?;
+        let mut at = 0;
+        while at < ranges.len() {
+            if let Some(rows) = &found[at] {
+                let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
+                let _ = rows.scan(ranges[at].range, false, visit);
+                at += 1;
+                continue;
+            }
+            // Those that are not cached, up to the next that is.
+            let end = at + found[at..].iter().take_while(|rows| rows.is_none()).count();
+            self.reader
+                .scan_many(table, &ranges[at..end], &mut |number, clustering, value| {
+                    visit(at + number, clustering, value)
+                })?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Reads the partitions with the numbers `wanted` from the files, and adds them to the cache.
+    fn read_each(
+        &self,
+        keys: &[PartitionKey<'_>],
+        wanted: &[usize],
+        found: &mut [Option<Block>],
+    ) -> Result<(), KvError> {
+        let Some(first) = wanted.first() else {
+            return Ok(());
+        };
+        let all = ClusteringRange::all();
+        let whole = |at: &usize| PartitionRange {
+            partition: keys[*at].partition,
+            range: &all,
+        };
+        let ranges: Vec<PartitionRange<'_>> = wanted.iter().map(whole).collect();
+        let mut rows = Builder::default();
+        let mut finish = |number: usize, rows: &mut Builder| {
+            let at = wanted[number];
+            found[at] = rows.take(&keys[at]);
+            self.partitions
+                .put(self.generation, &keys[at], found[at].clone());
+        };
+        let mut current = 0;
+        self.reader.scan_many(
+            keys[*first].table,
+            &ranges,
+            &mut |number, clustering, value| {
+                while current < number {
+                    finish(current, &mut rows);
+                    current += 1;
+                }
+                rows.add(clustering, value, WHOLE_BYTES_MAX)
+            },
+        )?;
+        while current < wanted.len() {
+            finish(current, &mut rows);
+            current += 1;
+        }
+        Ok(())
+    }
+}

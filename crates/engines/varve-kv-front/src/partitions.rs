@@ -1,0 +1,538 @@
+//! The partition cache: partitions of the sorted files that are read often.
+//!
+//! A scan of a partition in sorted files looks for its first row in every run of files, and merges
+//! the runs: three microseconds and more, even if all blocks are in memory. Here a partition is
+//! found by one hash, as in a front table, and its rows lie side by side.
+//!
+//! **Never a stale partition.** The rule is that of the row cache ([`crate::rows`]): the files
+//! change only when a frozen table is ingested. The flusher first begins a generation, then removes
+//! the table's partitions from the cache, and then publishes the view. A cached partition is visible
+//! to views of the generation in which it was read, and of later ones.
+//!
+//! **Of a large partition**, some ranges are cached, each once it is read for the second time within
+//! the last misses. A cached range serves every range within it.
+//!
+//! **Rarely read partitions evict nothing.** Without room, a partition is read whole and added only
+//! if it was missed recently.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use hashbrown::HashTable;
+use parking_lot::Mutex;
+use varve_kv::{ClusteringRange, Flow, TableId};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::rows::Tables;
+
+/// Larger partitions are not cached as a whole, in bytes.
+pub(crate) const WHOLE_BYTES_MAX: usize = 16 << 10;
+/// Larger ranges are not cached, in bytes.
+const RANGE_BYTES_MAX: usize = 1 << 20;
+/// The most ranges of a large partition.
+const RANGES_MAX: usize = 4;
+/// The most shards, which have a lock each, and the least size of one.
+const SHARDS_MAX: usize = 64;
+const SHARD_BYTES_MIN: usize = 64 << 10;
+/// Memory of a partition besides its bytes: its slot, its place in the index, its allocation.
+const SLOT_BYTES: usize = 80;
+/// Misses that a shard remembers.
+const GHOSTS: usize = 256;
+
+/// The partition cache of all spaces of an engine.
+#[derive(Debug)]
+pub struct PartitionCache {
+    shards: Box<[Mutex<Shard>]>,
+    /// The most bytes of a shard.
+    shard_bytes: usize,
+    spaces: AtomicU32,
+}
+
+/// The cached partitions of one space.
+#[derive(Debug)]
+pub(crate) struct SpacePartitions {
+    cache: Arc<PartitionCache>,
+    space: u32,
+    /// The generation that was begun last.
+    generation: Arc<AtomicU64>,
+    /// The tables of which partitions may have been cached since the space was opened.
+    tables: AtomicU64,
+    /// Partitions of earlier generations are invalid.
+    floor: AtomicU64,
+}
+
+/// What is cached of a partition.
+#[derive(Debug)]
+enum Kept {
+    Whole(Block),
+    /// Some ranges of a large partition; `None` for a range that is too large itself.
+    Ranges(Vec<(ClusteringRange, Option<Block>)>),
+}
+
+/// Rows of a partition. Layout: table (1 byte), length of the partition key (2), number of rows (4),
+/// partition key, then for each row the position of its end (4), then the rows: length of the
+/// clustering key (2), clustering key, value. Positions count from the first row.
+#[derive(Debug, Clone)]
+pub(crate) struct Block(Arc<[u8]>);
+
+/// The result of a look-up.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// All rows of the range, and perhaps others.
+    Rows(Block),
+    /// Nothing is cached, and the whole partition is to be added.
+    WantWhole,
+    /// The partition is large, and the range is to be added.
+    WantRange,
+    /// Nothing is cached, nor to be added.
+    Unwanted,
+}
+
+#[derive(Debug)]
+struct Slot {
+    hash: u64,
+    space: u32,
+    used: bool,
+    /// The generation in which the partition was read.
+    since: u64,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+struct Shard {
+    /// Positions in `slots`.
+    index: HashTable<u32>,
+    slots: Vec<Slot>,
+    bytes: usize,
+    /// The next slot that may be evicted.
+    hand: usize,
+    /// Hashes that were missed without room.
+    ghosts: Box<[u32]>,
+    next_ghost: usize,
+}
+
+/// The identity of a partition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartitionKey<'a> {
+    pub(crate) table: TableId,
+    pub(crate) partition: &'a [u8],
+    /// The hash of both.
+    pub(crate) hash: u64,
+}
+
+const HEAD: usize = 7;
+
+impl Block {
+    fn number(&self, at: usize) -> usize {
+        read_number(&self.0, at)
+    }
+
+    fn partition_len(&self) -> usize {
+        usize::from(u16::from_le_bytes([self.0[1], self.0[2]]))
+    }
+
+    fn is_of(&self, key: &PartitionKey<'_>) -> bool {
+        self.0[0] == key.table.0
+            && self.partition_len() == key.partition.len()
+            && self.0[HEAD..].starts_with(key.partition)
+    }
+
+    fn len(&self) -> usize {
+        self.number(3)
+    }
+
+    /// The ends of the rows, and the rows.
+    fn rows(&self) -> (&[u8], &[u8]) {
+        let (_, rest) = self.0.split_at(HEAD + self.partition_len());
+        rest.split_at(4 * self.len())
+    }
+
+    /// Visits the rows of a range.
+    pub(crate) fn scan(
+        &self,
+        range: &ClusteringRange,
+        reverse: bool,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Flow {
+        let (ends, rows) = self.rows();
+        let end = |at: usize| read_number(ends, 4 * at);
+        let row = |at: usize| {
+            let start = if at == 0 { 0 } else { end(at - 1) };
+            let (length, row) = rows[start..end(at)].split_at(2);
+            row.split_at(usize::from(u16::from_le_bytes([length[0], length[1]])))
+        };
+        let before = |limit: &[u8]| {
+            let (mut low, mut high) = (0, self.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                match row(middle).0 < limit {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            low
+        };
+        let first = if range.from.is_empty() {
+            0
+        } else {
+            before(&range.from)
+        };
+        let past = range.to.as_deref().map_or(self.len(), before);
+        let show = &mut |at: usize| {
+            let (clustering, value) = row(at);
+            visit(clustering, value)
+        };
+        match reverse {
+            false => (first..past).try_for_each(show),
+            true => (first..past).rev().try_for_each(show),
+        }
+    }
+}
+
+fn read_number(bytes: &[u8], at: usize) -> usize {
+    let number = bytes[at..].first_chunk().copied().unwrap_or_default();
+    u32::from_le_bytes(number) as usize
+}
+
+/// Collects rows of a partition, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Builder {
+    ends: Vec<u8>,
+    rows: Vec<u8>,
+    is_full: bool,
+}
+
+impl Builder {
+    /// Adds a row. Breaks if there are more than `bytes_max` bytes of rows; they are then useless.
+    pub(crate) fn add(&mut self, clustering: &[u8], value: &[u8], bytes_max: usize) -> Flow {
+        let bytes = self.rows.len() + self.ends.len() + clustering.len() + value.len();
+        let length = u16::try_from(clustering.len());
+        let (Ok(length), true) = (length, bytes <= bytes_max) else {
+            self.is_full = true;
+            return Flow::Break(());
+        };
+        self.rows.extend_from_slice(&length.to_le_bytes());
+        self.rows.extend_from_slice(clustering);
+        self.rows.extend_from_slice(value);
+        self.ends
+            .extend_from_slice(&(self.rows.len() as u32).to_le_bytes());
+        Flow::Continue(())
+    }
+
+    /// Takes the rows that were added since the last call; `None` if there were too many.
+    pub(crate) fn take(&mut self, key: &PartitionKey<'_>) -> Option<Block> {
+        let length = u16::try_from(key.partition.len());
+        let block = length.ok().filter(|_| !self.is_full).map(|length| {
+            let mut head = [key.table.0; HEAD];
+            head[1..3].copy_from_slice(&length.to_le_bytes());
+            head[3..].copy_from_slice(&((self.ends.len() / 4) as u32).to_le_bytes());
+            let pieces = [&head[..], key.partition, &self.ends, &self.rows];
+            Block(pieces.concat().into())
+        });
+        self.ends.clear();
+        self.rows.clear();
+        self.is_full = false;
+        block
+    }
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        let of_range = |(range, block): &(ClusteringRange, Option<Block>)| {
+            let to = range.to.as_ref().map_or(0, Vec::len);
+            SLOT_BYTES + range.from.len() + to + block.as_ref().map_or(0, |block| block.0.len())
+        };
+        SLOT_BYTES
+            + match self {
+                Self::Whole(block) => block.0.len(),
+                Self::Ranges(ranges) => ranges.iter().map(of_range).sum(),
+            }
+    }
+}
+
+/// Whether `outer` contains all keys of `inner`.
+fn contains(outer: &ClusteringRange, inner: &ClusteringRange) -> bool {
+    let ends = match (&outer.to, &inner.to) {
+        (None, _) => true,
+        (Some(outer), Some(inner)) => inner <= outer,
+        (Some(_), None) => false,
+    };
+    ends && outer.from <= inner.from
+}
+
+impl PartitionCache {
+    /// Creates a cache of about this many bytes.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        let shards = (bytes / SHARD_BYTES_MIN).clamp(1, SHARDS_MAX);
+        Self {
+            shards: (0..shards).map(|_| Mutex::default()).collect(),
+            shard_bytes: bytes / shards,
+            spaces: AtomicU32::new(0),
+        }
+    }
+
+    /// Registers a space and returns its part of the cache. `generation` is that of the space's
+    /// files, which was begun last.
+    pub(crate) fn space(self: Arc<Self>, generation: Arc<AtomicU64>) -> SpacePartitions {
+        SpacePartitions {
+            generation,
+            space: self.spaces.fetch_add(1, Ordering::Relaxed),
+            cache: self,
+            tables: AtomicU64::new(0),
+            floor: AtomicU64::new(0),
+        }
+    }
+
+    /// The most bytes of rows of one cached range.
+    pub(crate) fn range_bytes_max(&self) -> usize {
+        RANGE_BYTES_MAX.min(self.shard_bytes / 4)
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        // Neither the bits that choose the bucket nor those compared in it.
+        &self.shards[(hash >> 40) as usize % self.shards.len()]
+    }
+}
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self {
+            index: HashTable::new(),
+            slots: Vec::new(),
+            bytes: 0,
+            hand: 0,
+            ghosts: Box::default(),
+            next_ghost: 0,
+        }
+    }
+}
+
+impl SpacePartitions {
+    /// Looks up a range of a partition for a view of `generation`.
+    pub(crate) fn find(
+        &self,
+        generation: u64,
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+    ) -> Found {
+        let hash = self.hash(key);
+        let floor = self.floor.load(Ordering::Acquire);
+        let mut shard = self.cache.shard(hash).lock();
+        // What an older view has read could not be added.
+        let may_add = self.generation.load(Ordering::Relaxed) == generation;
+        let Some(at) = shard.position(hash, self.space) else {
+            return match may_add && shard.is_wanted(hash, self.cache.shard_bytes) {
+                true => Found::WantWhole,
+                false => Found::Unwanted,
+            };
+        };
+        let slot = &mut shard.slots[at];
+        if !(floor..=generation).contains(&slot.since) {
+            return match may_add {
+                true => Found::WantWhole,
+                false => Found::Unwanted,
+            };
+        }
+        slot.used = true;
+        match &slot.kept {
+            Kept::Whole(block) if block.is_of(key) => return Found::Rows(block.clone()),
+            Kept::Whole(_) => return Found::Unwanted,
+            Kept::Ranges(ranges) => {
+                for (outer, block) in ranges {
+                    match block {
+                        Some(block) if contains(outer, range) && block.is_of(key) => {
+                            return Found::Rows(block.clone());
+                        }
+                        None if outer == range => return Found::Unwanted,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let of_range = xxh3_64_with_seed(&range.from, hash)
+            ^ range
+                .to
+                .as_deref()
+                .map_or(0, |to| xxh3_64_with_seed(to, hash));
+        match may_add && shard.was_missed(of_range) {
+            true => Found::WantRange,
+            false => Found::Unwanted,
+        }
+    }
+
+    /// Adds a partition that a view of `generation` has read from the files, unless a later one has
+    /// begun; `None` if the partition is large.
+    pub(crate) fn put(&self, generation: u64, key: &PartitionKey<'_>, whole: Option<Block>) {
+        let kept = whole.map_or(Kept::Ranges(Vec::new()), Kept::Whole);
+        self.replace(generation, key, |_| Some(kept));
+    }
+
+    /// Adds a range of a large partition, likewise; `None` if the range is too large.
+    pub(crate) fn put_range(
+        &self,
+        generation: u64,
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+        rows: Option<Block>,
+    ) {
+        self.replace(generation, key, |known| {
+            let Some(Kept::Ranges(mut ranges)) = known else {
+                return known;
+            };
+            ranges.retain(|(inner, _)| !contains(range, inner));
+            if ranges.len() == RANGES_MAX {
+                ranges.remove(0);
+            }
+            ranges.push((range.clone(), rows));
+            Some(Kept::Ranges(ranges))
+        });
+    }
+
+    fn replace(
+        &self,
+        generation: u64,
+        key: &PartitionKey<'_>,
+        change: impl FnOnce(Option<Kept>) -> Option<Kept>,
+    ) {
+        let hash = self.hash(key);
+        // First the table, then the generation; the flusher uses the opposite order. So either this
+        // thread sees the new generation, or the flusher sees the table, and removes the partition
+        // once it has the shard's lock.
+        self.tables
+            .fetch_or(Tables::of(key.table).bits(), Ordering::SeqCst);
+        let floor = self.floor.load(Ordering::Acquire);
+        let mut shard = self.cache.shard(hash).lock();
+        if self.generation.load(Ordering::SeqCst) != generation {
+            return;
+        }
+        let known = shard.position(hash, self.space).map(|at| shard.remove(at));
+        // What was read before the floor may have changed.
+        let known = known.filter(|known| known.since >= floor);
+        let Some(kept) = change(known.map(|known| known.kept)) else {
+            return;
+        };
+        let bytes = kept.bytes();
+        if bytes > self.cache.shard_bytes {
+            return;
+        }
+        shard.evict(self.cache.shard_bytes - bytes);
+        shard.add(Slot {
+            hash,
+            space: self.space,
+            used: false,
+            since: generation,
+            kept,
+        });
+    }
+
+    /// The most bytes of rows of one cached range.
+    pub(crate) fn range_bytes_max(&self) -> usize {
+        self.cache.range_bytes_max()
+    }
+
+    /// The tables of which partitions may be cached.
+    pub(crate) fn tables(&self) -> Tables {
+        Tables::from_bits(self.tables.load(Ordering::SeqCst))
+    }
+
+    /// Removes a partition that has changed.
+    pub(crate) fn remove(&self, key: &PartitionKey<'_>) {
+        let hash = self.hash(key);
+        let mut shard = self.cache.shard(hash).lock();
+        // Removing another partition with the same hash does no harm.
+        if let Some(at) = shard.position(hash, self.space) {
+            shard.remove(at);
+        }
+    }
+
+    /// Invalidates all partitions of the space that were read before `generation`.
+    pub(crate) fn remove_before(&self, generation: u64) {
+        self.floor.store(generation, Ordering::Release);
+    }
+
+    fn hash(&self, key: &PartitionKey<'_>) -> u64 {
+        key.hash ^ u64::from(self.space).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+impl Shard {
+    fn position(&self, hash: u64, space: u32) -> Option<usize> {
+        let slot = |at: &u32| &self.slots[*at as usize];
+        let is = |at: &u32| slot(at).hash == hash && slot(at).space == space;
+        self.index.find(hash, is).map(|at| *at as usize)
+    }
+
+    /// Whether a partition that was not found is to be added: if there is room, or it was missed
+    /// recently.
+    fn is_wanted(&mut self, hash: u64, bytes_max: usize) -> bool {
+        self.bytes + WHOLE_BYTES_MAX.min(bytes_max / 2) <= bytes_max || self.was_missed(hash)
+    }
+
+    /// Returns whether this hash was missed recently, and notes the miss.
+    fn was_missed(&mut self, hash: u64) -> bool {
+        let mark = (hash as u32).max(1);
+        if self.ghosts.contains(&mark) {
+            return true;
+        }
+        if self.ghosts.is_empty() {
+            self.ghosts = vec![0; GHOSTS].into();
+        }
+        self.ghosts[self.next_ghost] = mark;
+        self.next_ghost = (self.next_ghost + 1) % GHOSTS;
+        false
+    }
+
+    fn add(&mut self, slot: Slot) {
+        let (hash, bytes) = (slot.hash, slot.kept.bytes());
+        self.bytes += bytes;
+        varve_kv::cached::add(bytes);
+        let at = self.slots.len() as u32;
+        self.slots.push(slot);
+        let slots = &self.slots;
+        self.index
+            .insert_unique(hash, at, |at| slots[*at as usize].hash);
+    }
+
+    /// Removes a slot; the last one takes its place.
+    fn remove(&mut self, at: usize) -> Slot {
+        let own = at as u32;
+        if let Ok(entry) = self
+            .index
+            .find_entry(self.slots[at].hash, |other| *other == own)
+        {
+            entry.remove();
+        }
+        let last = self.slots.len() - 1;
+        if at != last
+            && let Some(moved) = self
+                .index
+                .find_mut(self.slots[last].hash, |other| *other == last as u32)
+        {
+            *moved = own;
+        }
+        let removed = self.slots.swap_remove(at);
+        let bytes = removed.kept.bytes();
+        self.bytes -= bytes;
+        varve_kv::cached::subtract(bytes);
+        removed
+    }
+
+    /// Removes partitions that were not read since the clock hand passed them last, until the rest
+    /// has at most `bytes_max`.
+    fn evict(&mut self, bytes_max: usize) {
+        while self.bytes > bytes_max && !self.slots.is_empty() {
+            self.hand %= self.slots.len();
+            let slot = &mut self.slots[self.hand];
+            if slot.used {
+                slot.used = false;
+                self.hand += 1;
+            } else {
+                self.remove(self.hand);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
