@@ -11,6 +11,9 @@ const FIRST_WINDOW: usize = 4;
 const WINDOW_GROWTH: usize = 4;
 const WINDOW_MAX: usize = 256;
 
+/// Is called with the number of a range, and clustering key and value of a row of it.
+type Visit<'v> = dyn FnMut(usize, &[u8], &[u8]) -> Flow + 'v;
+
 /// The sorted files of a view, and the cache of their partitions.
 pub(crate) struct Files<'v> {
     pub(crate) reader: &'v dyn Reader,
@@ -94,7 +97,7 @@ impl Files<'_> {
         &self,
         table: TableId,
         ranges: &[PartitionRange<'_>],
-        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+        visit: &mut Visit<'_>,
     ) -> Result<(), KvError> {
         let (mut start, mut window) = (0, FIRST_WINDOW);
         while start < ranges.len() {
@@ -112,7 +115,7 @@ impl Files<'_> {
         &self,
         table: TableId,
         ranges: &[PartitionRange<'_>],
-        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+        visit: &mut Visit<'_>,
     ) -> Result<(), KvError> {
         let keys: Vec<PartitionKey<'_>> = ranges
             .iter()

@@ -300,6 +300,7 @@ impl Shared {
     /// table if that is due, and lets an idle base start work that it has put off.
     pub(crate) fn look(&self) {
         self.free_retired();
+        self.config.partitions.trim();
         let mut state = self.flush.lock();
         self.start_flusher(&mut state);
         if state.stop {

@@ -71,7 +71,7 @@ impl FrontMemoryEngine {
             budget: Arc::new(Budget::new(limit)),
             // Small, so that rows evict each other.
             rows: Arc::new(RowCache::new(16 << 10)),
-            partitions: Arc::new(PartitionCache::new(16 << 10)),
+            partitions: Arc::new(PartitionCache::new(16 << 10, Arc::new(Budget::new(0)))),
             presence: Arc::new(Budget::new(PRESENCE_BYTES)),
             watch: Arc::default(),
             controls: Arc::default(),

@@ -63,6 +63,11 @@ impl Budget {
         self.limit
     }
 
+    /// Bytes that are not in use.
+    pub(crate) fn left(&self) -> usize {
+        self.limit.saturating_sub(self.used())
+    }
+
     pub(crate) fn exceeded(&self) -> bool {
         self.used() >= self.limit
     }

@@ -16,13 +16,14 @@
 //! if it was missed recently.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 use parking_lot::Mutex;
 use varve_kv::{ClusteringRange, Flow, TableId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::options::Budget;
 use crate::rows::Tables;
 
 /// Larger partitions are not cached as a whole, in bytes.
@@ -43,8 +44,12 @@ const GHOSTS: usize = 256;
 #[derive(Debug)]
 pub struct PartitionCache {
     shards: Box<[Mutex<Shard>]>,
-    /// The most bytes of a shard.
-    shard_bytes: usize,
+    /// Bytes that are the cache's alone.
+    share: usize,
+    /// What this budget has left, the cache may use, too.
+    beside: Arc<Budget>,
+    /// The limit when partitions were last evicted because of it.
+    trimmed_to: AtomicUsize,
     spaces: AtomicU32,
 }
 
@@ -261,14 +266,33 @@ fn contains(outer: &ClusteringRange, inner: &ClusteringRange) -> bool {
 }
 
 impl PartitionCache {
-    /// Creates a cache of about this many bytes.
+    /// Creates a cache of about `share` bytes, and as many more as `beside` has left: what others
+    /// take of that budget later, the cache gives up.
     #[must_use]
-    pub fn new(bytes: usize) -> Self {
+    pub fn new(share: usize, beside: Arc<Budget>) -> Self {
+        let bytes = share + beside.limit();
         let shards = (bytes / SHARD_BYTES_MIN).clamp(1, SHARDS_MAX);
         Self {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
-            shard_bytes: bytes / shards,
+            share,
+            beside,
+            trimmed_to: AtomicUsize::new(usize::MAX),
             spaces: AtomicU32::new(0),
+        }
+    }
+
+    /// The most bytes of a shard now.
+    fn shard_bytes(&self) -> usize {
+        (self.share + self.beside.left()) / self.shards.len()
+    }
+
+    /// Evicts partitions if the limit has become lower. Called about once a second.
+    pub(crate) fn trim(&self) {
+        let limit = self.shard_bytes();
+        if self.trimmed_to.swap(limit, Ordering::Relaxed) > limit {
+            for shard in &self.shards {
+                shard.lock().evict(limit);
+            }
         }
     }
 
@@ -286,7 +310,7 @@ impl PartitionCache {
 
     /// The most bytes of rows of one cached range.
     pub(crate) fn range_bytes_max(&self) -> usize {
-        RANGE_BYTES_MAX.min(self.shard_bytes / 4)
+        RANGE_BYTES_MAX.min(self.shard_bytes() / 4)
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
@@ -322,7 +346,7 @@ impl SpacePartitions {
         // What an older view has read could not be added.
         let may_add = self.generation.load(Ordering::Relaxed) == generation;
         let Some(at) = shard.position(hash, self.space) else {
-            return match may_add && shard.is_wanted(hash, self.cache.shard_bytes) {
+            return match may_add && shard.is_wanted(hash, self.cache.shard_bytes()) {
                 true => Found::WantWhole,
                 false => Found::Unwanted,
             };
@@ -413,10 +437,10 @@ impl SpacePartitions {
             return;
         };
         let bytes = kept.bytes();
-        if bytes > self.cache.shard_bytes {
+        let Some(others) = self.cache.shard_bytes().checked_sub(bytes) else {
             return;
-        }
-        shard.evict(self.cache.shard_bytes - bytes);
+        };
+        shard.evict(others);
         shard.add(Slot {
             hash,
             space: self.space,

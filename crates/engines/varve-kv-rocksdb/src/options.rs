@@ -28,8 +28,9 @@ const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for the row cache if there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for the partition cache if there is a front table.
-const PARTITION_SHARE: (usize, usize) = (1, 8);
+/// Share of the memory for the partition cache alone if there is a front table. The cache also uses
+/// what the presence filters leave of theirs.
+const PARTITION_SHARE: (usize, usize) = (1, 16);
 /// Share of the memory for the presence filters if there is a front table: five sixteenths, and the
 /// memory that front tables leave of theirs. By default that suffices for about 430 million rows.
 /// It is allocated as rows are added.
@@ -186,6 +187,7 @@ impl Shared {
             false,
             cache.clone(),
         );
+        let presence = Arc::new(Budget::new(shares.presence));
         let open_files = config.open_files_per_space.unwrap_or_else(open_files_limit);
         Ok(Self {
             cache,
@@ -197,8 +199,11 @@ impl Shared {
             tuning: config.tuning.clone(),
             front: front_options(&config.front, shares.front),
             rows: Arc::new(RowCache::new(shares.rows)),
-            partitions: Arc::new(PartitionCache::new(shares.partitions)),
-            presence: Arc::new(Budget::new(shares.presence)),
+            partitions: Arc::new(PartitionCache::new(
+                shares.partitions,
+                Arc::clone(&presence),
+            )),
+            presence,
             watch: Arc::default(),
             removal: removal(),
             front_budget: Arc::new(Budget::new(

@@ -14,8 +14,13 @@ fn key(partition: &[u8]) -> PartitionKey<'_> {
     }
 }
 
+/// A budget that gives the cache nothing.
+fn nothing() -> Arc<Budget> {
+    Arc::new(Budget::new(0))
+}
+
 fn partitions(bytes: usize) -> SpacePartitions {
-    Arc::new(PartitionCache::new(bytes)).space(Arc::default())
+    Arc::new(PartitionCache::new(bytes, nothing())).space(Arc::default())
 }
 
 fn block(partition: &[u8], rows: &[(&[u8], &[u8])]) -> Block {
@@ -101,7 +106,7 @@ fn a_block_shows_each_range_as_a_list_does() {
 
 #[test]
 fn a_partition_is_distinguished_from_all_others() {
-    let cache = Arc::new(PartitionCache::new(1 << 20));
+    let cache = Arc::new(PartitionCache::new(1 << 20, nothing()));
     let (one, two) = (
         Arc::clone(&cache).space(Arc::default()),
         cache.space(Arc::default()),
@@ -206,11 +211,10 @@ fn the_room_is_bounded_and_what_is_read_stays() {
         let name = number.to_be_bytes();
         assert_eq!(whole(&of, 0, b"hot"), "1", "{number}");
         let first = whole(&of, 0, &name);
-        assert_eq!(
-            first == "WantWhole",
-            number < 43,
-            "without room, not at first"
-        );
+        if number < 40 {
+            assert_eq!(first, "WantWhole", "there is room");
+        }
+        refused += usize::from(first == "Unwanted");
         assert_eq!(whole(&of, 0, &name), "WantWhole");
         of.put(0, &key(&name), rows(&name));
         let shard = of.cache.shards[0].lock();
@@ -232,4 +236,24 @@ fn a_builder_is_full_at_its_limit_and_empty_after_it() {
     assert!(builder.add(b"a", b"a!", 90).is_continue());
     let rows = builder.take(&key(b"p")).expect("there is room");
     assert_eq!(scanned(&rows, &ClusteringRange::all(), false), [b"a"]);
+}
+
+#[test]
+fn the_cache_gives_up_what_others_take_of_the_common_budget() {
+    let beside = Arc::new(Budget::new(256 << 10));
+    let cache = Arc::new(PartitionCache::new(64 << 10, Arc::clone(&beside)));
+    let of = Arc::clone(&cache).space(Arc::default());
+    let bytes = || -> usize { cache.shards.iter().map(|shard| shard.lock().bytes).sum() };
+    for number in 0..500_u32 {
+        let name = number.to_be_bytes();
+        of.put(0, &key(&name), Some(block(&name, &[(b"a", &[0; 1000])])));
+    }
+    cache.trim();
+    assert!((192 << 10..=320 << 10).contains(&bytes()), "{}", bytes());
+    beside.take(256 << 10);
+    cache.trim();
+    assert!((32 << 10..=64 << 10).contains(&bytes()), "{}", bytes());
+    beside.take(1 << 20);
+    cache.trim();
+    assert!(bytes() <= 64 << 10);
 }
