@@ -182,14 +182,34 @@ pub(crate) struct RelationshipScan {
     pub(crate) by: Vec<PropertyLookup>,
 }
 
-/// A condition `element.key = value` or `element.key IN value`, whose value is known before the
-/// scan.
+/// A condition on `element.key` whose value is known before the scan.
 #[derive(Debug, Clone)]
 pub(crate) struct PropertyLookup {
     pub(crate) key: Arc<str>,
     pub(crate) value: Expr,
-    /// Whether the value is a list, any item of which may be the property's value.
-    pub(crate) is_list: bool,
+    pub(crate) how: LookupBy,
+}
+
+/// How a property is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LookupBy {
+    /// `= value`.
+    Equal,
+    /// `IN value`.
+    Among,
+    /// `> value` or `>= value`.
+    From,
+    /// `< value` or `<= value`.
+    To,
+    /// `STARTS WITH value`.
+    Prefix,
+}
+
+impl LookupBy {
+    /// Whether an index needs an order for it.
+    pub(crate) const fn is_range(self) -> bool {
+        matches!(self, Self::From | Self::To | Self::Prefix)
+    }
 }
 
 /// A step along one relationship.

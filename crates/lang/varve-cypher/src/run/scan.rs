@@ -11,8 +11,9 @@ use super::batch::ROWS;
 use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
-use crate::filters::{LabelFilter, Looked, looked, whole};
-use crate::numbers::HASH_MIN;
+use crate::filters::LabelFilter;
+use crate::lookups::conditions;
+use crate::numbers::{HASH_MIN, whole};
 use crate::plan::{IdLookup, NodeScan};
 use crate::value::{Node, Value};
 
@@ -99,15 +100,13 @@ impl<'p> Scan<'p> {
         if labels.as_ref().is_some_and(Vec::is_empty) {
             return Ok(true);
         }
-        let mut conditions = Vec::new();
-        for by in &self.scan.by {
+        let by = self.scan.by.iter().map(|by| {
             let value = cx.evaluate(&by.value, rows.row(0))?;
-            match looked(schema, by, &value) {
-                Looked::By(condition) => conditions.push(condition),
-                Looked::Nothing => return Ok(true),
-                Looked::Unserved => {}
-            }
-        }
+            Ok((by, value))
+        });
+        let Some(conditions) = conditions(cx.graph().schema, by)? else {
+            return Ok(true);
+        };
         self.running = Some(Running {
             rows,
             pages: Pages::new(labels.unwrap_or_default(), conditions),
