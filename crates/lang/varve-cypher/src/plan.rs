@@ -163,14 +163,24 @@ pub(crate) struct NodeScan {
     pub(crate) reads_properties: bool,
 }
 
-/// A look-up by id: `elementId(n) = value` or `id(n) = value`.
+/// A look-up by id: `elementId(n) = value`, `id(n) = value` or `n = value`.
 #[derive(Debug, Clone)]
 pub(crate) struct IdLookup {
     pub(crate) value: Expr,
-    /// Whether the value is the text of `elementId`, not the number of `id`.
-    pub(crate) is_element_id: bool,
+    pub(crate) of: IdOf,
     /// Whether the value is a list, any item of which may be the id.
     pub(crate) is_list: bool,
+}
+
+/// What the value of a look-up by id is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdOf {
+    /// The text of `elementId`.
+    Text,
+    /// The number of `id`.
+    Number,
+    /// The node itself.
+    Node,
 }
 
 /// A scan of relationships by an index of their properties. Operators behind it check the type, the

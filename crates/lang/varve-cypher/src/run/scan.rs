@@ -14,7 +14,7 @@ use crate::error::Outcome;
 use crate::filters::LabelFilter;
 use crate::lookups::conditions;
 use crate::numbers::{HASH_MIN, whole};
-use crate::plan::{IdLookup, NodeScan};
+use crate::plan::{IdLookup, IdOf, NodeScan};
 use crate::value::{Node, Value};
 
 /// Nodes of the first page.
@@ -209,21 +209,22 @@ fn ids_of(cx: Cx<'_>, look_up: &IdLookup, row: &[Value]) -> Outcome<Option<Vec<V
     };
     let mut ids = Vec::with_capacity(items.len());
     for item in items {
-        match (item, look_up.is_element_id) {
-            (Value::String(text), true) => {
+        match (item, look_up.of) {
+            (Value::String(text), IdOf::Text) => {
                 ids.extend(text.parse().ok().map(VertexId::Number));
                 ids.extend(Uuid::parse(text).map(|uuid| VertexId::Uuid(uuid.0)));
                 if (1..=varve_model::id::VERTEX_ID_BYTES_MAX).contains(&text.len()) {
                     ids.push(VertexId::text(text));
                 }
             }
-            (Value::Integer(number), false) if *number >= HASH_MIN => return Ok(None),
-            (Value::Integer(number), false) => ids.push(VertexId::Number(*number)),
+            (Value::Integer(number), IdOf::Number) if *number >= HASH_MIN => return Ok(None),
+            (Value::Integer(number), IdOf::Number) => ids.push(VertexId::Number(*number)),
             // 1.0 = 1 is true.
-            (Value::Float(number), false) => match whole(*number) {
+            (Value::Float(number), IdOf::Number) => match whole(*number) {
                 Some(number) if number >= HASH_MIN => return Ok(None),
                 number => ids.extend(number.map(VertexId::Number)),
             },
+            (Value::Node(node), IdOf::Node) => ids.push(cx.graph().view.vertex_id(&node.key)?),
             _ => {}
         }
     }

@@ -12,7 +12,7 @@ use crate::expression::{BinaryOp, CompareOp, Expr};
 use crate::filters::{LabelFilter, Types};
 use crate::lookups::{Looked, conditions, looked, serves};
 use crate::plan::slots::{is_random, reads};
-use crate::plan::{IdLookup, LookupBy, PropertyLookup};
+use crate::plan::{IdLookup, IdOf, LookupBy, PropertyLookup};
 use crate::sizes::COUNTED_MAX;
 
 impl Order<'_> {
@@ -108,33 +108,69 @@ impl Order<'_> {
         found
     }
 
-    /// A condition `elementId(node) = value`, `id(node) = value`, or with `IN`.
+    /// A condition `elementId(node) = value`, `id(node) = value` or `node = value`, or with `IN`.
     pub(super) fn id_of(&self, slot: usize) -> Option<IdLookup> {
-        let look_up = |call: &Expr, value: &Expr, is_list| {
-            let Expr::Call(function, arguments) = call else {
-                return None;
-            };
-            let is_element_id = function.name.eq_ignore_ascii_case("elementId");
-            let is_id = is_element_id || function.name.eq_ignore_ascii_case("id");
-            let is_own = matches!(&**arguments, [Expr::Slot(own)] if *own == slot);
-            (is_id && is_own && self.is_known(value)).then(|| IdLookup {
-                value: value.clone(),
-                is_element_id,
-                is_list,
-            })
-        };
-        self.filters
-            .iter()
-            .find_map(|filter| match &filter.condition {
-                Expr::Compare(first, rest) => match &**rest {
-                    [(CompareOp::Equal, second)] => {
-                        look_up(first, second, false).or_else(|| look_up(second, first, false))
-                    }
-                    _ => None,
-                },
-                Expr::Binary(BinaryOp::In, item, list) => look_up(item, list, true),
+        let conditions = self.filters.iter().map(|filter| &filter.condition);
+        let mut found = conditions.filter_map(|condition| self.id_by(slot, condition));
+        let first = found.next()?;
+        // The nodes themselves come after ids.
+        match first.of {
+            IdOf::Node => found.find(|one| one.of != IdOf::Node).or(Some(first)),
+            _ => Some(first),
+        }
+    }
+
+    fn id_by(&self, slot: usize, condition: &Expr) -> Option<IdLookup> {
+        match condition {
+            Expr::Compare(first, rest) => match &**rest {
+                [(CompareOp::Equal, second)] => {
+                    let by = self.id_in(slot, first, (second, false));
+                    by.or_else(|| self.id_in(slot, second, (first, false)))
+                }
                 _ => None,
-            })
+            },
+            Expr::Binary(BinaryOp::In, item, list) => self.id_in(slot, item, (list, true)),
+            Expr::Or(branches) => self.node_among(slot, branches),
+            _ => None,
+        }
+    }
+
+    fn id_in(&self, slot: usize, own: &Expr, (value, is_list): (&Expr, bool)) -> Option<IdLookup> {
+        let is_own = |expr: &Expr| matches!(expr, Expr::Slot(own) if *own == slot);
+        let of = match own {
+            Expr::Call(function, arguments) if matches!(&**arguments, [one] if is_own(one)) => {
+                match function.name {
+                    name if name.eq_ignore_ascii_case("elementId") => IdOf::Text,
+                    name if name.eq_ignore_ascii_case("id") => IdOf::Number,
+                    _ => return None,
+                }
+            }
+            own if is_own(own) => IdOf::Node,
+            _ => return None,
+        };
+        self.is_known(value).then(|| IdLookup {
+            value: value.clone(),
+            of,
+            is_list,
+        })
+    }
+
+    /// `node = one AND … OR node = other AND …`: the node is one of some.
+    fn node_among(&self, slot: usize, branches: &[Expr]) -> Option<IdLookup> {
+        let each = branches.iter().map(|branch| {
+            let parts = match branch {
+                Expr::And(parts) => parts.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            let mut found = parts.iter().filter_map(|part| self.id_by(slot, part));
+            found.find(|one| one.of == IdOf::Node && !one.is_list)
+        });
+        let values = each.map(|one| one.map(|one| one.value));
+        Some(IdLookup {
+            value: Expr::List(values.collect::<Option<Vec<Expr>>>()?),
+            of: IdOf::Node,
+            is_list: true,
+        })
     }
 
     /// The relationship without a known end that an index finds among the fewest candidates, after
