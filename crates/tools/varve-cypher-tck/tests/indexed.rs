@@ -379,3 +379,39 @@ fn scans(plan: &PlanTree, found: &mut Vec<String>) {
     }
     plan.children.iter().for_each(|child| scans(child, found));
 }
+
+#[test]
+fn patterns_begin_at_nodes_that_equal_known_ones() {
+    let mut random = Random::new(17);
+    let world = World::new(false);
+    world.run(&data(&mut random));
+    let mut found = 0;
+    for (pattern, condition) in [
+        ("(x)", "$x = startNode(r)"),
+        ("(x:A)-->(y)", "startNode(r) = $x"),
+        ("(x)-->(y)", "$x IN [startNode(r), endNode(r), null]"),
+        (
+            "(x)-->(y)",
+            "($x = a AND y.k < 9) OR ($x = b AND y.k > 9) OR $x = null",
+        ),
+        ("(x), (y)", "$x = endNode(r) AND y.i = 3"),
+    ] {
+        // A list hides the node, so all nodes are tried.
+        let [by_node, plain] = ["x", "head([x])"].map(|x| {
+            let condition = condition.replace("$x", x);
+            let text = format!(
+                "MATCH (a:B)-[r:R]->(b) MATCH {pattern} WHERE {condition} RETURN a.i, r.i, x.i"
+            );
+            world.run(&text)
+        });
+        assert_eq!(by_node.0, plain.0, "{pattern} {condition}");
+        found += plain.0.len();
+        let is_by_id = [&by_node, &plain].map(|(_, plan)| {
+            let mut details = Vec::new();
+            scans(plan, &mut details);
+            details.iter().any(|one| one.ends_with("by id"))
+        });
+        assert_eq!(is_by_id, [true, false], "{pattern} {condition}");
+    }
+    assert!(found > 100, "{found}");
+}
