@@ -11,6 +11,7 @@
 //! their keys.
 
 mod alternatives;
+mod bounds;
 mod delivery;
 mod filter;
 mod full;

@@ -23,7 +23,7 @@ pub use id::{
     Direction, EdgeId, EdgeLabelId, IndexLabelId, PropertyKeyId, VertexId, VertexLabelId,
 };
 pub use many::{Many, Numbered, OneValue};
-pub use predicate::{Condition, Predicate};
+pub use predicate::{Bounds, Condition, Predicate};
 pub use schema::{EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 pub use time::{Clock, CommitVersion, Instant, Period, TemporalScope};
 pub use value::{Cardinality, DataType, Value};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Properties, PropertyKeyId, Value};
+use crate::{Datum, Properties, PropertyKeyId, Value};
 
 /// What a property value must satisfy. Bounds have been converted to the property key's data type.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,18 @@ pub enum Predicate {
     TextContains(String),
     /// Collection that contains this member.
     Contains(Value),
+    /// Near these bounds: all values that a query language may find between them, and more.
+    Near(Bounds),
+}
+
+/// Closed bounds of one kind: texts, numbers or dates. Values of another kind and lists are outside,
+/// but those whose kind has no order of its own here are within: the query's language decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// The least value; `None` = without.
+    pub from: Option<Value>,
+    /// The greatest value; `None` = without.
+    pub to: Option<Value>,
 }
 
 /// A predicate on one property.
@@ -79,6 +91,73 @@ impl Predicate {
                 }
                 _ => false,
             },
+            Self::Near(bounds) => bounds.contain(value),
+        }
+    }
+}
+
+/// A kind of values with an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Texts, by their bytes.
+    Text,
+    /// Numbers of fixed width.
+    Number,
+    /// Dates in milliseconds.
+    Date,
+    /// True and false.
+    Boolean,
+}
+
+impl Kind {
+    /// The kind of a value; `None` if a language may see it as a value of several kinds.
+    #[must_use]
+    pub const fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(_) => Some(Self::Text),
+            Value::Byte(_) | Value::Int(_) | Value::Long(_) => Some(Self::Number),
+            Value::Float(_) | Value::Double(_) => Some(Self::Number),
+            Value::Date(_) => Some(Self::Date),
+            Value::Boolean(_) => Some(Self::Boolean),
+            _ => None,
+        }
+    }
+}
+
+impl Bounds {
+    /// The kind of the bounds; `None` if they have none, and contain everything.
+    #[must_use]
+    pub fn kind(&self) -> Option<Kind> {
+        self.from.as_ref().or(self.to.as_ref()).and_then(Kind::of)
+    }
+
+    /// Whether a value is within. An index that serves bounds has an entry of each such value there.
+    fn contain(&self, value: &Value) -> bool {
+        let kind = self.kind();
+        match value {
+            Value::Object(datum) => match &**datum {
+                Datum::Bool(flag) => return self.contain(&Value::Boolean(*flag)),
+                Datum::Int(number) => return self.contain(&Value::Long(*number)),
+                Datum::Float(number) => return self.contain(&Value::Double(*number)),
+                Datum::Text(text) => return self.contain(&Value::Text(text.clone())),
+                Datum::Null | Datum::List(_) | Datum::Map(_) => return true,
+            },
+            // A language may read a UUID as its text.
+            Value::Uuid(_) => return kind == Some(Kind::Text),
+            Value::List(_) | Value::Set(_) | Value::Blob(_) => return false,
+            _ => {}
+        }
+        match (Kind::of(value), kind) {
+            (None, _) | (_, None) => true,
+            (Some(own), Some(kind)) if own != kind => false,
+            _ => {
+                // An order that is not known, as that of a NaN, is left to the language.
+                let is = |bound: &Option<Value>, outside: Ordering| {
+                    let order = bound.as_ref().and_then(|bound| compared(value, bound));
+                    order != Some(outside)
+                };
+                is(&self.from, Ordering::Less) && is(&self.to, Ordering::Greater)
+            }
         }
     }
 }
@@ -148,5 +227,30 @@ mod tests {
                 assert!(!holds(predicate, f64::NAN));
             }
         }
+    }
+
+    #[test]
+    fn bounds_contain_what_a_language_may_find() {
+        let near = |from: Option<Value>, to: Option<Value>| Predicate::Near(Bounds { from, to });
+        let holds = |near: &Predicate, value: Value| near.holds(&value, &|_, _| false);
+        let numbers = near(Some(Value::Long(5)), Some(Value::Double(7.5)));
+        for value in [Value::Int(5), Value::Double(7.5), Value::Float(6.0)] {
+            assert!(holds(&numbers, value));
+        }
+        for value in [Value::Long(4), Value::Double(7.6), Value::Text("6".into())] {
+            assert!(!holds(&numbers, value));
+        }
+        // Kinds that a language reads as it likes.
+        assert!(holds(&numbers, Value::Short(1)));
+        assert!(!holds(&numbers, Value::List(vec![Value::Long(6)])));
+        assert!(holds(&numbers, Value::Object(Box::new(Datum::Int(6)))));
+        assert!(!holds(&numbers, Value::Object(Box::new(Datum::Int(8)))));
+        // Beyond 2^53, rounding leaves neighbours within.
+        let large = near(Some(Value::Double(9_007_199_254_740_992.0)), None);
+        assert!(holds(&large, Value::Long(9_007_199_254_740_993)));
+        let texts = near(None, Some(Value::Text("b".into())));
+        assert!(holds(&texts, Value::Text("b".into())));
+        assert!(!holds(&texts, Value::Text("ba".into())));
+        assert!(!holds(&texts, Value::Long(1)));
     }
 }

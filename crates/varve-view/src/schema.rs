@@ -76,6 +76,17 @@ pub trait SchemaView: Send + Sync {
         false
     }
 
+    /// Whether an index finds the vertices of a label by bounds of a property
+    /// ([`varve_model::Predicate::Near`]).
+    fn has_vertex_order(&self, _: VertexLabelId, _: PropertyKeyId) -> bool {
+        false
+    }
+
+    /// As [`SchemaView::has_vertex_order`], of edges.
+    fn has_edge_order(&self, _: EdgeLabelId, _: PropertyKeyId) -> bool {
+        false
+    }
+
     /// The edge label with this id.
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel>;
 

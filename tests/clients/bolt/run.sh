@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Neo4j's drivers, and what is built on them, against a server whose Bolt is at BOLT_URL:
-#   run.sh http://host:port [python|javascript|java|go|langchain|neomodel|mcp|graphql]...
+#   run.sh http://host:port [python|javascript|java|go|langchain|neomodel|graphiti|mcp|graphql]...
 # With VARVE_USER and VARVE_PASSWORD they log in. The server's graph 'hugegraph' is cleared, and its open graph
 # 'boltcheck' is made and dropped. Each prints 'N passed, N failed'; one whose tools are missing is skipped.
 set -uo pipefail
@@ -11,7 +11,7 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/varve/clients/bolt"
 url="$1"
 shift
 clients=("$@")
-[[ $# -gt 0 ]] || clients=(python javascript java go langchain neomodel mcp graphql)
+[[ $# -gt 0 ]] || clients=(python javascript java go langchain neomodel graphiti mcp graphql)
 graph=boltcheck
 
 missing() {
@@ -88,6 +88,12 @@ run_neomodel() {
   no_python && return 0
   environment neomodel-7.0.0 neomodel neomodel==7.0.0 || return 1
   "$cache/neomodel-7.0.0/bin/python" -W ignore "$here/models.py" "$BOLT_URL" "$graph"
+}
+
+run_graphiti() {
+  no_python && return 0
+  environment graphiti-0.31.2 graphiti_core.nodes graphiti-core==0.31.2 httpx || return 1
+  "$cache/graphiti-0.31.2/bin/python" -W ignore "$here/check_graphiti.py" "$BOLT_URL" "$graph"
 }
 
 run_mcp() {

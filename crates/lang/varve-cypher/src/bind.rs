@@ -28,7 +28,7 @@ use crate::plan::order::Known;
 use crate::plan::{Op, Pipeline, Plan, Subplan};
 use crate::procedures::Procedures;
 use crate::sizes::Sizes;
-use crate::tree::{Query, Span, Text, Times};
+use crate::tree::{Query, Text, Times};
 
 /// The most operators that call one another: those of a pipeline, and of the subqueries in it.
 const OPERATORS_MAX: usize = 512;
@@ -52,8 +52,8 @@ pub(crate) struct Binder<'b> {
     pub(crate) depth: usize,
     /// The valid periods of the clauses that write.
     pub(crate) periods: Periods,
-    /// The first point of valid time that a `MATCH` names.
-    pub(crate) snapshots: Option<Span>,
+    /// Whether a `MATCH` names a point of valid time.
+    pub(crate) has_slices: bool,
     /// The queries that are being bound, one within another.
     pub(crate) levels: usize,
     /// Whether a subquery runs in transactions of its own.
@@ -101,7 +101,7 @@ impl<'b> Binder<'b> {
             parameters: Vec::new(),
             depth: 0,
             periods: Periods::default(),
-            snapshots: None,
+            has_slices: false,
             levels: 0,
             commits: false,
         }
@@ -134,10 +134,6 @@ impl<'b> Binder<'b> {
         let (valid, system) = self.times(&query.times)?;
         let outer = Outer::default();
         let bound = self.query(query, &outer, false)?;
-        if let Some(span) = self.snapshots.filter(|_| self.writes) {
-            let what = "a MATCH FOR VALID_TIME in a statement that writes";
-            return Err(unsupported(span, what));
-        }
         Ok(BoundStatement {
             plan: Plan {
                 root: bound.pipeline,

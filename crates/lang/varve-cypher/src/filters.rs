@@ -4,13 +4,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_model::{Condition, DataType, EdgeLabelId, Predicate, VertexLabelId};
+use varve_model::{EdgeLabelId, VertexLabelId};
 use varve_view::SchemaView;
 
 use crate::expression::LabelTest;
 use crate::labels;
-use crate::plan::PropertyLookup;
-use crate::value::Value;
 
 /// Which vertex labels satisfy a label expression.
 pub(crate) struct LabelFilter<'t> {
@@ -139,91 +137,4 @@ pub(crate) fn names(test: &LabelTest) -> Option<Vec<&Arc<str>>> {
         }
         _ => None,
     }
-}
-
-/// What a condition on a property looks up.
-pub(crate) enum Looked {
-    /// An index may serve it.
-    By(Condition),
-    /// No element has such a value.
-    Nothing,
-    /// No index serves it.
-    Unserved,
-}
-
-/// What a condition looks up whose value is known.
-pub(crate) fn looked(schema: &dyn SchemaView, by: &PropertyLookup, value: &Value) -> Looked {
-    let one = |value: &Value| condition(schema, &by.key, value);
-    let items = match (value, by.is_list) {
-        (Value::Null, _) => return Looked::Nothing,
-        (Value::List(items), true) => items,
-        // The filter reports what is no list.
-        (_, true) => return Looked::Unserved,
-        (value, false) => return one(value).map_or(Looked::Unserved, Looked::By),
-    };
-    let (mut key, mut values) = (None, Vec::with_capacity(items.len()));
-    for item in items.iter().filter(|item| !matches!(item, Value::Null)) {
-        let Some(Condition {
-            key: own,
-            predicate: Predicate::Eq(value),
-        }) = one(item)
-        else {
-            return Looked::Unserved;
-        };
-        key = Some(own);
-        values.push(value);
-    }
-    match key {
-        None => Looked::Nothing,
-        Some(key) => Looked::By(Condition {
-            key,
-            predicate: Predicate::Within(values),
-        }),
-    }
-}
-
-/// Whether [`looked`] finds a condition for the usual values of a key of this type. Numbers, dates
-/// and lists under a key with values of several types are not looked up.
-pub(crate) fn serves(data_type: DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Text | DataType::Object | DataType::Boolean
-    ) || data_type.is_number()
-}
-
-/// A condition that an index can serve, if the key's values can be compared as the index does.
-fn condition(schema: &dyn SchemaView, key: &str, value: &Value) -> Option<Condition> {
-    let key = schema.property_key_named(key)?;
-    let data_type = key.data_type;
-    let fits = match value {
-        Value::String(_) => matches!(data_type, DataType::Text | DataType::Object),
-        Value::Boolean(_) => matches!(data_type, DataType::Boolean | DataType::Object),
-        Value::Integer(_) => data_type.is_number(),
-        Value::Float(number) => data_type.is_number() && !number.is_nan(),
-        _ => false,
-    };
-    if !fits {
-        return None;
-    }
-    let is_whole = matches!(data_type, DataType::Byte | DataType::Int | DataType::Long);
-    let stored = match (value, is_whole) {
-        // A fraction equals no whole number: the filter finds nothing.
-        (Value::Float(number), true) => varve_model::Value::Long(whole(*number)?),
-        _ => value.to_stored().ok()?,
-    };
-    let converted = match data_type {
-        DataType::Object => stored,
-        _ => schema.condition_value(key, &stored).ok()?,
-    };
-    Some(Condition {
-        key: key.id,
-        predicate: Predicate::Eq(converted),
-    })
-}
-
-/// A float as an integer, if it is exactly one.
-pub(crate) fn whole(number: f64) -> Option<i64> {
-    let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
-    #[allow(clippy::cast_possible_truncation, reason = "it is exact")]
-    is_whole.then_some(number as i64)
 }

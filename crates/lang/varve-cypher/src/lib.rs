@@ -30,6 +30,7 @@ mod instants;
 mod labels;
 mod lexer;
 mod literals;
+mod lookups;
 mod names;
 pub mod numbers;
 mod parser;

@@ -30,3 +30,10 @@ pub fn hash(bytes: &[u8]) -> i64 {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
     (hash >> 2) as i64 | HASH_MIN
 }
+
+/// A float as an integer, if it is exactly one.
+pub(crate) fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
+    #[allow(clippy::cast_possible_truncation, reason = "it is exact")]
+    is_whole.then_some(number as i64)
+}

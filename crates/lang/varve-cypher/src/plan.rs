@@ -163,14 +163,24 @@ pub(crate) struct NodeScan {
     pub(crate) reads_properties: bool,
 }
 
-/// A look-up by id: `elementId(n) = value` or `id(n) = value`.
+/// A look-up by id: `elementId(n) = value`, `id(n) = value` or `n = value`.
 #[derive(Debug, Clone)]
 pub(crate) struct IdLookup {
     pub(crate) value: Expr,
-    /// Whether the value is the text of `elementId`, not the number of `id`.
-    pub(crate) is_element_id: bool,
+    pub(crate) of: IdOf,
     /// Whether the value is a list, any item of which may be the id.
     pub(crate) is_list: bool,
+}
+
+/// What the value of a look-up by id is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdOf {
+    /// The text of `elementId`.
+    Text,
+    /// The number of `id`.
+    Number,
+    /// The node itself.
+    Node,
 }
 
 /// A scan of relationships by an index of their properties. Operators behind it check the type, the
@@ -182,14 +192,34 @@ pub(crate) struct RelationshipScan {
     pub(crate) by: Vec<PropertyLookup>,
 }
 
-/// A condition `element.key = value` or `element.key IN value`, whose value is known before the
-/// scan.
+/// A condition on `element.key` whose value is known before the scan.
 #[derive(Debug, Clone)]
 pub(crate) struct PropertyLookup {
     pub(crate) key: Arc<str>,
     pub(crate) value: Expr,
-    /// Whether the value is a list, any item of which may be the property's value.
-    pub(crate) is_list: bool,
+    pub(crate) how: LookupBy,
+}
+
+/// How a property is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LookupBy {
+    /// `= value`.
+    Equal,
+    /// `IN value`.
+    Among,
+    /// `> value` or `>= value`.
+    From,
+    /// `< value` or `<= value`.
+    To,
+    /// `STARTS WITH value`.
+    Prefix,
+}
+
+impl LookupBy {
+    /// Whether an index needs an order for it.
+    pub(crate) const fn is_range(self) -> bool {
+        matches!(self, Self::From | Self::To | Self::Prefix)
+    }
 }
 
 /// A step along one relationship.

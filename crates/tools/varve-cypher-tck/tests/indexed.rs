@@ -37,6 +37,8 @@ impl World {
                 ("r", true, "R", "k"),
                 ("s", true, "S", "k"),
                 ("rt", true, "R", "t"),
+                ("v", false, "V", "v"),
+                ("rv", true, "W", "v"),
             ] {
                 let new = NewDefinition {
                     name: name.to_owned(),
@@ -274,4 +276,142 @@ fn changes_of_a_transaction_are_seen_by_indexes() {
             assert_eq!(at(0).0, at(1).0, "{change}; {query}");
         }
     }
+}
+
+/// Values of all kinds, the same ones again and again so that bounds meet them.
+fn value(random: &mut Random, is_mixed: bool) -> String {
+    let number = random.below(12);
+    let long = "x".repeat(70);
+    let kinds = if is_mixed { 12 } else { 1 };
+    match random.below(kinds) {
+        0 | 1 => (i64::try_from(number).expect("small") - 4).to_string(),
+        2 => format!("{}.5", number % 4),
+        3 => ["-0.0", "0.0", "9007199254740992.0", "9007199254740993"][number % 4].to_owned(),
+        4 => format!("'{}'", ["", "a", "ab", "abc", "b", "é", "aé"][number % 7]),
+        5 => format!("'{long}{}'", ["", "a", "b"][number % 3]),
+        6 => (number % 2 == 0).to_string(),
+        7 => format!(
+            "localdatetime('2024-01-0{}T00:00:00.00{}')",
+            1 + number % 5,
+            number % 3
+        ),
+        8 => format!(
+            "localdatetime('2024-01-0{}T00:00:00.000000001')",
+            1 + number % 5
+        ),
+        9 => format!("date('2024-01-0{}')", 1 + number % 5),
+        10 => format!("[{number}, 'a']"),
+        _ => format!("datetime('2024-01-0{}T00:00Z')", 1 + number % 5),
+    }
+}
+
+#[test]
+fn ranges_have_the_same_rows_with_and_without_indexes() {
+    let (mut found, mut served) = (0, 0);
+    for seed in 0..8 {
+        let mut random = Random::new(100 + seed);
+        let is_mixed = seed % 4 != 0;
+        let nodes = (0..80).map(|at| {
+            let label = [":V", ":V:X", ":X"][random.below(3)];
+            format!(
+                "(n{at}{label} {{i: {at}, v: {}}})",
+                value(&mut random, is_mixed)
+            )
+        });
+        let nodes: Vec<String> = nodes.collect();
+        let edges = (0..80).map(|at| {
+            let v = value(&mut random, is_mixed);
+            format!("(n{})-[:W {{i: {at}, v: {v}}}]->(n{})", at % 7, at % 11)
+        });
+        let text = format!(
+            "CREATE {}",
+            nodes
+                .into_iter()
+                .chain(edges)
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        let worlds = [World::new(true), World::new(false)];
+        worlds.iter().for_each(|world| drop(world.run(&text)));
+        let transactions = worlds.each_ref().map(World::begin);
+        for round in 0..90 {
+            let (a, b) = (value(&mut random, is_mixed), value(&mut random, is_mixed));
+            let sign = ["<", "<=", ">", ">="];
+            let (one, two) = (sign[random.below(4)], sign[random.below(4)]);
+            let condition = match random.below(7) {
+                0 => format!("n.v {one} {a}"),
+                1 => format!("{a} {one} n.v"),
+                2 => format!("n.v {one} {a} AND n.v {two} {b}"),
+                3 => format!("{a} {one} n.v {two} {b}"),
+                4 => format!("n.v STARTS WITH {a}"),
+                5 => format!("n.v = {a}"),
+                _ => format!("n.v {one} $one"),
+            };
+            let pattern = ["(n:V)", "()-[n:W]->()"][round % 2];
+            let query = format!("MATCH {pattern} WHERE {condition} RETURN n.i, n.v");
+            let [indexed, plain] = worlds.each_ref().map(|world| world.run(&query));
+            assert_eq!(indexed.0, plain.0, "{query}\n{text}");
+            found += plain.0.len();
+            let mut details = Vec::new();
+            scans(&indexed.1, &mut details);
+            served += usize::from(details.iter().any(|one| one.contains(" by v")));
+            // Within a transaction that has changed values.
+            if round % 10 == 0 {
+                let change = format!("MATCH (n:V) WHERE n.i % 9 = {} SET n.v = {a}", round / 10);
+                for (world, transaction) in worlds.iter().zip(&transactions) {
+                    world.within(transaction, &change);
+                }
+            }
+            let [indexed, plain] =
+                [0, 1].map(|one| worlds[one].within(&transactions[one], &query).0);
+            assert_eq!(indexed, plain, "{query} in a transaction\n{text}");
+        }
+    }
+    assert!(
+        found > 1_000 && served > 200,
+        "{found} rows, {served} by an index"
+    );
+}
+
+fn scans(plan: &PlanTree, found: &mut Vec<String>) {
+    if plan.name.ends_with("Scan") {
+        found.push(plan.details.clone());
+    }
+    plan.children.iter().for_each(|child| scans(child, found));
+}
+
+#[test]
+fn patterns_begin_at_nodes_that_equal_known_ones() {
+    let mut random = Random::new(17);
+    let world = World::new(false);
+    world.run(&data(&mut random));
+    let mut found = 0;
+    for (pattern, condition) in [
+        ("(x)", "$x = startNode(r)"),
+        ("(x:A)-->(y)", "startNode(r) = $x"),
+        ("(x)-->(y)", "$x IN [startNode(r), endNode(r), null]"),
+        (
+            "(x)-->(y)",
+            "($x = a AND y.k < 9) OR ($x = b AND y.k > 9) OR $x = null",
+        ),
+        ("(x), (y)", "$x = endNode(r) AND y.i = 3"),
+    ] {
+        // A list hides the node, so all nodes are tried.
+        let [by_node, plain] = ["x", "head([x])"].map(|x| {
+            let condition = condition.replace("$x", x);
+            let text = format!(
+                "MATCH (a:B)-[r:R]->(b) MATCH {pattern} WHERE {condition} RETURN a.i, r.i, x.i"
+            );
+            world.run(&text)
+        });
+        assert_eq!(by_node.0, plain.0, "{pattern} {condition}");
+        found += plain.0.len();
+        let is_by_id = [&by_node, &plain].map(|(_, plan)| {
+            let mut details = Vec::new();
+            scans(plan, &mut details);
+            details.iter().any(|one| one.ends_with("by id"))
+        });
+        assert_eq!(is_by_id, [true, false], "{pattern} {condition}");
+    }
+    assert!(found > 100, "{found}");
 }

@@ -366,12 +366,13 @@ fn ranges_of(
         return None;
     }
     let data_type = data_type(schema, key);
-    if data_type == DataType::Object {
-        return None;
-    }
+    let of = |predicate: &Predicate| {
+        let is_served = data_type != DataType::Object || matches!(predicate, Predicate::Near(_));
+        is_served.then(|| intervals(predicate, data_type)).flatten()
+    };
     let mut narrowed: Option<(Vec<ClusteringRange>, usize)> = None;
     for predicate in on(conditions, key) {
-        let Some(ranges) = intervals(predicate, data_type) else {
+        let Some(ranges) = of(predicate) else {
             continue;
         };
         narrowed = Some(match narrowed {

@@ -5,6 +5,8 @@ use varve_kv::ClusteringRange;
 use varve_kv::range::prefix_end;
 use varve_model::{DataType, Predicate, Value};
 
+use super::bounds::near;
+
 /// Returns intervals that contain the ordered bytes of every value that satisfies `predicate`, in
 /// the order of HugeGraph's results; `None` if an index cannot narrow it. They may contain other
 /// values, too.
@@ -34,6 +36,7 @@ pub(super) fn intervals(
             }
             Some(ranges)
         }
+        Predicate::Near(bounds) => near(bounds, data_type),
         _ if !data_type.is_rangeable() => None,
         Predicate::Lt(value) => one(lowest(&least(value)?), Some(least(value)?)),
         Predicate::Lte(value) => one(lowest(&least(value)?), prefix_end(&greatest(value)?)),

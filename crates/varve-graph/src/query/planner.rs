@@ -375,7 +375,8 @@ fn no_index(
             | Predicate::Gte(_)
             | Predicate::Between(..)
             | Predicate::Inside(..)
-            | Predicate::Outside(..) => range = true,
+            | Predicate::Outside(..)
+            | Predicate::Near(_) => range = true,
         }
     }
     let kinds = [

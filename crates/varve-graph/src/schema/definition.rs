@@ -87,7 +87,9 @@ impl DefinitionKind {
     /// The types of its parts for one label.
     const fn part_types(self) -> &'static [IndexType] {
         match self {
-            Self::Range | Self::Text | Self::Point => &[IndexType::Secondary],
+            // All values in one order.
+            Self::Range | Self::Text => &[IndexType::Shard],
+            Self::Point => &[IndexType::Secondary],
             Self::Unique | Self::Key => &[IndexType::Unique, IndexType::Secondary],
             Self::Exists | Self::Type => &[],
         }
@@ -380,9 +382,9 @@ fn serve(
     let is_new = |field: &PropertyKeyId| old.is_none_or(|old| !old.contains(field));
     let mut tasks = Vec::new();
     for index_type in definition.of.kind.part_types() {
-        // A secondary index has the elements with its first field.
+        // Such an index has the elements with its first field.
         let is_empty = match index_type {
-            IndexType::Secondary => is_new(&fields[0]),
+            IndexType::Secondary | IndexType::Shard => is_new(&fields[0]),
             _ => fields.iter().any(is_new),
         };
         let serves =
@@ -393,7 +395,7 @@ fn serve(
         }
         let mut served = draft.schema.kept_on(base).iter().filter(serves);
         let shared = served.find(|part| draft.schema.definition_of(part.id).is_some());
-        if let (IndexType::Secondary, Some(shared)) = (index_type, shared) {
+        if let (IndexType::Secondary | IndexType::Shard, Some(shared)) = (index_type, shared) {
             definition.parts.push(shared.id);
             continue;
         }

@@ -1,8 +1,11 @@
 //! A [`Schema`] as queries read it: [`SchemaView`].
 
+use std::sync::Arc;
+
 use varve_model::schema::IndexType;
 use varve_model::{
-    EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, Value, VertexLabel, VertexLabelId,
+    EdgeLabel, EdgeLabelId, IndexLabel, PropertyKey, PropertyKeyId, Value, VertexLabel,
+    VertexLabelId,
 };
 use varve_view::{SchemaView, ViewError};
 
@@ -81,9 +84,17 @@ impl SchemaView for Schema {
     fn has_edge_index(&self, label: EdgeLabelId, key: PropertyKeyId) -> bool {
         let mut indexes = self.indexes_of_edge_label(label).iter();
         indexes.any(|index| {
-            let finds = matches!(index.index_type, IndexType::Secondary | IndexType::Range);
+            let finds = !matches!(index.index_type, IndexType::Search | IndexType::Unique);
             finds && is_queryable(index) && index.fields.first() == Some(&key)
         })
+    }
+
+    fn has_vertex_order(&self, label: VertexLabelId, key: PropertyKeyId) -> bool {
+        has_order(self.indexes_of_vertex_label(label), key)
+    }
+
+    fn has_edge_order(&self, label: EdgeLabelId, key: PropertyKeyId) -> bool {
+        has_order(self.indexes_of_edge_label(label), key)
     }
 
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {
@@ -97,4 +108,12 @@ impl SchemaView for Schema {
     fn edge_labels(&self) -> Option<Vec<EdgeLabelId>> {
         Some(self.all_edge_labels().map(|label| label.id).collect())
     }
+}
+
+/// Whether an index has the values of a key in their order.
+fn has_order(indexes: &[Arc<IndexLabel>], key: PropertyKeyId) -> bool {
+    indexes.iter().any(|index| {
+        let is_ordered = matches!(index.index_type, IndexType::Range | IndexType::Shard);
+        is_ordered && is_queryable(index) && index.fields.first() == Some(&key)
+    })
 }

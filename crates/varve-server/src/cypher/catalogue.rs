@@ -4,10 +4,12 @@
 mod apoc;
 mod listing;
 mod missing;
+mod refactor;
 mod sample;
 mod schema;
 mod show;
 mod table;
+mod traversers;
 mod writing;
 
 use std::sync::Arc;

@@ -219,12 +219,12 @@ impl Search<'_> {
             .is_some_and(|key| key.data_type == DataType::Text);
         let mut indexes = schema.indexes_of_vertex_label(label.id).iter();
         let index = indexes.find(|index| {
-            let serves = matches!(index.index_type, IndexType::Search | IndexType::Secondary);
+            let serves = !matches!(index.index_type, IndexType::Range | IndexType::Unique);
             serves && is_text && is_queryable(index) && index.fields.first() == Some(&key)
         });
         let (predicate, by) = match index.map(|index| index.index_type) {
             Some(IndexType::Search) => (Predicate::TextContains(self.text.to_owned()), "SEARCH"),
-            Some(IndexType::Secondary) => {
+            Some(IndexType::Secondary | IndexType::Shard) => {
                 (Predicate::Eq(Value::Text(self.text.into())), "SECONDARY")
             }
             _ => return Ok(None),

@@ -385,6 +385,69 @@ fn a_match_reads_at_its_own_point_of_valid_time() {
 }
 
 #[test]
+fn a_statement_that_reads_the_past_writes_now() {
+    let server = with_open_graph(server_of(config()));
+    for text in MOVED {
+        rows(&server, text);
+    }
+    let now = "MATCH (a:P {name: 'Ann'}) RETURN a.town, a.was";
+    for (text, wanted) in [
+        // What was bound in the past keeps that state.
+        (
+            "MATCH (a:P {name: 'Ann'}) FOR VALID_TIME AS OF '2020-06-01' \
+             SET a.was = a.town RETURN a.town, a.was",
+            json!([["Rome", null]]),
+        ),
+        (now, json!([["Oslo", "Rome"]])),
+        // Only what is there now is replaced.
+        (
+            "MATCH (a:P {name: 'Ann'}) FOR VALID_TIME AS OF '2020-06-01' \
+             SET a = {name: a.name, town: a.town} RETURN properties(a)",
+            json!([[{"name": "Ann", "town": "Rome"}]]),
+        ),
+        (now, json!([["Rome", null]])),
+        // Relationships of then, made again.
+        (
+            "MATCH (a)-[r:KNOWS]->(b) FOR VALID_TIME AS OF '2020-06-01' \
+             MERGE (a)-[n:KNEW]->(b) ON CREATE SET n.type = type(r) RETURN a.town, n.type",
+            json!([["Rome", "KNOWS"]]),
+        ),
+        (
+            "MATCH (a)-[r:KNOWS]->(b) FOR VALID_TIME AS OF '2020-06-01' \
+             MERGE (a)-[n:KNEW]->(b) ON MATCH SET n.again = true RETURN n.again",
+            json!([[true]]),
+        ),
+        (
+            "MATCH (b:P {town: 'Bonn'}) FOR VALID_TIME AS OF '2020-06-01' \
+             CREATE (b)-[:SEEN]->(:Q {town: b.town})",
+            json!([]),
+        ),
+        (
+            "MATCH (a)-[r]->(b) RETURN type(r), labels(b) ORDER BY type(r)",
+            json!([["KNEW", ["P"]], ["SEEN", ["Q"]]]),
+        ),
+        (
+            "MATCH (b:P {name: 'Bob'}) FOR VALID_TIME AS OF '2020-06-01' DETACH DELETE b",
+            json!([]),
+        ),
+        ("MATCH (n) RETURN count(n)", json!([[2]])),
+        (
+            "MATCH (b:P {name: 'Bob'}) FOR VALID_TIME AS OF '2020-06-01' RETURN b.town",
+            json!([["Bonn"]]),
+        ),
+    ] {
+        assert_eq!(rows(&server, text), wanted, "{text}");
+    }
+    // What is gone now cannot be changed.
+    let text = "MATCH (b:P {name: 'Bob'}) FOR VALID_TIME AS OF '2020-06-01' SET b.x = 1";
+    let (code, message) = fault(&server, text);
+    assert_eq!(
+        code, "Neo.ClientError.Statement.EntityNotFound",
+        "{message}"
+    );
+}
+
+#[test]
 fn points_that_a_match_cannot_have_are_refused() {
     let server = with_open_graph(server_of(config()));
     for text in MOVED {
@@ -393,9 +456,10 @@ fn points_that_a_match_cannot_have_are_refused() {
     let unsupported = "Neo.ClientError.Statement.UnsupportedOperationError";
     for (text, code, part) in [
         (
-            "MATCH (a:P) FOR VALID_TIME AS OF '2020-06-01' SET a.x = 1",
-            unsupported,
-            "in a statement that writes",
+            "MATCH (a:P) FOR VALID_TIME AS OF '2020-06-01' SET a.x = 1 \
+             WITH a MATCH (b:P) FOR VALID_TIME AS OF '2020-06-02' RETURN b",
+            "Neo.ClientError.Statement.ArgumentError",
+            "Uncommitted changes",
         ),
         (
             "MATCH (a:P) FOR VALID_TIME FROM '2020-06-01' TO '2021-06-01' RETURN a",

@@ -23,6 +23,7 @@ mod cypher_schema;
 mod cypher_system;
 mod cypher_times;
 mod cypher_transactions;
+mod cypher_traversers;
 mod described;
 mod elements;
 mod exact;

@@ -33,10 +33,10 @@ impl Branch<'_, '_> {
         patterns: &[PathPattern],
     ) -> Outcome<Option<BoundSlice>> {
         let at = match slice {
-            None if self.binder.snapshots.is_none() => return Ok(None),
+            None if !self.binder.has_slices => return Ok(None),
             None => None,
             Some(Slice::AsOf(at)) => {
-                self.binder.snapshots.get_or_insert(at.span);
+                self.binder.has_slices = true;
                 Some(self.expr(at)?.0)
             }
             Some(Slice::FromTo(from, _) | Slice::Between(from, _)) => {

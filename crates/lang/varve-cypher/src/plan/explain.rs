@@ -1,7 +1,7 @@
 //! Plans for people: `EXPLAIN` and `PROFILE`.
 
 use crate::expression::LabelTest;
-use crate::plan::{Expand, NodeScan, Op, Pipeline, Plan, PropertyLookup, WriteStep};
+use crate::plan::{Expand, LookupBy, NodeScan, Op, Pipeline, Plan, PropertyLookup, WriteStep};
 use crate::run::{Measured, Profile};
 use crate::tree::{Direction, PathKind};
 
@@ -108,8 +108,14 @@ fn scanned(scan: &NodeScan) -> String {
 }
 
 fn keys(by: &[PropertyLookup]) -> String {
-    let keys: Vec<&str> = by.iter().map(|by| &*by.key).collect();
-    keys.join(", ")
+    let sign = |how| match how {
+        LookupBy::Equal | LookupBy::Among => "",
+        LookupBy::From => " from",
+        LookupBy::To => " to",
+        LookupBy::Prefix => " by prefix",
+    };
+    let keys = by.iter().map(|by| format!("{}{}", by.key, sign(by.how)));
+    keys.collect::<Vec<_>>().join(", ")
 }
 
 /// A relationship as a pattern.

@@ -220,7 +220,7 @@ impl<'p> Order<'p> {
         if self.id_of(node.slot).is_some() {
             return (0, 0);
         }
-        let equal = self.lookups_of(node.slot);
+        let equal = self.lookups_of_node(node);
         let key = (number, equal.len());
         let counted = self.counted.borrow().get(&key).copied();
         counted.unwrap_or_else(|| {
@@ -252,6 +252,7 @@ impl<'p> Order<'p> {
         let found = match (conditions.is_empty(), equal.is_empty()) {
             (false, _) => sizes.nodes(&labels, &conditions).unwrap_or_else(all),
             // The value comes later.
+            (true, false) if equal.iter().all(|by| by.how.is_range()) => all() / 2,
             (true, false) => EQUAL.min(all()),
             (true, true) => all(),
         };
@@ -264,7 +265,7 @@ impl<'p> Order<'p> {
         self.ops.push(Op::RelationshipScan(RelationshipScan {
             relationship: one.slot,
             types: one.types.clone(),
-            by: self.lookups_of(one.slot),
+            by: self.lookups_of_relationship(one),
         }));
         self.bind_ends(number);
     }
@@ -274,7 +275,7 @@ impl<'p> Order<'p> {
         self.ops.push(Op::NodeScan(NodeScan {
             node: node.slot,
             labels: node.labels.clone(),
-            by: self.lookups_of(node.slot),
+            by: self.lookups_of_node(node),
             id: self.id_of(node.slot),
             reads_properties: false,
         }));

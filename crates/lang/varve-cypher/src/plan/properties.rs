@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::{Op, Plan};
 use crate::expression::Expr;
+use crate::plan::IdOf;
 use crate::plan::slots::operands;
 
 /// The names of all properties that the plan reads; `None`: it may read any property.
@@ -76,9 +77,14 @@ impl Uses {
             }
             Op::Distinct | Op::Skip(_) | Op::Limit { .. } | Op::Eager => {}
             Op::NodeScan(scan) => {
-                let ids = scan.id.iter().map(|id| &id.value);
-                for value in scan.by.iter().map(|by| &by.value).chain(ids) {
-                    self.scalar(value)?;
+                for by in &scan.by {
+                    self.scalar(&by.value)?;
+                }
+                match &scan.id {
+                    // A node is only asked for its id.
+                    Some(id) if id.of == IdOf::Node => drop(self.value(&id.value)?),
+                    Some(id) => self.scalar(&id.value)?,
+                    None => {}
                 }
                 self.bind(scan.node);
             }

@@ -9,7 +9,8 @@ use super::batch::ROWS;
 use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
-use crate::filters::{Looked, Types, looked};
+use crate::filters::Types;
+use crate::lookups::conditions;
 use crate::plan::RelationshipScan;
 use crate::value::{Relationship, Value};
 
@@ -66,15 +67,13 @@ impl<'p> Scan<'p> {
         if types.is_none {
             return Ok(true);
         }
-        let mut conditions = Vec::new();
-        for by in &self.scan.by {
+        let by = self.scan.by.iter().map(|by| {
             let value = cx.evaluate(&by.value, row.row(0))?;
-            match looked(cx.graph().schema, by, &value) {
-                Looked::By(condition) => conditions.push(condition),
-                Looked::Nothing => return Ok(true),
-                Looked::Unserved => {}
-            }
-        }
+            Ok((by, value))
+        });
+        let Some(conditions) = conditions(cx.graph().schema, by)? else {
+            return Ok(true);
+        };
         self.running = Some(Running {
             row,
             pages: Pages::new(types.labels, conditions),

@@ -11,9 +11,10 @@ use super::batch::ROWS;
 use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
-use crate::filters::{LabelFilter, Looked, looked, whole};
-use crate::numbers::HASH_MIN;
-use crate::plan::{IdLookup, NodeScan};
+use crate::filters::LabelFilter;
+use crate::lookups::conditions;
+use crate::numbers::{HASH_MIN, whole};
+use crate::plan::{IdLookup, IdOf, NodeScan};
 use crate::value::{Node, Value};
 
 /// Nodes of the first page.
@@ -99,15 +100,13 @@ impl<'p> Scan<'p> {
         if labels.as_ref().is_some_and(Vec::is_empty) {
             return Ok(true);
         }
-        let mut conditions = Vec::new();
-        for by in &self.scan.by {
+        let by = self.scan.by.iter().map(|by| {
             let value = cx.evaluate(&by.value, rows.row(0))?;
-            match looked(schema, by, &value) {
-                Looked::By(condition) => conditions.push(condition),
-                Looked::Nothing => return Ok(true),
-                Looked::Unserved => {}
-            }
-        }
+            Ok((by, value))
+        });
+        let Some(conditions) = conditions(cx.graph().schema, by)? else {
+            return Ok(true);
+        };
         self.running = Some(Running {
             rows,
             pages: Pages::new(labels.unwrap_or_default(), conditions),
@@ -210,21 +209,22 @@ fn ids_of(cx: Cx<'_>, look_up: &IdLookup, row: &[Value]) -> Outcome<Option<Vec<V
     };
     let mut ids = Vec::with_capacity(items.len());
     for item in items {
-        match (item, look_up.is_element_id) {
-            (Value::String(text), true) => {
+        match (item, look_up.of) {
+            (Value::String(text), IdOf::Text) => {
                 ids.extend(text.parse().ok().map(VertexId::Number));
                 ids.extend(Uuid::parse(text).map(|uuid| VertexId::Uuid(uuid.0)));
                 if (1..=varve_model::id::VERTEX_ID_BYTES_MAX).contains(&text.len()) {
                     ids.push(VertexId::text(text));
                 }
             }
-            (Value::Integer(number), false) if *number >= HASH_MIN => return Ok(None),
-            (Value::Integer(number), false) => ids.push(VertexId::Number(*number)),
+            (Value::Integer(number), IdOf::Number) if *number >= HASH_MIN => return Ok(None),
+            (Value::Integer(number), IdOf::Number) => ids.push(VertexId::Number(*number)),
             // 1.0 = 1 is true.
-            (Value::Float(number), false) => match whole(*number) {
+            (Value::Float(number), IdOf::Number) => match whole(*number) {
                 Some(number) if number >= HASH_MIN => return Ok(None),
                 number => ids.extend(number.map(VertexId::Number)),
             },
+            (Value::Node(node), IdOf::Node) => ids.push(cx.graph().view.vertex_id(&node.key)?),
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 mod create;
 mod delete;
 mod merge;
+mod present;
 mod set;
 
 use std::sync::Arc;

@@ -113,6 +113,48 @@ pub(super) fn meta_graph(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) 
     Ok(vec![vec![Value::list(nodes), Value::list(ways)]])
 }
 
+/// Labels with their indexes and constraints, and the ways of types between labels, as maps.
+pub(super) fn visualization(catalogue: &Catalogue, _: &[Value], graph: &Graph<'_>) -> Rows {
+    let sample = Sample::of(graph)?;
+    let of = |rows: Vec<Vec<Value>>, fields: Fields, label: &str, wanted: &str| {
+        let at = |name: &str| fields.iter().position(|(own, _)| *own == name);
+        let (labels, wanted) = (at("labelsOrTypes"), at(wanted));
+        let has = |row: &&Vec<Value>| match labels.and_then(|at| row.get(at)) {
+            Some(Value::List(own)) => own
+                .iter()
+                .any(|own| matches!(own, Value::String(own) if **own == *label)),
+            _ => false,
+        };
+        let each = rows.iter().filter(has);
+        let each = each.filter_map(|row| row.get(wanted?).cloned());
+        Value::list(each.collect())
+    };
+    let mut nodes = Vec::new();
+    for (label, _) in sample.counts() {
+        let indexes = listing::indexes(catalogue, &[], graph)?;
+        let constraints = listing::constraints(catalogue, &[], graph)?;
+        nodes.push(map([
+            ("name", Value::string(label)),
+            ("indexes", of(indexes, listing::INDEXES, label, "name")),
+            (
+                "constraints",
+                of(constraints, listing::CONSTRAINTS, label, "name"),
+            ),
+        ]));
+    }
+    let ways = sample.relationships.iter().flat_map(|one| {
+        one.ends.iter().map(|(start, end)| {
+            map([
+                ("name", Value::string(&one.label)),
+                ("start", Value::string(start)),
+                ("end", Value::string(end)),
+            ])
+        })
+    });
+    let ways = ways.collect();
+    Ok(vec![vec![Value::list(nodes), Value::list(ways)]])
+}
+
 /// Nothing, or an error with the message if the predicate is true. `%s` and `%d` in the message
 /// stand for the parameters.
 pub(super) fn validate(_: &Catalogue, arguments: &[Value], _: &Graph<'_>) -> Rows {

@@ -3,7 +3,6 @@
 /// Their names.
 pub(super) const NAMES: &[&str] = &[
     "apoc.path.subgraphAll",
-    "apoc.refactor.mergeNodes",
     "db.cdc.current",
     "db.cdc.earliest",
     "db.cdc.query",
@@ -15,5 +14,4 @@ pub(super) const NAMES: &[&str] = &[
     "db.index.vector.createNodeIndex",
     "db.index.vector.queryNodes",
     "db.index.vector.queryRelationships",
-    "db.schema.visualization",
 ];

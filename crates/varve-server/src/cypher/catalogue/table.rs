@@ -3,7 +3,7 @@
 use varve_cypher::tree::{TypeKind, TypeName, ValueType};
 use varve_cypher::{Graph, Value};
 
-use super::{Catalogue, Rows, apoc, listing, schema, writing};
+use super::{Catalogue, Rows, apoc, listing, refactor, schema, traversers, writing};
 
 /// Names and types.
 type Fields = &'static [(&'static str, &'static str)];
@@ -33,6 +33,7 @@ pub(super) fn value_type(name: &str) -> ValueType {
             "MAP" => TypeName::Map,
             "NODE" => TypeName::Node,
             "RELATIONSHIP" => TypeName::Relationship,
+            "PATH" => TypeName::Path,
             "ZONED DATETIME" => TypeName::ZonedDateTime,
             _ => TypeName::Any,
         }),
@@ -88,6 +89,10 @@ const STRINGS: &str = "LIST<STRING>";
 const DATETIME: &str = "ZONED DATETIME";
 const MAP: &str = "MAP";
 const CONFIG: Fields = &[("config", MAP)];
+const NODE: &str = "NODE";
+const ENDS: Fields = &[("source", NODE), ("target", NODE), ("config", MAP)];
+const FROM: Fields = &[("source", NODE), ("depth", INTEGER), ("config", MAP)];
+const PATH: Fields = &[("path", "PATH"), ("length", INTEGER)];
 const GRAPH: Fields = &[("nodes", "LIST<MAP>"), ("relationships", "LIST<MAP>")];
 
 pub(super) static TABLE: &[Procedure] = &[
@@ -302,6 +307,92 @@ pub(super) static TABLE: &[Procedure] = &[
         3,
     )
     .changes(),
+    reads(
+        "apoc.refactor.mergeNodes",
+        &[("node", NODE)],
+        "Moves labels, properties and relationships of nodes to the first, and deletes the others.",
+        refactor::merge_nodes,
+    )
+    .takes(&[("nodes", "LIST<NODE>"), ("config", MAP)], 1)
+    .changes(),
+    reads(
+        "db.schema.visualization",
+        GRAPH,
+        "Labels with their indexes, and types with the labels at their ends, as maps.",
+        apoc::visualization,
+    ),
+    reads(
+        "varve.kout",
+        &[("node", NODE)],
+        "The nodes at a number of steps from a node.",
+        traversers::k_out,
+    )
+    .takes(FROM, 2),
+    reads(
+        "varve.kneighbor",
+        &[("node", NODE), ("distance", INTEGER)],
+        "The nodes within a number of steps from a node, nearest first.",
+        traversers::k_neighbor,
+    )
+    .takes(FROM, 2),
+    reads(
+        "varve.shortestPath",
+        PATH,
+        "A path with the fewest relationships between two nodes, or all of them.",
+        traversers::shortest_path,
+    )
+    .takes(ENDS, 2),
+    reads(
+        "varve.weightedShortestPath",
+        &[("path", "PATH"), ("weight", "FLOAT")],
+        "The path between two nodes whose relationships have the least sum of a property.",
+        traversers::lightest_path,
+    )
+    .takes(
+        &[
+            ("source", NODE),
+            ("target", NODE),
+            ("weight", STRING),
+            ("config", MAP),
+        ],
+        3,
+    ),
+    reads(
+        "varve.paths",
+        PATH,
+        "The paths between two nodes that visit no node twice, shortest first.",
+        traversers::paths,
+    )
+    .takes(
+        &[
+            ("source", NODE),
+            ("target", NODE),
+            ("maxDepth", INTEGER),
+            ("config", MAP),
+        ],
+        3,
+    ),
+    reads(
+        "varve.rings",
+        PATH,
+        "The walks from a node that return to it.",
+        traversers::rings,
+    )
+    .takes(FROM, 2),
+    reads(
+        "varve.sameNeighbors",
+        &[("node", NODE)],
+        "The nodes that are neighbours of both nodes.",
+        traversers::same_neighbors,
+    )
+    .takes(ENDS, 2),
+    reads(
+        "varve.jaccardSimilarity",
+        &[("similarity", "FLOAT")],
+        "The share of common neighbours among the neighbours of two nodes.",
+        traversers::jaccard,
+    )
+    .takes(ENDS, 2),
     reads(
         "dbms.clientConfig",
         &[

@@ -148,9 +148,9 @@ fn map_value(map: Option<&Map>) -> Value {
 }
 
 /// Runs a query on the graph of the calling one, and counts its changes.
-fn run<const N: usize>(
+pub(super) fn run<'n>(
     (catalogue, text): (&Catalogue, &str),
-    parameters: [(&str, Value); N],
+    parameters: impl IntoIterator<Item = (&'n str, Value)>,
     graph: &Graph<'_>,
 ) -> Rows {
     let (rows, counters) = ran(text, parameters, graph)?;
@@ -167,9 +167,9 @@ pub(super) fn rows_of<const N: usize>(
     Ok(ran(text, parameters, graph)?.0)
 }
 
-fn ran<const N: usize>(
+fn ran<'n>(
     text: &str,
-    parameters: [(&str, Value); N],
+    parameters: impl IntoIterator<Item = (&'n str, Value)>,
     graph: &Graph<'_>,
 ) -> Result<(Vec<Vec<Value>>, Counters), CypherError> {
     let parameters = parameters.into_iter();

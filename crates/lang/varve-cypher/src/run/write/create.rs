@@ -6,7 +6,7 @@ use varve_model::Direction;
 use varve_model::schema::{EdgeLabel, Frequency};
 use varve_view::{EdgeAddition, Expand, Flow, GraphWriter, VertexAddition};
 
-use super::{Cx, Properties, constraint, label_names, vertex_id};
+use super::{Cx, Properties, constraint, label_names, present, vertex_id};
 use crate::error::{Error, ErrorClass, Outcome};
 use crate::labels;
 use crate::plan::{CreateNode, CreatePattern, CreateRelationship, LabelPart};
@@ -72,7 +72,7 @@ fn relationship(
     row: &[Value],
 ) -> Outcome<Arc<Relationship>> {
     let graph = cx.graph();
-    let (source, target) = (end(row, one.from)?, end(row, one.to)?);
+    let (source, target) = (&end(row, one.from)?, &end(row, one.to)?);
     let name = match &one.label {
         LabelPart::Name(name) => Arc::clone(name),
         part => match &*label_names(cx, std::slice::from_ref(part), row)? {
@@ -106,9 +106,9 @@ fn relationship(
     Ok(Arc::new(Relationship::new(id, source, target)))
 }
 
-fn end(row: &[Value], slot: usize) -> Outcome<&Arc<Node>> {
+fn end(row: &[Value], slot: usize) -> Outcome<Arc<Node>> {
     match row.get(slot) {
-        Some(Value::Node(node)) => Ok(node),
+        Some(Value::Node(node)) => Ok(present::node(node)),
         Some(Value::Null) | None => {
             let message = "an end of the relationship to create is null";
             let class = ErrorClass::SemanticError;

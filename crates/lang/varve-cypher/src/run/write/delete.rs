@@ -6,6 +6,7 @@ use std::sync::Arc;
 use varve_model::{EdgeId, ElementId};
 use varve_view::{Expand, Flow, GraphWriter};
 
+use super::present;
 use crate::error::{Error, ErrorClass, Outcome, type_error};
 use crate::expression::Expr;
 use crate::run::matching::vertex_id;
@@ -95,17 +96,19 @@ impl Wanted {
         match value {
             Value::Null => {}
             Value::Node(node) => {
-                self.nodes.insert(node.key.clone(), Arc::clone(node));
+                self.nodes.insert(node.key.clone(), present::node(node));
             }
             Value::Relationship(one) => {
-                self.relationships.insert(one.id.clone(), Arc::clone(one));
+                self.relationships
+                    .insert(one.id.clone(), present::relationship(one));
             }
             Value::Path(path) => {
                 for node in &path.nodes {
-                    self.nodes.insert(node.key.clone(), Arc::clone(node));
+                    self.nodes.insert(node.key.clone(), present::node(node));
                 }
                 for one in &path.relationships {
-                    self.relationships.insert(one.id.clone(), Arc::clone(one));
+                    self.relationships
+                        .insert(one.id.clone(), present::relationship(one));
                 }
             }
             other => {

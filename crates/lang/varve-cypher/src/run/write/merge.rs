@@ -7,7 +7,7 @@ use std::sync::Arc;
 use varve_model::ElementId;
 use varve_view::{ErrorKind, Flow, GraphView, GraphWriter, Meter, SchemaView, ViewError};
 
-use super::{Batch, Cx, create, element_id, set};
+use super::{Batch, Cx, create, element_id, present, set};
 use crate::CypherError;
 use crate::error::{Error, ErrorClass, Outcome};
 use crate::held::Held;
@@ -36,6 +36,7 @@ pub(super) fn merge(
         }
         let values = check(cx, one, row)?;
         let mut matches = Batch::new(rows.width());
+        let row = &*present::row(row);
         let mut nested = Nested::of(&one.find, Batch::of(row.to_vec()));
         while let Some(found) = nested.next(cx)? {
             held.add(found.bytes())?;

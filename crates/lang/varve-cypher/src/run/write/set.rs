@@ -6,7 +6,7 @@ use std::sync::Arc;
 use varve_model::ElementId;
 use varve_view::{GraphWriter, Occurrence, PropertyWrite};
 
-use super::{Cx, constraint, deleted, element_id, entries, label_names, vertex_id};
+use super::{Cx, constraint, deleted, element_id, entries, label_names, present, vertex_id};
 use crate::error::{Outcome, type_error};
 use crate::expression::Expr;
 use crate::labels;
@@ -73,7 +73,7 @@ fn begin(
     element: &Expr,
     row: &[Value],
 ) -> Outcome<Option<Changed>> {
-    let value = cx.evaluate(element, row)?;
+    let value = present::value(cx.evaluate(element, row)?);
     let Some(id) = element_id(cx, &value)? else {
         return Ok(None);
     };
@@ -145,7 +145,7 @@ fn replace(
     let map = cx.evaluate(map, row)?;
     let new = entries(cx, &map)?;
     if !keeps {
-        let element = cx.evaluate(element, row)?;
+        let element = present::value(cx.evaluate(element, row)?);
         let kept: HashSet<&Arc<str>> = new.iter().map(|(key, _)| key).collect();
         for (key, _) in entries(cx, &element)? {
             if !kept.contains(&key) {
@@ -168,7 +168,7 @@ fn change_labels(
     (change, adds): (&LabelChange, bool),
     row: &[Value],
 ) -> Outcome<()> {
-    let value = cx.evaluate(&change.element, row)?;
+    let value = present::value(cx.evaluate(&change.element, row)?);
     let node: &Arc<Node> = match &value {
         Value::Null => return Ok(()),
         Value::Node(node) => node,
