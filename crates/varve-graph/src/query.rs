@@ -39,7 +39,7 @@ use varve_model::{
 pub use delivery::QUERY_CAPACITY;
 pub use filter::owned_value;
 pub(crate) use filter::pick;
-pub use resolver::{Resolver, RowKey};
+pub use resolver::{Resolver, RowHeader, RowKey};
 pub(crate) use run::FoundRow;
 pub(crate) use scan::{edge_ends, estimate, scan};
 

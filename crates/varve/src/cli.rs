@@ -194,8 +194,8 @@ pub(crate) struct DumpArguments {
     /// Write all versions of each element, also of deleted ones, with their valid times
     #[arg(long)]
     pub(crate) history: bool,
-    /// Elements per request
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    /// Elements per request; fewer where the answer would be too large
+    #[arg(long, default_value_t = 4000, value_name = "N")]
     pub(crate) batch: usize,
     #[command(flatten)]
     pub(crate) options: OptionArguments,

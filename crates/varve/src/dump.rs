@@ -229,14 +229,21 @@ impl Dump {
         kind: &str,
     ) -> Result<(), CommandError> {
         let at = encode(&self.as_of);
-        let mut page = String::new();
+        let (mut page, mut limit) = (String::new(), arguments.batch);
         loop {
             let resource = format!(
-                "graph/{what}?stored=true&limit={}&page={}&as_of={at}&as_of_tx={at}",
-                arguments.batch,
+                "graph/{what}?stored=true&limit={limit}&page={}&as_of={at}&as_of_tx={at}",
                 encode(&page)
             );
-            let answer: Page = self.client.get(&self.client.of_graph(&resource))?;
+            let answer: Page = match self.client.get(&self.client.of_graph(&resource)) {
+                // So many elements may be too large for one answer. Any other cause also refuses
+                // the smallest page.
+                Err(RestError::Refused { status: 400, .. }) if limit > 1 => {
+                    limit /= 2;
+                    continue;
+                }
+                answer => answer?,
+            };
             for element in &answer.vertices {
                 self.line(&format!("{{\"{kind}\":{}}}", element.get()))?;
                 self.count += 1;

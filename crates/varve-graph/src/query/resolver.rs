@@ -1,6 +1,6 @@
 //! The interface by which a query reads elements.
 
-use varve_encoding::row::Header;
+pub use varve_encoding::row::Header as RowHeader;
 use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, TableId};
 use varve_model::TemporalScope;
 use varve_view::ElementPolicy;
@@ -31,9 +31,7 @@ pub trait Resolver {
 
     /// Whether a current row with this header decides its element's state at the point without a
     /// look at the events. False is always allowed.
-    fn decides(&self, _header: &Header) -> bool {
-        false
-    }
+    fn decides(&self, header: &RowHeader) -> bool;
 
     /// Called at intervals during long walks, while no lock is held. It may wait, so that shorter
     /// requests run first.

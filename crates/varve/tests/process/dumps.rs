@@ -186,16 +186,21 @@ fn a_dump_with_history_has_what_is_asked_for_one_by_one() {
         }
     }
     let file = dir.path().join("all.jsonl");
-    let dump = ["dump", "--history", "--server", &server.url, shown(&file)];
-    let (code, said) = run(&dump);
-    assert_eq!(code, 0, "{said}");
-    let text = std::fs::read_to_string(&file).expect("a dump");
-    for (label, _) in labels {
-        let of_label = format!("\"label\":\"{label}\"");
-        let count = text
-            .lines()
-            .filter(|line| line.starts_with("{\"vertex\"") && line.contains(&of_label))
-            .count();
-        assert_eq!(count, COUNT, "{label}");
+    let state = dir.path().join("state.jsonl");
+    for (form, file) in [(Some("--history"), &file), (None, &state)] {
+        // Elements that one answer cannot have are asked for in smaller pages.
+        let mut dump = vec!["dump", "--server", &server.url, shown(file)];
+        dump.extend(form);
+        let (code, said) = run(&dump);
+        assert_eq!(code, 0, "{said}");
+        let text = std::fs::read_to_string(file).expect("a dump");
+        for (label, _) in labels {
+            let of_label = format!("\"label\":\"{label}\"");
+            let count = text
+                .lines()
+                .filter(|line| line.starts_with("{\"vertex\"") && line.contains(&of_label))
+                .count();
+            assert_eq!(count, COUNT, "{label}");
+        }
     }
 }

@@ -50,7 +50,8 @@ pub(crate) struct ApiArguments {
     /// How requests are sent
     #[arg(long, value_enum, default_value_t)]
     pub(crate) model: Model,
-    /// Numbers of users, one row for each [default: 1000 paced, 32 closed]
+    /// Numbers of users, one row for each [default: 1000 paced, 32 closed]. With --published: the
+    /// most users of a row, instead of those of the page
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub(crate) users: Vec<u32>,
     /// Paced: time between two requests of a user
@@ -236,7 +237,13 @@ impl ApiArguments {
     fn rows(&self) -> Result<Vec<Planned>> {
         if let Some(page) = self.published {
             let load = self.load(Model::Paced);
-            return Ok(preset::published(page, &load, self.all_rows));
+            let mut rows = preset::published(page, &load, self.all_rows);
+            if let Some(most) = self.users.iter().max() {
+                for row in &mut rows {
+                    row.load.users = row.load.users.min(*most);
+                }
+            }
+            return Ok(rows);
         }
         if let Some(list) = self.preset {
             return Ok(preset::preset(list, &self.load(Model::Closed)));
@@ -320,6 +327,18 @@ mod tests {
         let users: Vec<_> = rows.iter().map(|row| row.load.users).collect();
         assert_eq!(users, [1, 8, 1, 8]);
         assert_eq!(rows[0].load.hold_s, 2.0);
+    }
+
+    #[test]
+    fn published_rows_take_fewer_users_if_asked() {
+        let users = |line: &str| -> Vec<_> {
+            let rows = parse(line).rows().expect("rows");
+            rows.iter().map(|row| row.load.users).collect()
+        };
+        let published = users("--published v0.5.6-cassandra");
+        assert!(published.iter().all(|users| *users > 1000));
+        let fewer = users("--published v0.5.6-cassandra --users 64");
+        assert_eq!(fewer, vec![64; published.len()]);
     }
 
     #[test]

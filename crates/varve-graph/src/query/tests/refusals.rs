@@ -10,7 +10,7 @@ use varve_model::{
 use super::world::*;
 use crate::query::plan::Source;
 use crate::query::{
-    EdgeQuery, Resolver, RowKey, VertexQuery, collect_edges, collect_vertices, planner,
+    EdgeQuery, Resolver, RowHeader, RowKey, VertexQuery, collect_edges, collect_vertices, planner,
 };
 use crate::schema::Schema;
 use crate::{ErrorKind, GraphError};
@@ -419,6 +419,10 @@ impl Resolver for Over<'_> {
 
     fn scope(&self) -> TemporalScope {
         self.0.scope()
+    }
+
+    fn decides(&self, header: &RowHeader) -> bool {
+        self.0.decides(header)
     }
 
     fn pause(&self) -> Result<(), GraphError> {

@@ -23,7 +23,7 @@ use varve_model::{
 
 use crate::GraphError;
 use crate::index::{self, IndexEntry};
-use crate::query::{Resolver, RowKey};
+use crate::query::{Resolver, RowHeader, RowKey};
 use crate::schema::Schema;
 
 pub(super) const NAME: PropertyKeyId = PropertyKeyId(1);
@@ -471,6 +471,10 @@ impl Resolver for At<'_> {
 
     fn scope(&self) -> TemporalScope {
         self.1
+    }
+
+    fn decides(&self, _header: &RowHeader) -> bool {
+        false
     }
 
     fn is_remote(&self) -> bool {

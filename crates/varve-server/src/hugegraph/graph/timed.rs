@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use varve_graph::query::{Resolver, RowKey};
+use varve_graph::query::{Resolver, RowHeader, RowKey};
 use varve_graph::read::View;
 use varve_graph::{ErrorKind, GraphError};
 use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, TableId};
@@ -69,6 +69,10 @@ impl Resolver for Timed<'_> {
 
     fn policy(&self) -> Option<&ElementPolicy> {
         self.view.policy()
+    }
+
+    fn decides(&self, header: &RowHeader) -> bool {
+        self.view.decides(header)
     }
 
     fn pause(&self) -> Result<(), GraphError> {
