@@ -23,7 +23,8 @@ impl Decimal {
         }
     }
 
-    /// A number, or the name of a value that JSON has no number for. A text like `1e400` is neither.
+    /// A number, or the name of a value that JSON has no number for. A text like `1e400` is
+    /// neither.
     #[must_use]
     pub fn real(self, text: &str) -> Option<Value> {
         let text = self.pointed(text.trim())?;

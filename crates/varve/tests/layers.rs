@@ -165,6 +165,7 @@ const CORNERS: &[(&str, &[&str])] = &[
         "serde_json",
         &[
             "varve-auth",
+            "varve-files",
             "varve-session",
             "varve-server",
             "varve",
@@ -173,6 +174,9 @@ const CORNERS: &[(&str, &[&str])] = &[
             "varve-testserver",
         ],
     ),
+    ("parquet", &["varve-files"]),
+    ("arrow-array", &["varve-files"]),
+    ("encoding_rs", &["varve-files"]),
     ("ureq", &["varve"]),
     (
         "tokio",
