@@ -9,8 +9,6 @@
 mod batches;
 mod catalogue;
 mod checks;
-mod dates;
-mod delimiter;
 mod dumped;
 mod element;
 mod exported;
@@ -19,9 +17,7 @@ mod journal;
 mod known;
 mod mapping;
 mod outgoing;
-mod records;
 mod restoring;
-mod rows;
 mod schema;
 mod sender;
 
@@ -33,6 +29,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use varve_files::Row;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::CommandError;
@@ -45,7 +42,6 @@ use journal::{Done, Journal, Progress, Subject};
 use known::{Counts, Mark, Owners};
 use mapping::{Mapping, Source};
 use outgoing::Outgoing;
-use rows::{Row, Rows};
 use sender::{BadRow, BatchKind, HandOver, Sender, Tally};
 
 /// The exit code when all rows were tried and some were refused.
@@ -374,7 +370,7 @@ impl Reader<'_> {
         progress: &Progress,
         channels: &[SyncSender<HandOver>],
     ) -> Result<(), String> {
-        let rows = Rows::open(&self.input.source)?;
+        let rows = self.input.source.rows()?;
         let mut outgoing = Outgoing::new(self.sender, channels, self.number, self.batch_max);
         let read = self.read_rows(rows, progress, &mut outgoing);
         // Rows before an unreadable one are still sent.
@@ -384,7 +380,7 @@ impl Reader<'_> {
 
     fn read_rows(
         &mut self,
-        rows: Rows,
+        rows: varve_files::Rows,
         progress: &Progress,
         outgoing: &mut Outgoing<'_>,
     ) -> Result<(), String> {

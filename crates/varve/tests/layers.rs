@@ -18,6 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-cypher",
         &["varve-model", "varve-pattern", "varve-view"],
     ),
+    ("varve-files", &["varve-model"]),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
@@ -88,6 +89,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "varve-auth",
             "varve-encoding",
+            "varve-files",
             "varve-graph",
             "varve-kv",
             "varve-kv-cassandra",
@@ -163,6 +165,7 @@ const CORNERS: &[(&str, &[&str])] = &[
         "serde_json",
         &[
             "varve-auth",
+            "varve-files",
             "varve-session",
             "varve-server",
             "varve",
@@ -171,6 +174,9 @@ const CORNERS: &[(&str, &[&str])] = &[
             "varve-testserver",
         ],
     ),
+    ("parquet", &["varve-files"]),
+    ("arrow-array", &["varve-files"]),
+    ("encoding_rs", &["varve-files"]),
     ("ureq", &["varve"]),
     (
         "tokio",

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use varve_files::Rows;
+
 use super::catalogue::{Catalogue, nearest};
 use super::exported;
 use super::mapping::{Source, When};
-use super::rows::Rows;
 use super::sender::BatchKind;
 
 /// Checks that the file has all columns that its mapping names; returns the file's columns.
@@ -14,16 +15,12 @@ use super::sender::BatchKind;
 /// A message that names the column and the file.
 pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> {
     let file = source.file.display();
-    let rows = Rows::open(source)?;
+    let rows = source.rows()?;
     let (columns, place) = match rows.header() {
-        Some([]) => return Err(format!("{file}: it is empty, without a header")),
         Some(header) => (header.to_vec(), "in the header"),
         None => (keys(rows, source)?, "in any row"),
     };
-    let mut once = BTreeSet::new();
-    if let Some(twice) = columns.iter().find(|name| !once.insert(*name)) {
-        return Err(format!("column '{twice}' of {file}: twice in the header"));
-    }
+    let known: BTreeSet<&String> = columns.iter().collect();
     // An empty JSON Lines file has no known columns.
     let says_nothing = columns.is_empty();
     if source.label.is_empty() {
@@ -36,7 +33,7 @@ pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, S
             )),
         };
     }
-    let missing = named(source).find(|name| !says_nothing && !once.contains(name));
+    let missing = named(source).find(|name| !says_nothing && !known.contains(name));
     if let Some(name) = missing {
         let hint = nearest(name, columns.iter());
         return Err(format!("column '{name}' of {file}: not {place}{hint}"));
@@ -105,6 +102,7 @@ fn named(source: &Source) -> impl Iterator<Item = &String> {
     });
     let ends = source.source.names().iter().chain(source.target.names());
     let others = source.rename.keys().chain(&source.ignore);
+    let others = others.chain(source.date_formats.keys());
     source.id.iter().chain(ends).chain(times).chain(others)
 }
 

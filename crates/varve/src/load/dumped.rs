@@ -5,10 +5,11 @@ use std::io::{BufRead as _, BufReader, Lines};
 use std::path::Path;
 
 use serde_json::{Map, Value as Json};
+use varve_files::{Decimal, Format, Unpacked, open_text};
 
 use super::catalogue::Catalogue;
 use super::element::{Action, Element, Period, identity};
-use super::mapping::{Columns, DateFormat, Format, Source};
+use super::mapping::{Columns, DateFormats, Source};
 use super::schema;
 use super::sender::BatchKind;
 use crate::CommandError;
@@ -42,7 +43,7 @@ pub(super) struct Dump {
 pub(super) fn source(path: &Path) -> Source {
     Source {
         file: path.to_path_buf(),
-        unpacked: std::sync::Arc::default(),
+        unpacked: Unpacked::default(),
         label: String::new(),
         format: Some(Format::Jsonl),
         id: None,
@@ -52,7 +53,10 @@ pub(super) fn source(path: &Path) -> Source {
         header: None,
         list_separator: String::new(),
         null: Vec::new(),
-        date_format: DateFormat::Auto,
+        charset: None,
+        decimal: Decimal::Point,
+        date_format: DateFormats::default(),
+        date_formats: std::collections::BTreeMap::new(),
         rename: std::collections::BTreeMap::new(),
         ignore: Vec::new(),
         valid_from: None,
@@ -68,9 +72,8 @@ impl Dump {
     /// server does not say which schema the graph has.
     pub(super) fn open(client: &GraphClient, path: &Path) -> Result<Self, CommandError> {
         let shown = path.display().to_string();
-        let file = source(path)
-            .open()
-            .map_err(|error| format!("{shown}: {error}"))?;
+        let file =
+            open_text(path, &Unpacked::default()).map_err(|error| format!("{shown}: {error}"))?;
         let mut lines = BufReader::new(file).lines();
         let first = lines.next().transpose()?.unwrap_or_default();
         let head: Json = serde_json::from_str(&first).unwrap_or_default();

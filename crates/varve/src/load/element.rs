@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher as _};
 
 use serde_json::{Map, Value as Json};
+use varve_files::{Decimal, instant_of, millis_of};
 use varve_model::DataType;
 use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
@@ -11,7 +12,6 @@ use varve_server::parse_instant;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::catalogue::{Catalogue, Key, VertexLabel};
-use super::dates::{instant_of, millis_of};
 use super::mapping::{Source, When};
 
 /// The valid time of an element, as texts for the server; `None` = from now, or for ever.
@@ -196,8 +196,8 @@ fn properties(
             ));
         }
         let key = catalogue.key(name)?;
-        let value =
-            property(value, key, source).map_err(|why| format!("column '{column}': {why}"))?;
+        let value = property(value, key, (source, column))
+            .map_err(|why| format!("column '{column}': {why}"))?;
         if properties.insert(name.clone(), value).is_some() {
             return Err(format!(
                 "column '{column}' is property '{name}', and so is another column; name one of \
@@ -209,9 +209,13 @@ fn properties(
 }
 
 /// A property's value as JSON. Texts of CSV are converted to the type of the property key.
-pub(super) fn property(value: &Json, key: Key, source: &Source) -> Result<Json, String> {
+pub(super) fn property(
+    value: &Json,
+    key: Key,
+    (source, column): (&Source, &str),
+) -> Result<Json, String> {
     if !key.is_list() {
-        return scalar(value, key.data_type, source);
+        return scalar(value, key.data_type, (source, column));
     }
     let members: Vec<Json> = match value {
         Json::Array(members) => members.clone(),
@@ -226,14 +230,19 @@ pub(super) fn property(value: &Json, key: Key, source: &Source) -> Result<Json, 
     };
     let members: Result<Vec<Json>, String> = members
         .iter()
-        .map(|member| scalar(member, key.data_type, source))
+        .map(|member| scalar(member, key.data_type, (source, column)))
         .collect();
     members.map(Json::Array)
 }
 
-fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, String> {
+/// A value of this column as JSON.
+fn scalar(
+    value: &Json,
+    data_type: DataType,
+    (source, column): (&Source, &str),
+) -> Result<Json, String> {
     if data_type == DataType::Date {
-        return millis_of(value, source.date_format).map(Json::from);
+        return millis_of(value, source.dates(column)).map(Json::from);
     }
     let Json::String(text) = value else {
         return Ok(value.clone());
@@ -245,7 +254,13 @@ fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, St
             .parse::<i64>()
             .map(Json::from)
             .map_err(|_| wrong("a whole number")),
-        DataType::Float | DataType::Double => real(text).ok_or_else(|| wrong("a number")),
+        DataType::Float | DataType::Double => {
+            let number = source.decimal.real(text);
+            number.ok_or_else(|| match source.decimal {
+                Decimal::Point => wrong("a number"),
+                Decimal::Comma => wrong("a number with a decimal comma"),
+            })
+        }
         DataType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
             "true" => Ok(Json::Bool(true)),
             "false" => Ok(Json::Bool(false)),
@@ -254,22 +269,6 @@ fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, St
         DataType::Object => serde_json::from_str(text).map_err(|_| wrong("JSON")),
         DataType::Text | DataType::Blob | DataType::Date | DataType::Uuid => Ok(value.clone()),
     }
-}
-
-/// A number, or the name of a value that JSON has no number for. A text like `1e400` is neither.
-fn real(text: &str) -> Option<Json> {
-    let text = text.trim();
-    let number: f64 = text.parse().ok()?;
-    if number.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let name = match number {
-        _ if number.is_nan() => "NaN",
-        _ if number > 0.0 => "Infinity",
-        _ => "-Infinity",
-    };
-    let finite = serde_json::Number::from_f64(number);
-    Some(finite.map_or_else(|| Json::from(name), Json::Number))
 }
 
 /// The id of a vertex of a label with custom ids.
@@ -320,7 +319,7 @@ fn end_id(
     let mut values = Vec::with_capacity(names.len());
     for (column, key) in names.iter().zip(&label.primary_keys) {
         let data_type = catalogue.key(key)?.data_type;
-        let value = scalar(present(columns, column)?, data_type, source)
+        let value = scalar(present(columns, column)?, data_type, (source, column))
             .and_then(|value| key_value(&value, data_type))
             .map_err(|why| format!("column '{column}': {why}"))?;
         values.push(value);
@@ -353,7 +352,7 @@ fn period(columns: &Map<String, Json>, source: &Source) -> Result<Period, String
         Some(When::Constant(at)) => Ok(Some(at.to_string())),
         Some(When::Column(name)) => match columns.get(name) {
             None | Some(Json::Null) => Ok(None),
-            Some(value) => instant_of(value, source.date_format)
+            Some(value) => instant_of(value, source.dates(name))
                 .map(Some)
                 .map_err(|why| format!("column '{name}': {why}")),
         },
@@ -464,6 +463,44 @@ mod tests {
             r#"{"a": "2020-01-02", "b": "2020-01-02"}"#,
         ] {
             assert!(of(text).unwrap_err().contains("ends before it begins"));
+        }
+    }
+
+    #[test]
+    fn columns_have_formats_of_their_own() {
+        let source = source(
+            "label = \"person\"\ndecimal = \",\"\ndate_format = \"month_day_year\"\n\
+             valid_from = \"since\"\ndate_formats = { since = [\"dd.MM.yyyy\", \"auto\"] }",
+        );
+        let catalogue = Catalogue::from_text(SCHEMA);
+        let of = |text: &str| vertex(&row(text), &source, &catalogue);
+        for since in ["03.01.1970", "1970-01-03"] {
+            let read = of(&format!(
+                r#"{{"name": "ann", "score": "-1,5", "born": "01/02/1970", "since": "{since}"}}"#
+            ));
+            let read = read.expect("a vertex");
+            let json: Json = serde_json::from_str(&read.json).expect("JSON");
+            assert_eq!(json["properties"]["score"], -1.5);
+            assert_eq!(json["properties"]["born"], 86_400_000);
+            let from = read.period.from.as_deref().and_then(parse_instant);
+            assert_eq!(from, parse_instant("1970-01-03"), "{since}");
+        }
+        for (text, fault) in [
+            (
+                r#"{"score": "1.5"}"#,
+                "'1.5' is not a number with a decimal comma",
+            ),
+            (
+                r#"{"born": "1970-01-02"}"#,
+                "'1970-01-02' is not a date of the form MM/dd/yyyy",
+            ),
+            (
+                r#"{"since": "1/2/1970"}"#,
+                "is not a date of the form dd.MM.yyyy or yyyy-MM-dd",
+            ),
+        ] {
+            let refused = of(text).unwrap_err();
+            assert!(refused.contains(fault), "{refused}");
         }
     }
 

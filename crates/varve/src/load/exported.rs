@@ -111,7 +111,7 @@ fn properties(
             Some(Ok(list @ Json::Array(_))) if catalogue.key(name)?.is_list() => list,
             _ => Json::from(text),
         };
-        let value = property(&value, catalogue.key(name)?, source);
+        let value = property(&value, catalogue.key(name)?, (source, column));
         let value = value.map_err(|why| format!("column '{name}': {why}"))?;
         properties.insert(name.to_owned(), value);
     }

@@ -15,10 +15,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
+use varve_files::{Options, likely_charset};
 
 use self::column::{Column, ColumnKind};
 use super::mapping::{Mapping, Source};
-use super::rows::Rows;
 
 /// Rows that are read of each file.
 const ROWS_MAX: usize = 10_000;
@@ -49,6 +49,8 @@ struct Table {
     /// Whether the file has more rows than were read.
     is_cut: bool,
     columns: Vec<(String, Column)>,
+    /// The charset of a text that is not UTF-8, as its bytes suggest.
+    charset: Option<&'static str>,
     /// The delimiter of a CSV file, if it is not the usual one.
     delimiter: Option<char>,
     /// Texts of the file that mean "no value".
@@ -60,19 +62,25 @@ type Ends = (String, String);
 
 impl Table {
     fn read(source: &Source) -> Result<Self, String> {
-        let mut rows = Rows::open(source)?;
+        let mut source = source.clone();
+        let failed = |error: String| format!("{}: {error}", source.file.display());
+        let charset = likely_charset(&source.file).map_err(failed)?;
+        source.charset = charset.map(str::to_owned);
+        let mut rows = source.rows()?;
+        let of_csv = !rows.found().format.is_typed();
         let header = rows.header().map(<[String]>::to_vec);
         let failed = |error: String| format!("{}: {error}", source.file.display());
-        if let Some(header) = &header {
+        if let Some(header) = header.as_ref().filter(|_| of_csv) {
             check_header(header).map_err(failed)?;
         }
-        let usual = char::from(source.usual_delimiter());
+        let usual = char::from(Options::usual_delimiter(&source.file));
         let mut table = Self {
             file: source.file.clone(),
             label: source.label.clone(),
             rows: 0,
             is_cut: false,
             columns: Vec::new(),
+            charset,
             delimiter: rows.delimiter().filter(|delimiter| *delimiter != usual),
             nulls: BTreeSet::new(),
         };
@@ -86,7 +94,7 @@ impl Table {
             };
             table.rows += 1;
             for (name, value) in columns {
-                table.add(&name, &value, header.is_some());
+                table.add(&name, &value, of_csv);
             }
         }
         table.is_cut = rows.next().is_some();
@@ -357,6 +365,10 @@ fn source(mapping: &mut String, kind: &str, table: &Table) {
     let _ = write!(mapping, "\n[[{kind}]]\n");
     setting(mapping, "file", &table.file.to_string_lossy());
     setting(mapping, "label", &table.label);
+    if let Some(charset) = table.charset {
+        mapping.push_str("# guessed from bytes that are not UTF-8: look at the names\n");
+        setting(mapping, "charset", charset);
+    }
     if let Some(delimiter) = table.delimiter {
         setting(mapping, "delimiter", &delimiter.to_string());
     }
@@ -506,6 +518,17 @@ mod tests {
             assert!(refused.contains("separates the columns"), "{refused}");
         }
         assert!(guessed(&[("a.csv", "first name\nann\n")]).is_ok());
+    }
+
+    #[test]
+    fn a_charset_is_guessed() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("a.csv");
+        std::fs::write(&path, b"id,n\nx,M\xfcller\ny,Zo\xeb\n").expect("written");
+        let table = Table::read(&source_of(&path).expect("a source")).expect("read");
+        assert!(table.columns[1].1.values.contains("Müller"));
+        let (mapping, _) = guess(&[table]).expect("guessed");
+        assert!(mapping.contains("charset = \"windows-1252\""), "{mapping}");
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! The mapping file: the label of each input file, and the meaning of its columns.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Seek as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 
-use flate2::read::MultiGzDecoder;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use varve_files::{DateFormat, Decimal, Format, Options, Rows, Unpacked};
 use varve_server::parse_instant;
 
 /// A mapping file.
@@ -26,16 +23,6 @@ pub(crate) struct Mapping {
     pub(crate) edges: Vec<Source>,
 }
 
-/// The format of an input file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
-    /// Comma-separated values (RFC 4180), with a header line unless `header` is given.
-    Csv,
-    /// One JSON object a line.
-    Jsonl,
-}
-
 /// One input file and the meaning of its columns.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,14 +30,15 @@ pub(crate) struct Source {
     /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) means all
     /// files that match it.
     pub(crate) file: PathBuf,
-    /// The temporary file with the unpacked content of a gzip file.
+    /// The unpacked content of a packed file.
     #[serde(skip)]
-    pub(super) unpacked: Arc<OnceLock<File>>,
+    pub(super) unpacked: Unpacked,
     /// The label of its elements; empty for a dump, and for a CSV file that the server has
     /// exported: its rows name their labels.
     #[serde(default)]
     pub(crate) label: String,
     /// The format; by default derived from the file's extension.
+    #[serde(default, deserialize_with = "format")]
     pub(crate) format: Option<Format>,
     /// The vertex id's column, for labels with custom ids.
     pub(crate) id: Option<String>,
@@ -71,9 +59,17 @@ pub(crate) struct Source {
     /// Texts that mean "no value" in a CSV file.
     #[serde(default = "empty_text")]
     pub(crate) null: Vec<String>,
-    /// The format of dates.
+    /// The charset of a text; by default that of its byte order mark, else UTF-8.
+    pub(crate) charset: Option<String>,
+    /// The mark before the fraction of the numbers in a CSV file.
+    #[serde(default, deserialize_with = "decimal")]
+    pub(crate) decimal: Decimal,
+    /// The formats of dates and valid times.
     #[serde(default)]
-    pub(crate) date_format: DateFormat,
+    pub(crate) date_format: DateFormats,
+    /// The formats of dates in some columns.
+    #[serde(default)]
+    pub(crate) date_formats: BTreeMap<String, DateFormats>,
     /// Property names by column name, where the two differ.
     #[serde(default)]
     pub(crate) rename: BTreeMap<String, String>,
@@ -90,7 +86,7 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum When {
-    /// A text: the name of the column with the instant, in RFC 3339.
+    /// A text: the name of the column with the instant.
     Column(String),
     /// A TOML date or date-time, without quotes: the instant for all rows.
     Constant(toml::value::Datetime),
@@ -120,21 +116,61 @@ impl Columns {
     }
 }
 
-/// The format of dates in an input file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DateFormat {
-    /// `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss[.SSS]`, or the same with `T` and a zone (RFC 3339).
-    #[default]
-    Auto,
-    /// Seconds since 1970.
-    EpochSeconds,
-    /// Milliseconds since 1970.
-    EpochMillis,
-    /// Day first: `dd/MM/yyyy`, `dd.MM.yyyy` or `dd-MM-yyyy`.
-    DayMonthYear,
-    /// Month first: `MM/dd/yyyy`.
-    MonthDayYear,
+/// A format of dates, or several that are tried in order.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Names")]
+pub(crate) struct DateFormats(Vec<DateFormat>);
+
+/// One text or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Names {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Default for DateFormats {
+    fn default() -> Self {
+        Self(vec![DateFormat::Auto])
+    }
+}
+
+impl TryFrom<Names> for DateFormats {
+    type Error = String;
+
+    fn try_from(names: Names) -> Result<Self, String> {
+        let names = match names {
+            Names::One(name) => vec![name],
+            Names::Many(names) => names,
+        };
+        if names.is_empty() {
+            return Err("an empty list of formats of dates".to_owned());
+        }
+        let formats: Result<Vec<DateFormat>, String> =
+            names.iter().map(|name| name.parse()).collect();
+        formats.map(Self)
+    }
+}
+
+/// The format with this name.
+fn format<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Format>, D::Error> {
+    let name = String::deserialize(input)?;
+    let format = Format::named(&name).ok_or_else(|| {
+        let names = Format::NAMES.map(|(name, _)| name).join(", ");
+        D::Error::custom(format!("format '{name}': it is one of {names}"))
+    });
+    format.map(Some)
+}
+
+/// The mark before the fraction of a number: `.` or `,`.
+fn decimal<'de, D: Deserializer<'de>>(input: D) -> Result<Decimal, D::Error> {
+    match &*String::deserialize(input)? {
+        "." => Ok(Decimal::Point),
+        "," => Ok(Decimal::Comma),
+        other => Err(D::Error::custom(format!(
+            "`decimal` is \".\" or \",\", not \"{other}\""
+        ))),
+    }
 }
 
 fn semicolon() -> String {
@@ -157,7 +193,7 @@ impl Mapping {
         }
         let source: Result<Source, _> = table.try_into();
         let failed = |error: String| format!("{}: {error}", file.display());
-        let mut source = source.map_err(|error| failed(error.to_string()))?;
+        let source = source.map_err(|error| failed(error.to_string()))?;
         source.check("vertex").map_err(failed)?;
         Ok(source)
     }
@@ -195,7 +231,7 @@ impl Mapping {
                 let files = files.map_err(|error| format!("{name}: [[{kind}]] {error}"))?;
                 sources.extend(files.into_iter().map(|file| Source {
                     file,
-                    unpacked: Arc::default(),
+                    unpacked: Unpacked::default(),
                     ..source.clone()
                 }));
             }
@@ -208,34 +244,6 @@ impl Mapping {
         }
         Ok(mapping)
     }
-}
-
-/// The first bytes of a file in gzip.
-const GZIP: &[u8] = &[0x1f, 0x8b];
-/// The bytes of a file that show whether it is a text.
-const HEAD_BYTES: usize = 1024;
-
-fn head_of(file: &File) -> io::Result<Vec<u8>> {
-    let mut head = vec![0; HEAD_BYTES];
-    let length = file.read_at(&mut head, 0)?;
-    head.truncate(length);
-    Ok(head)
-}
-
-/// What a file is that begins with these bytes and is no text in UTF-8. The explorer has the same
-/// rule in `ui/src/load/bytes.ts`.
-fn no_text(head: &[u8]) -> Option<&'static str> {
-    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
-        return Some("it is UTF-16; save it as UTF-8");
-    }
-    if head.starts_with(b"PK\x03\x04") {
-        return Some("it is a ZIP archive or a workbook; unpack it, or save the sheet as CSV");
-    }
-    if head.starts_with(b"PAR1") {
-        return Some("it is a Parquet file; export it as CSV or JSON Lines");
-    }
-    head.contains(&0)
-        .then_some("it is binary or in UTF-16, not a text in UTF-8")
 }
 
 /// The files of a path: the path itself, or all files that match it as a pattern, sorted by name.
@@ -254,67 +262,36 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl Source {
-    /// Opens the file at its start. A gzip file is unpacked to a temporary file, once.
+    /// The options for the reader of files.
+    fn options(&self) -> Options {
+        Options {
+            format: self.format,
+            delimiter: self.delimiter,
+            header: self.header.clone(),
+            null: self.null.clone(),
+            charset: self.charset.clone(),
+        }
+    }
+
+    /// The rows of the file from its start.
     ///
     /// # Errors
-    /// When the file cannot be read or is no text, or the disk has no room for the unpacked file.
-    pub(super) fn open(&self) -> io::Result<File> {
-        let mut file = File::open(&self.file)?;
-        let mut head = head_of(&file)?;
-        if head.starts_with(GZIP) {
-            file = self.unpacked(file)?;
-            head = head_of(&file)?;
-        }
-        match no_text(&head) {
-            Some(fault) => Err(io::Error::new(io::ErrorKind::InvalidData, fault)),
-            None => Ok(file),
-        }
+    /// When the file cannot be read, or is not what the mapping says.
+    pub(super) fn rows(&self) -> Result<Rows, String> {
+        Rows::open(&self.file, &self.options(), &self.unpacked)
     }
 
-    fn unpacked(&self, packed: File) -> io::Result<File> {
-        let mut file = match self.unpacked.get() {
-            Some(unpacked) => unpacked.try_clone()?,
-            None => {
-                let mut unpacked = tempfile::tempfile()?;
-                io::copy(&mut MultiGzDecoder::new(packed), &mut unpacked)?;
-                let kept = unpacked.try_clone()?;
-                self.unpacked.get_or_init(|| kept);
-                unpacked
-            }
-        };
-        file.rewind()?;
-        Ok(file)
+    /// The formats of the dates in this column.
+    pub(super) fn dates(&self, column: &str) -> &[DateFormat] {
+        let formats = self.date_formats.get(column);
+        &formats.unwrap_or(&self.date_format).0
     }
 
-    /// The delimiter of a CSV file where its records allow several.
-    pub(super) fn usual_delimiter(&self) -> u8 {
-        let name = self.plain_name();
-        match name.extension().is_some_and(|ending| ending == "tsv") {
-            true => b'\t',
-            false => b',',
-        }
-    }
-
-    /// The path without a final `.gz`.
-    fn plain_name(&self) -> PathBuf {
-        match self.file.extension() {
-            Some(ending) if ending == "gz" => self.file.with_extension(""),
-            _ => self.file.clone(),
-        }
-    }
-
-    fn check(&mut self, kind: &str) -> Result<(), String> {
-        if self.format.is_none() {
-            let name = self.plain_name();
-            let ending = name.extension().and_then(|ending| ending.to_str());
-            self.format = Some(match ending {
-                Some("csv" | "tsv") => Format::Csv,
-                Some("jsonl" | "ndjson") => Format::Jsonl,
-                _ => return Err("say `format = \"csv\"` or `format = \"jsonl\"`".to_owned()),
-            });
-        }
-        if self.delimiter.is_some_and(|it| !it.is_ascii()) {
-            return Err("`delimiter` must be an ASCII character".to_owned());
+    fn check(&self, kind: &str) -> Result<(), String> {
+        self.options().check()?;
+        if self.format.is_none() && Format::of_name(&self.file).is_none() {
+            let names = Format::NAMES.map(|(name, _)| name).join(", ");
+            return Err(format!("say `format = \"…\"`: one of {names}"));
         }
         for (name, when) in [
             ("valid_from", &self.valid_from),
@@ -328,7 +305,7 @@ impl Source {
         }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {
-            _ if self.label.is_empty() => match self.format {
+            _ if self.label.is_empty() => match self.format.or(Format::of_name(&self.file)) {
                 Some(Format::Csv) => Ok(()),
                 _ => Err("say `label`, the label of its elements".to_owned()),
             },
@@ -372,9 +349,7 @@ mod tests {
              [[edge]]\nfile = \"b.jsonl\"\nlabel = \"route\"\nsource = \"from\"\ntarget = [\"to\", \"x\"]\n",
         )
         .unwrap();
-        assert_eq!(mapping.vertices[0].format, Some(Format::Csv));
-        assert_eq!(mapping.vertices[0].usual_delimiter(), b'\t');
-        assert_eq!(mapping.edges[0].format, Some(Format::Jsonl));
+        assert_eq!(mapping.vertices[0].id.as_deref(), Some("code"));
         assert_eq!(mapping.edges[0].target.names(), ["to", "x"]);
     }
 

@@ -86,7 +86,10 @@ fn a_mapping_is_checked_before_a_row_is_sent() {
             KNOWS.replace("knows.csv", "more.csv"),
             "'sinse' is not a property of label 'knows' (did you mean 'since'?)",
         ),
-        (KNOWS.replace("knows.csv", "twice.csv"), "column 'a' of "),
+        (
+            KNOWS.replace("knows.csv", "twice.csv"),
+            "twice.csv: column 'a': twice in the header",
+        ),
         (
             format!("{KNOWS}rename = {{ a = \"since\" }}\n"),
             "columns 'a' and 'since' of ",
@@ -462,6 +465,55 @@ fn files_in_gzip_and_patterns_of_names_are_loaded() {
     let mapping = PEOPLE.replace("people.csv", "nobody-*.csv");
     let (code, text) = load(&server, dir.path(), &mapping, &[]);
     assert!(code == 1 && text.contains("no file matches"), "{text}");
+}
+
+#[test]
+fn arrays_zstd_charsets_and_dates_of_two_forms_are_loaded() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    files(dir.path());
+    let write = |name: &str, bytes: &[u8]| {
+        std::fs::write(dir.path().join(name), bytes).expect("written");
+    };
+    write(
+        "people.json",
+        b"[{\"id\":\"ann\",\"name\":\"Ann\"},\n {\"id\":\"bob\"}]",
+    );
+    write("latin.csv", b"id;name\ncarl;M\xfcller\n");
+    let mapping = |more: &str| {
+        format!(
+            "{}{}charset = \"latin1\"\n{more}",
+            PEOPLE.replace("people.csv", "people.json"),
+            PEOPLE.replace("people.csv", "latin.csv")
+        )
+    };
+    let server = serve_in_memory();
+    let schema = dir.path().join("schema.json");
+    let (code, text) = load(
+        &server,
+        dir.path(),
+        &mapping(""),
+        &["--schema", shown(&schema)],
+    );
+    assert!(
+        code == 0 && text.contains("3 elements stored, 0 rows refused"),
+        "{text}"
+    );
+    let carl = server.must("GET", "/graphs/hugegraph/graph/vertices/%22carl%22", "");
+    assert_eq!(carl["properties"]["name"], "Müller");
+    for (more, fault) in [
+        ("decimal = \";\"\n", "`decimal` is"),
+        (
+            "date_format = \"yy-M\"\n",
+            "'yy-M' is not a format of dates",
+        ),
+        (
+            "format = \"xlsx\"\n",
+            "format 'xlsx': it is one of csv, jsonl",
+        ),
+    ] {
+        let (code, text) = load(&server, dir.path(), &mapping(more), &[]);
+        assert!(code == 1 && text.contains(fault), "{text}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! The explorer has the same rule in `ui/src/load/csv.ts`.
 
-use super::records::Records;
+use crate::records::Records;
 
 /// The delimiters that are recognized.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -17,7 +17,7 @@ const RECORDS_MAX: usize = 20;
 ///
 /// # Errors
 /// When two delimiters are equally likely.
-pub(super) fn recognized(
+pub(crate) fn recognized(
     head: &[u8],
     is_whole: bool,
     usual: u8,

@@ -7,21 +7,21 @@ use std::io::{self, BufRead};
 use std::ops::Range;
 
 /// The longest record that is read, in bytes.
-pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
+pub const RECORD_BYTES_MAX: usize = 64 << 20;
 /// The bytes that may begin a text in UTF-8.
-pub(super) const BOM: &[u8] = "\u{feff}".as_bytes();
+pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 const BEHIND: &str =
     "text follows the closing quotation mark of a cell; double the marks within a cell";
 
 /// One record.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Its first line, from 1.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// Its byte range, with its line end and empty lines before it.
-    pub(super) bytes: Range<u64>,
+    pub(crate) bytes: Range<u64>,
     /// The cells, or why they cannot be read.
-    pub(super) cells: Result<Vec<String>, String>,
+    pub(crate) cells: Result<Vec<String>, String>,
 }
 
 /// The position within a record.
@@ -38,7 +38,7 @@ enum At {
 }
 
 /// The records of an input.
-pub(super) struct Records<R> {
+pub(crate) struct Records<R> {
     input: R,
     delimiter: u8,
     offset: u64,
@@ -64,7 +64,7 @@ struct Draft {
 
 impl<R: BufRead> Records<R> {
     /// The records of `input` from its start; a byte order mark there is skipped.
-    pub(super) fn new(input: R, delimiter: u8) -> Self {
+    pub(crate) fn new(input: R, delimiter: u8) -> Self {
         Self {
             input,
             delimiter,
@@ -74,7 +74,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// The delimiter of the cells.
-    pub(super) fn delimiter(&self) -> u8 {
+    pub(crate) fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
@@ -82,7 +82,7 @@ impl<R: BufRead> Records<R> {
     ///
     /// # Errors
     /// When the input cannot be read.
-    pub(super) fn next(&mut self) -> io::Result<Option<Record>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Record>> {
         let start = self.offset;
         if start == 0 {
             self.offset += skip(&mut self.input, BOM)?;
@@ -127,7 +127,7 @@ impl<R: BufRead> Records<R> {
 }
 
 /// Skips these bytes, if the input goes on with them; returns their number or 0.
-pub(super) fn skip(input: &mut impl BufRead, bytes: &[u8]) -> io::Result<u64> {
+pub(crate) fn skip(input: &mut impl BufRead, bytes: &[u8]) -> io::Result<u64> {
     match input.fill_buf()?.starts_with(bytes) {
         true => {
             input.consume(bytes.len());
@@ -138,7 +138,7 @@ pub(super) fn skip(input: &mut impl BufRead, bytes: &[u8]) -> io::Result<u64> {
 }
 
 /// Skips one line end: a line feed, a carriage return or both. Returns its length.
-pub(super) fn end_of_line(input: &mut impl BufRead) -> io::Result<u64> {
+pub(crate) fn end_of_line(input: &mut impl BufRead) -> io::Result<u64> {
     let returned = skip(input, b"\r")?;
     Ok(returned + skip(input, b"\n")?)
 }

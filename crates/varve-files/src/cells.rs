@@ -1,0 +1,143 @@
+//! The cells of Arrow arrays as JSON.
+//!
+//! Dates and instants are texts (`2020-05-01`, RFC 3339 in UTC), bytes are in base64, decimals are
+//! numbers if a double holds all their digits, and texts otherwise.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, downcast_dictionary_array};
+use arrow_schema::{DataType, TimeUnit};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::numbers::{real, whole_or_real};
+
+const MILLIS_OF_DAY: i64 = 86_400_000;
+
+/// Whether cells of this type can be read.
+pub(crate) fn is_read(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Null | T::Boolean | T::Float32 | T::Float64 | T::Date32 | T::Date64 => true,
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => true,
+        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => true,
+        T::Timestamp(..) | T::Decimal128(..) => true,
+        T::List(field) | T::LargeList(field) | T::FixedSizeList(field, _) => {
+            is_read(field.data_type())
+        }
+        T::Struct(fields) => fields.iter().all(|field| is_read(field.data_type())),
+        T::Dictionary(_, values) => is_read(values),
+        other => other.is_integer(),
+    }
+}
+
+/// A cell.
+pub(crate) fn cell(array: &ArrayRef, row: usize) -> Result<Json, String> {
+    use DataType as T;
+    if array.is_null(row) {
+        return Ok(Json::Null);
+    }
+    Ok(match array.data_type() {
+        T::Boolean => Json::from(array.as_boolean().value(row)),
+        T::Int8 => Json::from(array.as_primitive::<Int8Type>().value(row)),
+        T::Int16 => Json::from(array.as_primitive::<Int16Type>().value(row)),
+        T::Int32 => Json::from(array.as_primitive::<Int32Type>().value(row)),
+        T::Int64 => Json::from(array.as_primitive::<Int64Type>().value(row)),
+        T::UInt8 => Json::from(array.as_primitive::<UInt8Type>().value(row)),
+        T::UInt16 => Json::from(array.as_primitive::<UInt16Type>().value(row)),
+        T::UInt32 => Json::from(array.as_primitive::<UInt32Type>().value(row)),
+        T::UInt64 => Json::from(array.as_primitive::<UInt64Type>().value(row)),
+        T::Float32 => single(array.as_primitive::<Float32Type>().value(row)),
+        T::Float64 => real(array.as_primitive::<Float64Type>().value(row)),
+        T::Utf8 => Json::from(array.as_string::<i32>().value(row)),
+        T::LargeUtf8 => Json::from(array.as_string::<i64>().value(row)),
+        T::Utf8View => Json::from(array.as_string_view().value(row)),
+        T::Binary => bytes(array.as_binary::<i32>().value(row)),
+        T::LargeBinary => bytes(array.as_binary::<i64>().value(row)),
+        T::BinaryView => bytes(array.as_binary_view().value(row)),
+        T::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary().value(row)),
+        T::Decimal128(..) => {
+            whole_or_real(&array.as_primitive::<Decimal128Type>().value_as_string(row))
+        }
+        T::Date32 => date(i64::from(array.as_primitive::<Date32Type>().value(row)))?,
+        T::Date64 => {
+            let millis = array.as_primitive::<Date64Type>().value(row);
+            date(millis.div_euclid(MILLIS_OF_DAY))?
+        }
+        T::Timestamp(unit, _) => instant(array, *unit, row)?,
+        T::List(_) => list(&array.as_list::<i32>().value(row))?,
+        T::LargeList(_) => list(&array.as_list::<i64>().value(row))?,
+        T::FixedSizeList(..) => list(&array.as_fixed_size_list().value(row))?,
+        T::Struct(fields) => {
+            let members = fields.iter().zip(array.as_struct().columns());
+            let members = members.map(|(field, of)| Ok((field.name().clone(), cell(of, row)?)));
+            Json::Object(members.collect::<Result<Map<_, _>, String>>()?)
+        }
+        T::Dictionary(..) => of_dictionary(array, row)?,
+        other => return Err(format!("its type {other} is not read")),
+    })
+}
+
+/// A number of 32 bits with the fewest digits that identify it.
+fn single(number: f32) -> Json {
+    match number.is_finite() {
+        true => real(number.to_string().parse().unwrap_or(f64::from(number))),
+        false => real(f64::from(number)),
+    }
+}
+
+fn bytes(value: &[u8]) -> Json {
+    Json::from(STANDARD.encode(value))
+}
+
+fn date(days: i64) -> Result<Json, String> {
+    let millis = days.checked_mul(MILLIS_OF_DAY);
+    let at = millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    let at = at.ok_or_else(|| format!("{days} days since 1970 are out of range"))?;
+    Ok(Json::from(at.strftime("%Y-%m-%d").to_string()))
+}
+
+fn instant(array: &ArrayRef, unit: TimeUnit, row: usize) -> Result<Json, String> {
+    let (count, nanos) = match unit {
+        TimeUnit::Second => (
+            array.as_primitive::<TimestampSecondType>().value(row),
+            1_000_000_000,
+        ),
+        TimeUnit::Millisecond => (
+            array.as_primitive::<TimestampMillisecondType>().value(row),
+            1_000_000,
+        ),
+        TimeUnit::Microsecond => (
+            array.as_primitive::<TimestampMicrosecondType>().value(row),
+            1_000,
+        ),
+        TimeUnit::Nanosecond => (
+            array.as_primitive::<TimestampNanosecondType>().value(row),
+            1,
+        ),
+    };
+    let at = Timestamp::from_nanosecond(i128::from(count) * nanos);
+    let at = at.map_err(|_| format!("the instant {count} is out of range"))?;
+    Ok(Json::from(at.to_string()))
+}
+
+fn list(members: &ArrayRef) -> Result<Json, String> {
+    let members = (0..members.len()).map(|at| cell(members, at));
+    members.collect::<Result<Vec<_>, _>>().map(Json::Array)
+}
+
+fn of_dictionary(array: &ArrayRef, row: usize) -> Result<Json, String> {
+    downcast_dictionary_array!(
+        array => match array.key(row) {
+            Some(key) => cell(array.values(), key),
+            None => Ok(Json::Null),
+        },
+        other => Err(format!("its type {other} is not read"))
+    )
+}

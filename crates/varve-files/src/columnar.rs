@@ -1,0 +1,168 @@
+//! The rows of Parquet and Arrow files.
+
+use std::fs::File;
+use std::io::{BufReader, Seek as _};
+use std::os::unix::fs::FileExt as _;
+use std::panic::AssertUnwindSafe;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::ParquetMetaData;
+use serde_json::Map;
+
+use crate::cells;
+use crate::rows::Row;
+
+/// Rows read from a Parquet file at once.
+const BATCH_ROWS: usize = 4096;
+
+/// Batches of rows, one after the other.
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The rows of a Parquet or Arrow file.
+pub(crate) struct ColumnarRows {
+    batches: Batches,
+    header: Vec<String>,
+    batch: Option<RecordBatch>,
+    /// The next row within the batch.
+    at: usize,
+    /// The number of the next row, from 0.
+    number: u64,
+}
+
+impl ColumnarRows {
+    /// Opens a Parquet file.
+    pub(crate) fn parquet(file: File) -> Result<Self, String> {
+        let failed = |error: parquet::errors::ParquetError| error.to_string();
+        let length = file.metadata().map_err(|error| error.to_string())?.len();
+        guarded(|| {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
+            check_pieces(builder.metadata(), length)?;
+            let header = header(builder.schema())?;
+            let batches = builder.with_batch_size(BATCH_ROWS).build();
+            Ok(Self::new(Box::new(batches.map_err(failed)?), header))
+        })
+    }
+
+    /// Opens an Arrow IPC file or stream.
+    pub(crate) fn arrow(file: File) -> Result<Self, String> {
+        guarded(|| Self::open_arrow(file))
+    }
+
+    fn open_arrow(mut file: File) -> Result<Self, String> {
+        let failed = |error: ArrowError| error.to_string();
+        let mut head = [0; 6];
+        let length = file.read_at(&mut head, 0).map_err(|it| it.to_string())?;
+        file.rewind().map_err(|error| error.to_string())?;
+        let input = BufReader::new(file);
+        if &head[..length] == b"ARROW1" {
+            let reader = FileReader::try_new(input, None).map_err(failed)?;
+            let header = header(&reader.schema())?;
+            return Ok(Self::new(Box::new(reader), header));
+        }
+        let reader = StreamReader::try_new(input, None);
+        let reader = reader.map_err(|error| format!("it is not Arrow IPC: {error}"))?;
+        let header = header(&reader.schema())?;
+        Ok(Self::new(Box::new(reader), header))
+    }
+
+    fn new(batches: Batches, header: Vec<String>) -> Self {
+        Self {
+            batches,
+            header,
+            batch: None,
+            at: 0,
+            number: 0,
+        }
+    }
+
+    /// The names of the columns.
+    pub(crate) fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The next row; `None` after the last.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub(crate) fn next(&mut self) -> Result<Option<Row>, String> {
+        loop {
+            if let Some(batch) = self.batch.as_ref().filter(|it| self.at < it.num_rows()) {
+                let row = Row {
+                    line: self.number + 1,
+                    bytes: self.number..self.number + 1,
+                    columns: columns(&self.header, batch, self.at),
+                };
+                self.at += 1;
+                self.number += 1;
+                return Ok(Some(row));
+            }
+            let next = guarded(|| match self.batches.next() {
+                None => Ok(None),
+                Some(batch) => batch.map(Some).map_err(|error| error.to_string()),
+            });
+            match next.map_err(|error| format!("after row {}: {error}", self.number))? {
+                None => return Ok(None),
+                batch => self.batch = batch,
+            }
+            self.at = 0;
+        }
+    }
+}
+
+/// Runs a step of a library that panics for some damaged files.
+fn guarded<T>(step: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    // After a panic the reader is used no more: its rows end with the error.
+    std::panic::catch_unwind(AssertUnwindSafe(step))
+        .unwrap_or_else(|_| Err("the file is damaged".to_owned()))
+}
+
+/// Refuses pieces of columns that are not within the file, for which the library panics.
+fn check_pieces(metadata: &ParquetMetaData, length: u64) -> Result<(), String> {
+    let groups = metadata.row_groups().iter();
+    for piece in groups.flat_map(|group| group.columns()) {
+        let data = piece.data_page_offset();
+        // As the library computes it.
+        let start = piece.dictionary_page_offset().unwrap_or(data);
+        let place = u64::try_from(start)
+            .ok()
+            .zip(u64::try_from(piece.compressed_size()).ok());
+        let end = place.and_then(|(start, size)| start.checked_add(size));
+        let is_inside = end.is_some_and(|end| end <= length);
+        if !is_inside {
+            return Err("the file is damaged: a column is not within it".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The names of the columns, if the types of all can be read.
+fn header(schema: &Schema) -> Result<Vec<String>, String> {
+    let fields = schema.fields().iter();
+    let names = fields.map(|field| match cells::is_read(field.data_type()) {
+        true => Ok(field.name().clone()),
+        false => Err(format!(
+            "column '{}' has the type {}, which is not read",
+            field.name(),
+            field.data_type()
+        )),
+    });
+    names.collect()
+}
+
+fn columns(
+    header: &[String],
+    batch: &RecordBatch,
+    row: usize,
+) -> Result<Map<String, serde_json::Value>, String> {
+    let mut columns = Map::new();
+    for (name, array) in header.iter().zip(batch.columns()) {
+        let value = cells::cell(array, row).map_err(|fault| format!("column '{name}': {fault}"))?;
+        if !value.is_null() {
+            columns.insert(name.clone(), value);
+        }
+    }
+    Ok(columns)
+}

@@ -1,0 +1,87 @@
+//! Numbers of CSV cells.
+
+use serde_json::{Number, Value};
+
+/// The mark before the fraction of a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Decimal {
+    /// `1.5`.
+    #[default]
+    Point,
+    /// `1,5`.
+    Comma,
+}
+
+impl Decimal {
+    /// The text with a point before its fraction; `None` if it has a point although a comma is
+    /// expected.
+    fn pointed(self, text: &str) -> Option<String> {
+        match self {
+            Self::Point => Some(text.to_owned()),
+            Self::Comma if text.contains('.') => None,
+            Self::Comma => Some(text.replacen(',', ".", 1)),
+        }
+    }
+
+    /// A number, or the name of a value that JSON has no number for. A text like `1e400` is
+    /// neither.
+    #[must_use]
+    pub fn real(self, text: &str) -> Option<Value> {
+        let text = self.pointed(text.trim())?;
+        let number: f64 = text.parse().ok()?;
+        if number.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        Some(real(number))
+    }
+}
+
+/// A number, or the name of a value that JSON has no number for.
+pub(crate) fn real(number: f64) -> Value {
+    let name = match number {
+        _ if number.is_nan() => "NaN",
+        _ if number > 0.0 => "Infinity",
+        _ => "-Infinity",
+    };
+    let finite = Number::from_f64(number);
+    finite.map_or_else(|| Value::from(name), Value::Number)
+}
+
+/// A decimal number as JSON: exact, or as a text if a double cannot hold it.
+#[must_use]
+pub fn whole_or_real(text: &str) -> Value {
+    if let Ok(whole) = text.parse::<i64>() {
+        return Value::from(whole);
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    match text.parse::<f64>() {
+        // Every decimal number of 15 digits is the only one nearest to its double.
+        Ok(number) if digits <= 15 => real(number),
+        _ => Value::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_comma_stands_before_the_fraction() {
+        assert_eq!(Decimal::Comma.real("1,5"), Some(json!(1.5)));
+        assert_eq!(Decimal::Comma.real("-3"), Some(json!(-3.0)));
+        for text in ["1.5", "1,000,5", "1.000,5", ","] {
+            assert_eq!(Decimal::Comma.real(text), None, "{text}");
+        }
+        assert_eq!(Decimal::Point.real("1,5"), None);
+    }
+
+    #[test]
+    fn long_decimals_stay_exact() {
+        assert_eq!(whole_or_real("12"), json!(12));
+        assert_eq!(whole_or_real("12.50"), json!(12.5));
+        let long = "12345678901234.5678";
+        assert_eq!(whole_or_real(long), json!(long));
+    }
+}
