@@ -1,5 +1,5 @@
 //! A hop from many vertices on a cluster: their edges are asked for together, not one after the
-//! other.
+//! other. A listing in the past reads the events only of elements whose row does not decide.
 
 use serde_json::json;
 
@@ -12,6 +12,9 @@ const FRONTIER: usize = 1_000;
 const WAITS_MAX: u64 = 60;
 /// The most requests: the edges of each, and what else a traversal reads of each.
 const REQUESTS_MAX: u64 = 3 * FRONTIER as u64;
+
+/// The most requests of a listing of all of them in the past.
+const LISTING_REQUESTS_MAX: u64 = 60;
 
 /// A counter of the engine.
 fn counter(server: &ServerProcess, name: &str) -> u64 {
@@ -61,5 +64,18 @@ fn a_hop_from_a_thousand_vertices_waits_a_few_times() {
         println!("{name}: {requests} requests in {waits} waits");
         assert!(waits <= WAITS_MAX, "{name}: {waits} waits");
         assert!(requests <= REQUESTS_MAX, "{name}: {requests} requests");
+    }
+    let now = format!("{:.6}", jiff::Timestamp::now());
+    for (what, elements) in [("vertices", 2 * FRONTIER + 1), ("edges", 2 * FRONTIER)] {
+        let before = counter(&server, "cluster_requests_total");
+        let path = format!("/graphs/open/graph/{what}?limit=-1&as_of_tx={now}");
+        let found = server.must("GET", &path, "");
+        assert_eq!(found[what].as_array().map(Vec::len), Some(elements));
+        let requests = counter(&server, "cluster_requests_total") - before;
+        println!("{what} in the past: {requests} requests");
+        assert!(
+            requests <= LISTING_REQUESTS_MAX,
+            "{what}: {requests} requests"
+        );
     }
 }
