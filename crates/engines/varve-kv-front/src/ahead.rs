@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use varve_kv::{ClusteringRange, PartitionRange, TableId};
 
 use crate::cursor::{Cursor, FIRST_STEP, PartitionSpan, Taken, Tier};
+use crate::hash::partition_hash;
 use crate::list::Span;
-use crate::table::partition_hash;
 
 /// The number of ranges in the first window. It is small, since a scan may end with the first
 /// range.

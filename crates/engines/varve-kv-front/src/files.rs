@@ -2,8 +2,8 @@
 
 use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanRequest, TableId};
 
+use crate::hash::partition_hash;
 use crate::partitions::{Block, Builder, Found, PartitionKey, SpacePartitions, WHOLE_BYTES_MAX};
-use crate::table::partition_hash;
 
 /// The number of ranges that are looked up together: at first, and at most. A scan may end with the
 /// first range.

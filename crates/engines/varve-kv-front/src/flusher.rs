@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use varve_kv::{KvError, fail_point};
 
 use crate::base::{Base, SortedTable};
+use crate::hash::partition_hash;
 use crate::log::SegmentId;
 use crate::partitions::{PartitionKey, SpacePartitions};
 use crate::rows::{RowKey, SpaceRows};
 use crate::sorted::Run;
 use crate::space::{Shared, table_id};
-use crate::table::{Table, partition_hash};
+use crate::table::Table;
 use crate::view::View;
 
 /// The delay before the retry of a flush that failed for a reason that may pass

@@ -25,6 +25,7 @@ mod base;
 mod cursor;
 mod files;
 mod flusher;
+mod hash;
 mod heads;
 mod list;
 mod options;

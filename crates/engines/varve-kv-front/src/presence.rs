@@ -33,8 +33,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::arena::{self, Arena, At};
 use crate::base::Base;
+use crate::hash::partition_hash;
 use crate::options::Budget;
-use crate::table::{Table, partition_hash};
+use crate::table::Table;
 
 /// Words of a block, which is one cache line.
 const LANES: usize = 8;

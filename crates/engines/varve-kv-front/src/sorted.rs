@@ -6,8 +6,9 @@ use varve_kv::{OpKind, RawOp, TableId};
 
 use crate::arena::{Arena, At, PREFETCHED, Placed};
 use crate::base::RunRow;
+use crate::hash::partition_hash;
 use crate::heads::{self, Head, Item};
-use crate::table::{Table, partition_hash};
+use crate::table::Table;
 
 /// Rows that are prefetched together while a whole run is visited. They are scattered in memory,
 /// and each first waits for the translation of its address; prefetching them together makes these

@@ -5,8 +5,8 @@
 //! a lock over the whole table. The index has shards with a lock each. The locks protect the index
 //! only: the rows' bytes never move.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use hashbrown::HashTable;
@@ -14,10 +14,10 @@ use hashbrown::hash_table::Entry;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use smallvec::SmallVec;
 use varve_kv::{OpKind, RawOp, TableId};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::arena::{Arena, At, Placed};
 use crate::cursor::PartitionSpan;
+use crate::hash::partition_hash;
 use crate::list::{List, TOLERATED};
 use crate::sorted::Sorted;
 
@@ -35,19 +35,6 @@ const BY_SHARD_FROM: usize = 16;
 
 /// Partitions that are prefetched together.
 const AT_ONCE: usize = 32;
-
-/// Random, so that clients cannot choose keys that collide.
-static SEED: LazyLock<u64> = LazyLock::new(|| {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    RandomState::new().build_hasher().finish()
-});
-
-/// The hash of a partition.
-#[inline]
-pub(crate) fn partition_hash(table: TableId, partition: &[u8]) -> u64 {
-    let seed = *SEED ^ u64::from(table.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    xxh3_64_with_seed(partition, seed)
-}
 
 #[inline]
 fn shard_of(hash: u64) -> usize {

@@ -13,10 +13,11 @@ use varve_kv::{
 use crate::ahead::Ahead;
 use crate::cursor::{Cursor, Head, PartitionSpan, Taken, Tier};
 use crate::files::Files;
+use crate::hash::partition_hash;
 use crate::partitions::SpacePartitions;
 use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
-use crate::table::{Answer, Table, Wanted, partition_hash};
+use crate::table::{Answer, Table, Wanted};
 
 /// Rows of the row cache that are prefetched together.
 const ROWS_AHEAD: usize = 32;

@@ -2,7 +2,7 @@
 //! that a flush known to the view has changed.
 
 use super::*;
-use crate::table::partition_hash;
+use crate::hash::partition_hash;
 
 const TABLE: TableId = TableId(3);
 

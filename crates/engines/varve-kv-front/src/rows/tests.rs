@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use varve_kv::{Batch, Durability, Engine, Reader, ReaderExt, TableSpec, state_of};
 
 use super::*;
-use crate::table::partition_hash;
+use crate::hash::partition_hash;
 use crate::{FrontMemoryEngine, FrontOptions};
 
 const TABLE: TableId = TableId(3);
