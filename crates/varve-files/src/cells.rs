@@ -40,7 +40,8 @@ pub(crate) fn is_read(data_type: &DataType) -> bool {
 /// A cell.
 pub(crate) fn cell(array: &ArrayRef, row: usize) -> Result<Json, String> {
     use DataType as T;
-    if array.is_null(row) {
+    // An array of nulls alone has no marks of nulls.
+    if array.is_null(row) || *array.data_type() == T::Null {
         return Ok(Json::Null);
     }
     Ok(match array.data_type() {

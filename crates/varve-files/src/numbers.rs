@@ -47,13 +47,20 @@ pub(crate) fn real(number: f64) -> Value {
     finite.map_or_else(|| Value::from(name), Value::Number)
 }
 
-/// A decimal number as JSON: exact, or as a text if a double cannot hold it.
+/// A decimal number as JSON: exact, or as a text if a double cannot hold it. A fraction of zeros
+/// does not count.
 #[must_use]
 pub fn whole_or_real(text: &str) -> Value {
+    let text = match text.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => whole,
+        Some(_) => text.trim_end_matches('0'),
+        None => text,
+    };
     if let Ok(whole) = text.parse::<i64>() {
         return Value::from(whole);
     }
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let digits = text.bytes().filter(u8::is_ascii_digit);
+    let digits = digits.skip_while(|digit| *digit == b'0').count();
     match text.parse::<f64>() {
         // Every decimal number of 15 digits is the only one nearest to its double.
         Ok(number) if digits <= 15 => real(number),
@@ -81,6 +88,9 @@ mod tests {
     fn long_decimals_stay_exact() {
         assert_eq!(whole_or_real("12"), json!(12));
         assert_eq!(whole_or_real("12.50"), json!(12.5));
+        assert_eq!(whole_or_real("0.500000000000000000"), json!(0.5));
+        assert_eq!(whole_or_real("-5.000000000000000000"), json!(-5));
+        assert_eq!(whole_or_real("100"), json!(100));
         let long = "12345678901234.5678";
         assert_eq!(whole_or_real(long), json!(long));
     }

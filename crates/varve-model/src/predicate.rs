@@ -115,7 +115,7 @@ impl Kind {
     pub const fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Text(_) => Some(Self::Text),
-            Value::Byte(_) | Value::Int(_) | Value::Long(_) => Some(Self::Number),
+            Value::Byte(_) | Value::Short(_) | Value::Int(_) | Value::Long(_) => Some(Self::Number),
             Value::Float(_) | Value::Double(_) => Some(Self::Number),
             Value::Date(_) => Some(Self::Date),
             Value::Boolean(_) => Some(Self::Boolean),
@@ -240,8 +240,8 @@ mod tests {
         for value in [Value::Long(4), Value::Double(7.6), Value::Text("6".into())] {
             assert!(!holds(&numbers, value));
         }
-        // Kinds that a language reads as it likes.
-        assert!(holds(&numbers, Value::Short(1)));
+        assert!(holds(&numbers, Value::Short(6)));
+        assert!(!holds(&numbers, Value::Short(1)));
         assert!(!holds(&numbers, Value::List(vec![Value::Long(6)])));
         assert!(holds(&numbers, Value::Object(Box::new(Datum::Int(6)))));
         assert!(!holds(&numbers, Value::Object(Box::new(Datum::Int(8)))));

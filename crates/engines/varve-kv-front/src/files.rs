@@ -40,7 +40,7 @@ impl Files<'_> {
         };
         let rows = match self.partitions.find(self.generation, &key, request.range) {
             Found::Rows(rows) => Some(rows),
-            Found::Unwanted => None,
+            Found::Unwanted | Found::UnwantedRange => None,
             Found::WantWhole => self.read(&key)?,
             Found::WantRange => self.read_range(&key, request.range)?,
         };
@@ -126,30 +126,46 @@ impl Files<'_> {
             })
             .collect();
         let mut wanted = Vec::new();
-        let mut found = Vec::with_capacity(keys.len());
+        // Several ranges of one partition follow each other. What is not cached is read once.
+        let mut found: Vec<Found> = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
-            let range = ranges[at].range;
-            found.push(match self.partitions.find(self.generation, key, range) {
-                Found::Rows(rows) => Some(rows),
-                Found::Unwanted => None,
-                Found::WantWhole => {
-                    wanted.push(at);
-                    None
+            let before = found
+                .last()
+                .filter(|_| keys[at - 1].partition == key.partition);
+            found.push(match before {
+                Some(Found::WantWhole) => Found::WantWhole,
+                Some(Found::Unwanted) => Found::Unwanted,
+                _ => {
+                    let found = self.partitions.find(self.generation, key, ranges[at].range);
+                    if matches!(found, Found::WantWhole) {
+                        wanted.push(at);
+                    }
+                    found
                 }
-                Found::WantRange => self.read_range(key, range)?,
             });
         }
-        self.read_each(&keys, &wanted, &mut found)?;
+        let mut read = self.read_each(&keys, &wanted)?.into_iter();
+        let mut last = None;
         let mut at = 0;
         while at < ranges.len() {
-            if let Some(rows) = &found[at] {
+            if wanted.contains(&at) {
+                last = read.next().flatten();
+            }
+            let rows = match &found[at] {
+                Found::Rows(rows) => Some(rows.clone()),
+                Found::WantWhole => last.clone(),
+                Found::WantRange => self.read_range(&keys[at], ranges[at].range)?,
+                Found::Unwanted | Found::UnwantedRange => None,
+            };
+            if let Some(rows) = rows {
                 let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
                 let _ = rows.scan(ranges[at].range, false, visit);
                 at += 1;
                 continue;
             }
-            // Those that are not cached, up to the next that is.
-            let end = at + found[at..].iter().take_while(|rows| rows.is_none()).count();
+            // This one, and those up to the next that may be cached.
+            let plain = |found: &&Found| matches!(found, Found::Unwanted | Found::UnwantedRange);
+            let end = at + 1 + found[at + 1..].iter().take_while(plain).count();
             self.reader
                 .scan_many(table, &ranges[at..end], &mut |number, clustering, value| {
                     visit(at + number, clustering, value)
@@ -159,15 +175,16 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Reads the partitions with the numbers `wanted` from the files, and adds them to the cache.
+    /// Reads the partitions with the numbers `wanted` from the files, and adds them to the cache;
+    /// `None` for each that is large.
     fn read_each(
         &self,
         keys: &[PartitionKey<'_>],
         wanted: &[usize],
-        found: &mut [Option<Block>],
-    ) -> Result<(), KvError> {
+    ) -> Result<Vec<Option<Block>>, KvError> {
+        let mut blocks = Vec::with_capacity(wanted.len());
         let Some(first) = wanted.first() else {
-            return Ok(());
+            return Ok(blocks);
         };
         let all = ClusteringRange::all();
         let whole = |at: &usize| PartitionRange {
@@ -176,28 +193,27 @@ impl Files<'_> {
         };
         let ranges: Vec<PartitionRange<'_>> = wanted.iter().map(whole).collect();
         let mut rows = Builder::default();
-        let mut finish = |number: usize, rows: &mut Builder| {
-            let at = wanted[number];
-            found[at] = rows.take(&keys[at]);
-            self.partitions
-                .put(self.generation, &keys[at], found[at].clone());
+        let mut finish = |rows: &mut Builder| {
+            let key = &keys[wanted[blocks.len()]];
+            let block = rows.take(key);
+            self.partitions.put(self.generation, key, block.clone());
+            blocks.push(block);
+            blocks.len()
         };
-        let mut current = 0;
+        let mut done = 0;
         self.reader.scan_many(
             keys[*first].table,
             &ranges,
             &mut |number, clustering, value| {
-                while current < number {
-                    finish(current, &mut rows);
-                    current += 1;
+                while done < number {
+                    done = finish(&mut rows);
                 }
                 rows.add(clustering, value, WHOLE_BYTES_MAX)
             },
         )?;
-        while current < wanted.len() {
-            finish(current, &mut rows);
-            current += 1;
+        while done < wanted.len() {
+            done = finish(&mut rows);
         }
-        Ok(())
+        Ok(blocks)
     }
 }

@@ -402,6 +402,7 @@ fn end_cached(rows: &SpaceRows, partitions: &SpacePartitions, table: &Table) -> 
     if of_rows.is_empty() && of_partitions.is_empty() {
         return generation;
     }
+    let mut last = None;
     for block in 0..table.arena.blocks() {
         for (_, op) in table.arena.ops(block) {
             let (in_rows, in_partitions) = (of_rows.has(op.table), of_partitions.has(op.table));
@@ -418,7 +419,8 @@ fn end_cached(rows: &SpaceRows, partitions: &SpacePartitions, table: &Table) -> 
                     hash,
                 });
             }
-            if in_partitions {
+            // Rows of a partition often follow each other.
+            if in_partitions && last.replace(hash) != Some(hash) {
                 partitions.remove(&PartitionKey {
                     table,
                     partition,

@@ -9,8 +9,8 @@
 //! the table's partitions from the cache, and then publishes the view. A cached partition is visible
 //! to views of the generation in which it was read, and of later ones.
 //!
-//! **Of a large partition**, some ranges are cached, each once it is read for the second time within
-//! the last misses. A cached range serves every range within it.
+//! **Of a large partition**, ranges are cached, each once it is read for the second time within the
+//! last misses. They are found by the number of the partition's entry, so they end with it.
 //!
 //! **Rarely read partitions evict nothing.** Without room, a partition is read whole and added only
 //! if it was missed recently.
@@ -30,8 +30,6 @@ use crate::rows::Tables;
 pub(crate) const WHOLE_BYTES_MAX: usize = 16 << 10;
 /// Larger ranges are not cached, in bytes.
 const RANGE_BYTES_MAX: usize = 1 << 20;
-/// The most ranges of a large partition.
-const RANGES_MAX: usize = 4;
 /// The most shards, which have a lock each, and the least size of one.
 const SHARDS_MAX: usize = 64;
 const SHARD_BYTES_MIN: usize = 64 << 10;
@@ -48,6 +46,8 @@ pub struct PartitionCache {
     share: usize,
     /// What this budget has left, the cache may use, too.
     beside: Arc<Budget>,
+    /// The numbers of large partitions that were given.
+    numbers: AtomicU64,
     /// The limit when partitions were last evicted because of it.
     trimmed_to: AtomicUsize,
     spaces: AtomicU32,
@@ -70,8 +70,10 @@ pub(crate) struct SpacePartitions {
 #[derive(Debug)]
 enum Kept {
     Whole(Block),
-    /// Some ranges of a large partition; `None` for a range that is too large itself.
-    Ranges(Vec<(ClusteringRange, Option<Block>)>),
+    /// It is large. Ranges of it that are cached have this number.
+    Large(u64),
+    /// A range of a large partition; `None` if the range is too large itself.
+    Range(ClusteringRange, Option<Block>),
 }
 
 /// Rows of a partition. Layout: table (1 byte), length of the partition key (2), number of rows (4),
@@ -89,8 +91,10 @@ pub(crate) enum Found {
     WantWhole,
     /// The partition is large, and the range is to be added.
     WantRange,
-    /// Nothing is cached, nor to be added.
+    /// Of the partition nothing is cached, nor to be added.
     Unwanted,
+    /// The partition is large, and the range is not to be added.
+    UnwantedRange,
 }
 
 #[derive(Debug)]
@@ -243,26 +247,23 @@ impl Builder {
 
 impl Kept {
     fn bytes(&self) -> usize {
-        let of_range = |(range, block): &(ClusteringRange, Option<Block>)| {
-            let to = range.to.as_ref().map_or(0, Vec::len);
-            SLOT_BYTES + range.from.len() + to + block.as_ref().map_or(0, |block| block.0.len())
-        };
+        let of_block = |block: &Block| block.0.len();
         SLOT_BYTES
             + match self {
-                Self::Whole(block) => block.0.len(),
-                Self::Ranges(ranges) => ranges.iter().map(of_range).sum(),
+                Self::Whole(block) => of_block(block),
+                Self::Large(_) => 0,
+                Self::Range(range, block) => {
+                    let to = range.to.as_ref().map_or(0, Vec::len);
+                    range.from.len() + to + block.as_ref().map_or(0, of_block)
+                }
             }
     }
 }
 
-/// Whether `outer` contains all keys of `inner`.
-fn contains(outer: &ClusteringRange, inner: &ClusteringRange) -> bool {
-    let ends = match (&outer.to, &inner.to) {
-        (None, _) => true,
-        (Some(outer), Some(inner)) => inner <= outer,
-        (Some(_), None) => false,
-    };
-    ends && outer.from <= inner.from
+/// The hash of a range of the large partition with this number.
+fn range_hash(number: u64, range: &ClusteringRange) -> u64 {
+    let to = range.to.as_deref().unwrap_or_default();
+    xxh3_64_with_seed(to, xxh3_64_with_seed(&range.from, number))
 }
 
 impl PartitionCache {
@@ -276,6 +277,7 @@ impl PartitionCache {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
             share,
             beside,
+            numbers: AtomicU64::new(0),
             trimmed_to: AtomicUsize::new(usize::MAX),
             spaces: AtomicU32::new(0),
         }
@@ -359,37 +361,24 @@ impl SpacePartitions {
             };
         }
         slot.used = true;
-        match &slot.kept {
+        let number = match &slot.kept {
             Kept::Whole(block) if block.is_of(key) => return Found::Rows(block.clone()),
-            Kept::Whole(_) => return Found::Unwanted,
-            Kept::Ranges(ranges) => {
-                for (outer, block) in ranges {
-                    match block {
-                        Some(block) if contains(outer, range) && block.is_of(key) => {
-                            return Found::Rows(block.clone());
-                        }
-                        None if outer == range => return Found::Unwanted,
-                        _ => {}
-                    }
-                }
-            }
-        }
-        let of_range = xxh3_64_with_seed(&range.from, hash)
-            ^ range
-                .to
-                .as_deref()
-                .map_or(0, |to| xxh3_64_with_seed(to, hash));
-        match may_add && shard.was_missed(of_range) {
-            true => Found::WantRange,
-            false => Found::Unwanted,
-        }
+            Kept::Large(number) => *number,
+            _ => return Found::Unwanted,
+        };
+        shard.find_range(range_hash(number, range), (self.space, may_add), key, range)
     }
 
     /// Adds a partition that a view of `generation` has read from the files, unless a later one has
     /// begun; `None` if the partition is large.
     pub(crate) fn put(&self, generation: u64, key: &PartitionKey<'_>, whole: Option<Block>) {
-        let kept = whole.map_or(Kept::Ranges(Vec::new()), Kept::Whole);
-        self.replace(generation, key, |_| Some(kept));
+        let kept = match whole {
+            Some(block) => Kept::Whole(block),
+            None => Kept::Large(self.cache.numbers.fetch_add(1, Ordering::Relaxed)),
+        };
+        let hash = self.hash(key);
+        let mut shard = self.cache.shard(hash).lock();
+        self.add(&mut shard, hash, (generation, key.table), kept);
     }
 
     /// Adds a range of a large partition, likewise; `None` if the range is too large.
@@ -400,44 +389,36 @@ impl SpacePartitions {
         range: &ClusteringRange,
         rows: Option<Block>,
     ) {
-        self.replace(generation, key, |known| {
-            let Some(Kept::Ranges(mut ranges)) = known else {
-                return known;
-            };
-            ranges.retain(|(inner, _)| !contains(range, inner));
-            if ranges.len() == RANGES_MAX {
-                ranges.remove(0);
-            }
-            ranges.push((range.clone(), rows));
-            Some(Kept::Ranges(ranges))
-        });
+        let hash = self.hash(key);
+        let mut shard = self.cache.shard(hash).lock();
+        let slot = shard.position(hash, self.space).map(|at| &shard.slots[at]);
+        // An entry from before the floor may be of other rows.
+        let floor = self.floor.load(Ordering::Acquire);
+        let Some(Kept::Large(number)) = slot
+            .filter(|slot| slot.since >= floor)
+            .map(|slot| &slot.kept)
+        else {
+            return;
+        };
+        let hash = range_hash(*number, range);
+        let kept = Kept::Range(range.clone(), rows);
+        self.add(&mut shard, hash, (generation, key.table), kept);
     }
 
-    fn replace(
-        &self,
-        generation: u64,
-        key: &PartitionKey<'_>,
-        change: impl FnOnce(Option<Kept>) -> Option<Kept>,
-    ) {
-        let hash = self.hash(key);
+    /// Adds an entry to a shard, unless a later generation than the given one has begun.
+    fn add(&self, shard: &mut Shard, hash: u64, (since, table): (u64, TableId), kept: Kept) {
         // First the table, then the generation; the flusher uses the opposite order. So either this
         // thread sees the new generation, or the flusher sees the table, and removes the partition
         // once it has the shard's lock.
         self.tables
-            .fetch_or(Tables::of(key.table).bits(), Ordering::SeqCst);
-        let floor = self.floor.load(Ordering::Acquire);
-        let mut shard = self.cache.shard(hash).lock();
-        if self.generation.load(Ordering::SeqCst) != generation {
+            .fetch_or(Tables::of(table).bits(), Ordering::SeqCst);
+        if self.generation.load(Ordering::SeqCst) != since {
             return;
         }
-        let known = shard.position(hash, self.space).map(|at| shard.remove(at));
-        // What was read before the floor may have changed.
-        let known = known.filter(|known| known.since >= floor);
-        let Some(kept) = change(known.map(|known| known.kept)) else {
-            return;
-        };
-        let bytes = kept.bytes();
-        let Some(others) = self.cache.shard_bytes().checked_sub(bytes) else {
+        if let Some(at) = shard.position(hash, self.space) {
+            shard.remove(at);
+        }
+        let Some(others) = self.cache.shard_bytes().checked_sub(kept.bytes()) else {
             return;
         };
         shard.evict(others);
@@ -445,7 +426,7 @@ impl SpacePartitions {
             hash,
             space: self.space,
             used: false,
-            since: generation,
+            since,
             kept,
         });
     }
@@ -485,6 +466,30 @@ impl Shard {
         let slot = |at: &u32| &self.slots[*at as usize];
         let is = |at: &u32| slot(at).hash == hash && slot(at).space == space;
         self.index.find(hash, is).map(|at| *at as usize)
+    }
+
+    /// Looks up a range of a large partition.
+    fn find_range(
+        &mut self,
+        hash: u64,
+        (space, may_add): (u32, bool),
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+    ) -> Found {
+        if let Some(at) = self.position(hash, space) {
+            let slot = &mut self.slots[at];
+            slot.used = true;
+            return match &slot.kept {
+                Kept::Range(own, Some(block)) if own == range && block.is_of(key) => {
+                    Found::Rows(block.clone())
+                }
+                _ => Found::UnwantedRange,
+            };
+        }
+        match may_add && self.was_missed(hash) {
+            true => Found::WantRange,
+            false => Found::UnwantedRange,
+        }
     }
 
     /// Whether a partition that was not found is to be added: if there is room, or it was missed

@@ -289,7 +289,7 @@ fn value(random: &mut Random, is_mixed: bool) -> String {
         3 => ["-0.0", "0.0", "9007199254740992.0", "9007199254740993"][number % 4].to_owned(),
         4 => format!("'{}'", ["", "a", "ab", "abc", "b", "é", "aé"][number % 7]),
         5 => format!("'{long}{}'", ["", "a", "b"][number % 3]),
-        6 => (number % 2 == 0).to_string(),
+        6 => (number.is_multiple_of(2)).to_string(),
         7 => format!(
             "localdatetime('2024-01-0{}T00:00:00.00{}')",
             1 + number % 5,

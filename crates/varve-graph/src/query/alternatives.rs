@@ -272,8 +272,11 @@ fn prefix_ranges(
     let mut ranges = None;
     for field in fields {
         let values = equal_values(schema, *field, conditions);
-        let Some(values) = values.filter(|values| fits(&[legs, prefixes.len(), values.len()]))
-        else {
+        // A list for the first field is not multiplied by others.
+        let is_first = covered == 0 && legs == 1;
+        let values =
+            values.filter(|values| is_first || fits(&[legs, prefixes.len(), values.len()]));
+        let Some(values) = values else {
             ranges = ranges_of(schema, *field, conditions)
                 .filter(|(ranges, _)| fits(&[legs, prefixes.len(), ranges.len()]));
             break;

@@ -161,42 +161,38 @@ fn a_partition_that_changed_is_shown_to_nobody_whatever_the_order() {
 fn ranges_of_a_large_partition_are_kept_when_they_are_read_again() {
     let of = partitions(8 << 20);
     let name = b"p";
-    let (wide, narrow) = (range(b"b", Some(b"m")), range(b"c", Some(b"d")));
+    let (one, other) = (range(b"c", Some(b"d")), range(b"c", None));
+    let rows = || Some(block(name, &[(b"c", b"c!")]));
+    of.put_range(0, &key(name), &one, rows());
+    assert_eq!(found(&of, 0, name, &one), "WantWhole", "it is not large");
     of.put(0, &key(name), None);
-    assert_eq!(found(&of, 0, name, &narrow), "Unwanted");
-    assert_eq!(found(&of, 0, name, &narrow), "WantRange");
-    of.put_range(0, &key(name), &narrow, Some(block(name, &[(b"c", b"c!")])));
-    assert_eq!(found(&of, 0, name, &narrow), "1");
-    assert_eq!(found(&of, 0, name, &wide), "Unwanted");
-    // A wider range takes the place of those within it.
-    of.put_range(
-        0,
-        &key(name),
-        &wide,
-        Some(block(name, &[(b"c", b"c!"), (b"l", b"l!")])),
-    );
-    assert_eq!(found(&of, 0, name, &narrow), "2");
-    assert_eq!(found(&of, 0, name, &range(b"c", Some(b"m"))), "2");
-    for other in [
-        range(b"c", Some(b"n")),
-        range(b"a", Some(b"c")),
-        range(b"c", None),
-    ] {
-        assert_eq!(found(&of, 0, name, &other), "Unwanted");
-    }
+    assert_eq!(found(&of, 0, name, &one), "UnwantedRange");
+    assert_eq!(found(&of, 0, name, &one), "WantRange");
+    of.put_range(0, &key(name), &one, rows());
+    assert_eq!(found(&of, 0, name, &one), "1");
+    assert_eq!(found(&of, 0, name, &other), "UnwantedRange");
     // A range that is too large itself is read from the files each time.
     let all = ClusteringRange::all();
     of.put_range(0, &key(name), &all, None);
     for _ in 0..3 {
-        assert_eq!(found(&of, 0, name, &all), "Unwanted");
+        assert_eq!(found(&of, 0, name, &all), "UnwantedRange");
     }
-    for number in 0..10_u8 {
-        let one = range(&[number], Some(&[number + 1]));
-        of.put_range(0, &key(name), &one, Some(block(name, &[])));
-        assert_eq!(found(&of, 0, name, &one), "0");
+    for number in 0..100_u8 {
+        let range = range(&[number], Some(&[number + 1]));
+        of.put_range(0, &key(name), &range, Some(block(name, &[])));
+        assert_eq!(found(&of, 0, name, &range), "0");
     }
+    assert_eq!(found(&of, 0, name, &one), "1");
+    // Ranges end with their partition, also if it is large again later.
+    of.generation.store(1, Ordering::SeqCst);
     of.remove(&key(name));
-    assert_eq!(found(&of, 0, name, &narrow), "WantWhole");
+    assert_eq!(found(&of, 1, name, &one), "WantWhole");
+    of.put_range(1, &key(name), &one, rows());
+    of.put(1, &key(name), None);
+    assert_eq!(found(&of, 1, name, &one), "UnwantedRange");
+    // What an older view has read is not added.
+    of.put_range(0, &key(name), &one, rows());
+    assert_eq!(found(&of, 1, name, &one), "WantRange");
 }
 
 #[test]

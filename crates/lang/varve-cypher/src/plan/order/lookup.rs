@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use varve_model::{Condition, EdgeLabelId, PropertyKeyId, VertexLabelId};
+use varve_model::{Condition, DataType, EdgeLabelId, PropertyKeyId, VertexLabelId};
 use varve_view::SchemaView;
 
 use super::{EQUAL, Known, Order};
@@ -212,14 +212,14 @@ impl Order<'_> {
             _ => COUNTED_MAX,
         };
         let mut each = by.iter().filter(|by| may_be_served(schema, by));
-        each.any(|by| by.how.is_range() || is_indexed(schema, &types.labels, &by.key))
+        each.any(|by| by.how.is_range() || is_indexed(schema, &types.labels, by))
             .then_some((found, 2))
     }
 }
 
 /// Whether an index of each of these labels that has the property finds relationships by it.
-fn is_indexed(schema: &dyn SchemaView, labels: &[EdgeLabelId], key: &str) -> bool {
-    let Some(key) = schema.property_key_named(key) else {
+fn is_indexed(schema: &dyn SchemaView, labels: &[EdgeLabelId], by: &PropertyLookup) -> bool {
+    let Some(key) = schema.property_key_named(&by.key) else {
         return false;
     };
     let has = |label: &EdgeLabelId| {
@@ -227,7 +227,13 @@ fn is_indexed(schema: &dyn SchemaView, labels: &[EdgeLabelId], key: &str) -> boo
         known.is_some_and(|known| known.properties.contains(&key.id))
     };
     let mut labels = labels.iter().filter(|label| has(label)).peekable();
-    labels.peek().is_some() && labels.all(|label| schema.has_edge_index(*label, key.id))
+    // Equal numbers of several types are found in the order of the values only.
+    let is_mixed = key.data_type == DataType::Object;
+    let finds = |label| match is_mixed {
+        true => schema.has_edge_order(label, key.id),
+        false => schema.has_edge_index(label, key.id),
+    };
+    labels.peek().is_some() && labels.all(|label| finds(*label))
 }
 
 /// Whether an index in the order of a property serves a range: of each of these labels that has it.
