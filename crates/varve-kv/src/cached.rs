@@ -9,8 +9,8 @@ thread_local! {
     static BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The bytes that the calling thread has added to caches and not removed. Negative if it has removed
-/// what others added.
+/// The bytes that the calling thread has added to caches and not removed. Negative if it has
+/// removed what others added.
 #[must_use]
 pub fn bytes() -> i64 {
     BYTES.get()

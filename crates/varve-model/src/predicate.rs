@@ -35,8 +35,8 @@ pub enum Predicate {
     Near(Bounds),
 }
 
-/// Closed bounds of one kind: texts, numbers or dates. Values of another kind and lists are outside,
-/// but those whose kind has no order of its own here are within: the query's language decides.
+/// Closed bounds of one kind: texts, numbers or dates. Values of another kind and lists are
+/// outside, but those whose kind has no order of its own here are within: the query's language decides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// The least value; `None` = without.
@@ -131,7 +131,8 @@ impl Bounds {
         self.from.as_ref().or(self.to.as_ref()).and_then(Kind::of)
     }
 
-    /// Whether a value is within. An index that serves bounds has an entry of each such value there.
+    /// Whether a value is within. An index that serves bounds has an entry of each such value
+    /// there.
     fn contain(&self, value: &Value) -> bool {
         let kind = self.kind();
         match value {

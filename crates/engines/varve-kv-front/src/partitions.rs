@@ -6,8 +6,8 @@
 //!
 //! **Never a stale partition.** The rule is that of the row cache ([`crate::rows`]): the files
 //! change only when a frozen table is ingested. The flusher first begins a generation, then removes
-//! the table's partitions from the cache, and then publishes the view. A cached partition is visible
-//! to views of the generation in which it was read, and of later ones.
+//! the table's partitions from the cache, and then publishes the view. A cached partition is
+//! visible to views of the generation in which it was read, and of later ones.
 //!
 //! **Of a large partition**, ranges are cached, each once it is read for the second time within the
 //! last misses. They are found by the number of the partition's entry, so they end with it.
@@ -76,8 +76,8 @@ enum Kept {
     Range(ClusteringRange, Option<Block>),
 }
 
-/// Rows of a partition. Layout: table (1 byte), length of the partition key (2), number of rows (4),
-/// partition key, then for each row the position of its end (4), then the rows: length of the
+/// Rows of a partition. Layout: table (1 byte), length of the partition key (2), number of rows
+/// (4), partition key, then for each row the position of its end (4), then the rows: length of the
 /// clustering key (2), clustering key, value. Positions count from the first row.
 #[derive(Debug, Clone)]
 pub(crate) struct Block(Arc<[u8]>);

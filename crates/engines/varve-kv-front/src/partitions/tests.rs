@@ -177,7 +177,7 @@ fn ranges_of_a_large_partition_are_kept_when_they_are_read_again() {
     for _ in 0..3 {
         assert_eq!(found(&of, 0, name, &all), "UnwantedRange");
     }
-    for number in 0..100_u8 {
+    for number in 0..90_u8 {
         let range = range(&[number], Some(&[number + 1]));
         of.put_range(0, &key(name), &range, Some(block(name, &[])));
         assert_eq!(found(&of, 0, name, &range), "0");

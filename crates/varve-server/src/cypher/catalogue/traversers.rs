@@ -283,8 +283,8 @@ impl<'g> Ask<'g> {
         }
     }
 
-    /// The vertex of an argument; `None` if nothing is to be found from it: the argument is null, or
-    /// the vertex is not there.
+    /// The vertex of an argument; `None` if nothing is to be found from it: the argument is null,
+    /// or the vertex is not there.
     fn node(
         &mut self,
         arguments: &[Value],
