@@ -36,7 +36,8 @@ pub enum Predicate {
 }
 
 /// Closed bounds of one kind: texts, numbers or dates. Values of another kind and lists are
-/// outside, but those whose kind has no order of its own here are within: the query's language decides.
+/// outside, but those whose kind has no order of its own here are within: the query's language
+/// decides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// The least value; `None` = without.
