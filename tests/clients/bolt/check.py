@@ -12,25 +12,16 @@ import threading
 import urllib.request
 
 import neo4j
+from checks import check, fail, finish
 from neo4j.exceptions import AuthError, ClientError, Neo4jError, ServiceUnavailable
 
 url, bolt = sys.argv[1:]
 user = os.environ.get("VARVE_USER")
 password = os.environ.get("VARVE_PASSWORD", "")
 auth = (user, password) if user else None
-passed, failed = 0, 0
 BOOKS = 2500
 COUNT = "MATCH (n) RETURN count(n)"
 NODES = "MATCH (n) RETURN n"
-
-
-def check(name, got, wanted):
-    global passed, failed
-    if got == wanted:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {name}: {got!r:.200}, not {wanted!r:.200}")
 
 
 def send(verb, path, body=None):
@@ -316,11 +307,11 @@ def main():
         with driver.session(database="hugegraph", default_access_mode="READ") as session:
             check("by routing", session.run(COUNT).single()[0], BOOKS + 1)
     clear()
-    print(f"neo4j {neo4j.__version__}: {passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    finish(f"neo4j {neo4j.__version__}")
 
 
 try:
     main()
 except ServiceUnavailable as error:
-    sys.exit(f"FAILED {error}; {passed} passed, {failed + 1} failed")
+    fail(error)
+    finish(f"neo4j {neo4j.__version__}")

@@ -10,6 +10,7 @@ import os
 import sys
 from datetime import datetime, timezone
 
+from checks import check, finish
 from graphiti_core.driver.driver import GraphProvider
 from graphiti_core.driver.neo4j_driver import Neo4jDriver
 from graphiti_core.edges import EntityEdge, EpisodicEdge
@@ -19,17 +20,7 @@ from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 # A driver asks for full-text indexes by itself, and logs that there are none.
 logging.disable(logging.CRITICAL)
 bolt, graph = sys.argv[1:]
-passed, failed = 0, 0
 then = datetime(2024, 5, 1, 12, tzinfo=timezone.utc)
-
-
-def check(name, got, wanted):
-    global passed, failed
-    if got == wanted:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {name}: {got!r:.300}, not {wanted!r:.300}")
 
 
 async def main():
@@ -99,4 +90,4 @@ async def main():
 
 
 asyncio.run(main())
-print(f"graphiti-core: {passed} passed, {failed} failed")
+finish("graphiti-core")

@@ -6,6 +6,7 @@ With VARVE_USER and VARVE_PASSWORD it logs in. Writes to GRAPH, an open graph. P
 import os
 import sys
 
+from checks import check, finish
 from langchain_core.documents import Document
 from langchain_neo4j import Neo4jChatMessageHistory, Neo4jGraph
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
@@ -17,16 +18,6 @@ where = {
     "password": os.environ.get("VARVE_PASSWORD", "any"),
     "database": graph,
 }
-passed, failed = 0, 0
-
-
-def check(name, got, wanted):
-    global passed, failed
-    if got == wanted:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {name}: {got!r:.300}, not {wanted!r:.300}")
 
 
 store = Neo4jGraph(**where)
@@ -57,5 +48,4 @@ history.add_ai_message("Ho")
 check("a history", [message.content for message in history.messages], ["Hi", "Ho"])
 history.clear()
 check("a cleared one", history.messages, [])
-print(f"langchain-neo4j: {passed} passed, {failed} failed")
-sys.exit(failed > 0)
+finish("langchain-neo4j")

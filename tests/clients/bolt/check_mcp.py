@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 
+from checks import check, finish
+
 program, bolt, graph = sys.argv[1:]
-passed, failed = 0, 0
 calls = 0
 settings = {
     "NEO4J_URI": bolt,
@@ -27,15 +28,6 @@ server = subprocess.Popen(
     env=os.environ | settings,
     text=True,
 )
-
-
-def check(name, got, wanted):
-    global passed, failed
-    if got == wanted:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {name}: {got!r:.300}, not {wanted!r:.300}")
 
 
 def send(method, **parameters):
@@ -86,5 +78,4 @@ check("a write is no read", is_error, True)
 is_error, text = tool("read-cypher", query="RETURN x")
 check("a wrong statement", is_error, True)
 server.terminate()
-print(f"neo4j-mcp-server: {passed} passed, {failed} failed")
-sys.exit(failed > 0)
+finish("neo4j-mcp-server")

@@ -8,6 +8,7 @@ import sys
 import urllib.parse
 from datetime import date, datetime, timezone
 
+from checks import check, finish
 from neomodel import (
     ArrayProperty,
     DateProperty,
@@ -29,16 +30,6 @@ bolt, graph = sys.argv[1:]
 user = os.environ.get("VARVE_USER", "neo4j")
 password = urllib.parse.quote(os.environ.get("VARVE_PASSWORD", "any"), safe="")
 get_config().database_url = f"{bolt.replace('://', f'://{user}:{password}@')}/{graph}"
-passed, failed = 0, 0
-
-
-def check(name, got, wanted):
-    global passed, failed
-    if got == wanted:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {name}: {got!r:.300}, not {wanted!r:.300}")
 
 
 class Lived(StructuredRel):
@@ -108,5 +99,4 @@ check("a removed relationship", len(ann.knows.all()), 0)
 check("a removed node", bob.delete(), True)
 check("the rest", Person.nodes.get_or_none(name="Bob"), None)
 db.close_connection()
-print(f"neomodel: {passed} passed, {failed} failed")
-sys.exit(failed > 0)
+finish("neomodel")
