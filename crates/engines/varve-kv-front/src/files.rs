@@ -144,12 +144,13 @@ impl Files<'_> {
                 }
             });
         }
-        let mut read = self.read_each(&keys, &wanted)?.into_iter();
+        let read = self.read_each(&keys, &wanted)?;
+        let mut read = wanted.iter().zip(read).peekable();
         let mut last = None;
         let mut at = 0;
         while at < ranges.len() {
-            if wanted.contains(&at) {
-                last = read.next().flatten();
+            if let Some((_, block)) = read.next_if(|(wanted, _)| **wanted == at) {
+                last = block;
             }
             let rows = match &found[at] {
                 Found::Rows(rows) => Some(rows.clone()),

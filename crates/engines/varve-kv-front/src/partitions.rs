@@ -107,7 +107,7 @@ struct Slot {
     kept: Kept,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shard {
     /// Positions in `slots`.
     index: HashTable<u32>,
@@ -129,6 +129,7 @@ pub(crate) struct PartitionKey<'a> {
     pub(crate) hash: u64,
 }
 
+/// Bytes of a block before its partition key.
 const HEAD: usize = 7;
 
 impl Block {
@@ -310,27 +311,9 @@ impl PartitionCache {
         }
     }
 
-    /// The most bytes of rows of one cached range.
-    pub(crate) fn range_bytes_max(&self) -> usize {
-        RANGE_BYTES_MAX.min(self.shard_bytes() / 4)
-    }
-
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
         // Neither the bits that choose the bucket nor those compared in it.
         &self.shards[(hash >> 40) as usize % self.shards.len()]
-    }
-}
-
-impl Default for Shard {
-    fn default() -> Self {
-        Self {
-            index: HashTable::new(),
-            slots: Vec::new(),
-            bytes: 0,
-            hand: 0,
-            ghosts: Box::default(),
-            next_ghost: 0,
-        }
     }
 }
 
@@ -433,7 +416,7 @@ impl SpacePartitions {
 
     /// The most bytes of rows of one cached range.
     pub(crate) fn range_bytes_max(&self) -> usize {
-        self.cache.range_bytes_max()
+        RANGE_BYTES_MAX.min(self.cache.shard_bytes() / 4)
     }
 
     /// The tables of which partitions may be cached.
