@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, ListArray,
-    RecordBatch, StringArray, TimestampMicrosecondArray, types::Int32Type,
+    NullArray, RecordBatch, StringArray, TimestampMicrosecondArray, types::Int32Type,
 };
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
@@ -236,7 +236,7 @@ fn zstd_is_unpacked_once() {
 fn batch() -> RecordBatch {
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1), Some(2)]), None]);
     let decimals = Decimal128Array::from(vec![1250, -5]).with_precision_and_scale(20, 2);
-    let of: [(&str, ArrayRef); 8] = [
+    let of: [(&str, ArrayRef); 9] = [
         ("id", Arc::new(Int64Array::from(vec![1, i64::MAX]))),
         ("name", Arc::new(StringArray::from(vec![Some("Ann"), None]))),
         ("score", Arc::new(Float64Array::from(vec![0.1, f64::NAN]))),
@@ -248,8 +248,10 @@ fn batch() -> RecordBatch {
         ),
         ("tags", Arc::new(lists)),
         ("price", Arc::new(decimals.expect("a decimal"))),
+        ("none", Arc::new(NullArray::new(2))),
     ];
-    RecordBatch::try_from_iter(of).expect("a batch")
+    let of = of.map(|(name, array)| (name, array, true));
+    RecordBatch::try_from_iter_with_nullable(of).expect("a batch")
 }
 
 fn parquet(batch: &RecordBatch) -> Vec<u8> {

@@ -5,6 +5,7 @@ use varve_bolt::packstream::Value;
 use varve_testserver::TestServer;
 
 use crate::bolt::{Client, config, entry};
+use crate::cypher_schema::online;
 
 const SUCCESS: u8 = 0x70;
 
@@ -156,4 +157,23 @@ fn drivers_find_a_profile_in_the_summary() {
         panic!("{end:?}");
     };
     assert!(entries.iter().all(|(name, _)| name != "profile"), "{end:?}");
+}
+
+#[test]
+fn an_index_answers_a_list_of_any_length() {
+    let server = server();
+    ask(&server, "CREATE INDEX FOR (c:C) ON (c.number)");
+    ask(&server, "CREATE INDEX FOR (c:C) ON (c.mixed)");
+    let made = "UNWIND range(1, 5000) AS i \
+                CREATE (:C {number: i, mixed: toString(i)}), (:C {mixed: i})";
+    ask(&server, made);
+    online(&server, "g");
+    for (key, list) in [
+        ("number", "range(5001, 6200)"),
+        ("mixed", "[x IN range(5001, 6200) | toString(x)]"),
+    ] {
+        let text = format!("WITH {list} AS l MATCH (c:C) WHERE c.{key} IN l RETURN c.{key}");
+        let profile = lines(&ask(&server, &format!("PROFILE {text}"))["profiledQueryPlan"]);
+        assert!(find(&profile, "NodeScan").2 < 1_000, "{key} {profile:?}");
+    }
 }

@@ -60,7 +60,7 @@ pub(crate) fn counter(server: &TestServer, text: &str, name: &str) -> i64 {
     count
 }
 
-fn online(server: &TestServer, graph: &str) {
+pub(crate) fn online(server: &TestServer, graph: &str) {
     let pending = "SHOW INDEXES YIELD state WHERE state <> 'ONLINE' RETURN count(*)";
     await_that("all indexes are built", || {
         rows(server, graph, pending) == json!([[0]])
