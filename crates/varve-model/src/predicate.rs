@@ -153,10 +153,10 @@ impl Bounds {
             (None, _) | (_, None) => true,
             (Some(own), Some(kind)) if own != kind => false,
             _ => {
-                // An order that is not known, as that of a NaN, is left to the language.
-                let is = |bound: &Option<Value>, outside: Ordering| {
-                    let order = bound.as_ref().and_then(|bound| compared(value, bound));
-                    order != Some(outside)
+                // A NaN is in no order, and not within: it may be at either end of an index.
+                let is = |bound: &Option<Value>, outside: Ordering| match bound {
+                    None => true,
+                    Some(bound) => compared(value, bound).is_some_and(|order| order != outside),
                 };
                 is(&self.from, Ordering::Less) && is(&self.to, Ordering::Greater)
             }
@@ -243,6 +243,9 @@ mod tests {
             assert!(!holds(&numbers, value));
         }
         assert!(holds(&numbers, Value::Short(6)));
+        for nan in [f64::NAN, -f64::NAN] {
+            assert!(!holds(&numbers, Value::Double(nan)));
+        }
         assert!(!holds(&numbers, Value::Short(1)));
         assert!(!holds(&numbers, Value::List(vec![Value::Long(6)])));
         assert!(holds(&numbers, Value::Object(Box::new(Datum::Int(6)))));

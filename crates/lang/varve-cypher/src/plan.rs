@@ -64,8 +64,8 @@ pub(crate) enum Op {
     Extend(usize),
     /// Adds a slot with each item of a list.
     Unwind(Expr),
-    /// Evaluates columns; `keep` adds them to the row, else they replace it.
-    Project { items: Vec<Expr>, keep: bool },
+    /// Evaluates columns behind the first `kept` slots of the row: all, or none.
+    Project { items: Vec<Expr>, kept: usize },
     /// Rows of these slots, in this order.
     Keep(Vec<usize>),
     /// Rows for which the condition is true.

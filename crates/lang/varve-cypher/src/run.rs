@@ -9,6 +9,7 @@ mod matching;
 mod nested;
 mod nodes;
 mod number;
+mod ordered;
 mod pages;
 mod paths;
 mod profile;
@@ -98,6 +99,12 @@ pub(crate) struct Cx<'c> {
 
 /// An operator that gives rows.
 pub(crate) trait Operator {
+    /// Before the first row: whether the rows will come in this order, which may cost more than
+    /// another one if all are read.
+    fn comes_in(&mut self, _: Cx<'_>, _: &ordered::Order<'_>) -> Outcome<bool> {
+        Ok(false)
+    }
+
     /// The next rows; none at the end. A batch may be empty.
     fn next(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>>;
 }

@@ -133,6 +133,18 @@ impl SchemaView for OptimisticTransaction {
         SchemaView::edge_subtypes(&**self.schema.current(), id)
     }
 
+    fn has_edge_index(&self, label: EdgeLabelId, key: PropertyKeyId) -> bool {
+        SchemaView::has_edge_index(&**self.schema.current(), label, key)
+    }
+
+    fn has_vertex_order(&self, label: VertexLabelId, key: PropertyKeyId) -> bool {
+        SchemaView::has_vertex_order(&**self.schema.current(), label, key)
+    }
+
+    fn has_edge_order(&self, label: EdgeLabelId, key: PropertyKeyId) -> bool {
+        SchemaView::has_edge_order(&**self.schema.current(), label, key)
+    }
+
     fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {
         SchemaView::edge_label(&**self.schema.current(), id)
     }

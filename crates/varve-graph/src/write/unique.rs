@@ -93,22 +93,38 @@ impl WorkingSet<'_> {
         holder: &ElementId,
     ) -> Result<GraphError, GraphError> {
         let element = decode_element(id, content)?;
+        let definition = self.schema.definition_of(label.id);
         let shown = |key: &PropertyKeyId| {
-            let value = element.properties().get(*key).map(of_value_short);
             let name = self.schema.property_key_name(*key);
-            format!("{name}={}", value.unwrap_or_default())
+            let value = element.properties().get(*key).map(of_value_short);
+            let value = value.unwrap_or_default();
+            match definition {
+                None => format!("{name}={value}"),
+                Some(_) => format!("`{name}` = {value}"),
+            }
         };
         let values: Vec<String> = label.fields.iter().map(shown).collect();
         let holder = self.access().is_none().then_some(holder);
         let by = holder.map_or_else(|| "another element".to_owned(), in_message);
         let name = self.schema.told_name(label);
+        let how = match definition {
+            None => format!("{} belongs to {by}", values.join(", ")),
+            // Neo4j's clients look for these words.
+            Some(definition) => {
+                let word = match definition.of.is_of_edges {
+                    true => "type",
+                    false => "label",
+                };
+                let (of, values) = (&definition.of.label, values.join(", "));
+                format!("{by} already exists with {word} `{of}` and property {values}")
+            }
+        };
         Ok(GraphError::new(
             ErrorKind::Unique,
             format!(
-                "Unique constraint {name}(id={}) conflict is found for {}: {} belongs to {by}",
+                "Unique constraint {name}(id={}) conflict is found for {}: {how}",
                 label.id,
                 in_message(id),
-                values.join(", ")
             ),
         ))
     }

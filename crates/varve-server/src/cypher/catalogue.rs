@@ -1,7 +1,9 @@
 //! The procedures that queries call: those of Neo4j and APOC that clients ask for, with their exact
 //! columns. `SHOW` is rewritten into calls of hidden procedures.
 
+mod algorithms;
 mod apoc;
+mod config;
 mod listing;
 mod missing;
 mod refactor;

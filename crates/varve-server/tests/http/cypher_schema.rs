@@ -237,6 +237,9 @@ fn unique_values_hold_at_every_door() {
     ] {
         assert_eq!(code(&server, "g", text), violated, "{text}");
     }
+    let twice = asked(&server, "g", "CREATE (:A {x: 'old'})").1.to_string();
+    let words = "already exists with label `A` and property `x` = old";
+    assert!(twice.contains(words), "{twice}");
     let script = json!({"gremlin": "g.addV('A').property('x', 'old')",
         "aliases": {"g": "__g_g"}});
     let answer = server.send("POST", "/gremlin", &script.to_string());

@@ -135,6 +135,115 @@ fn traversers_are_procedures() {
     );
 }
 
+/// Ranks and parts of [`square`], whose relationships are R but for d to a.
+#[test]
+fn algorithms_are_procedures() {
+    let server = square();
+    for (call, wanted) in [
+        (
+            "CALL varve.algo.degree() YIELD node, degree RETURN node.n, degree ORDER BY node.n",
+            json!([["a", 3], ["b", 2], ["c", 3], ["d", 3], ["e", 1]]),
+        ),
+        (
+            "CALL varve.algo.degree({direction: 'OUT', types: ['R'], labels: ['P']}) \
+             YIELD node, degree RETURN node.n, degree ORDER BY node.n",
+            json!([["a", 2], ["b", 1], ["c", 1], ["d", 1], ["e", 0]]),
+        ),
+        (
+            "CALL varve.algo.degree({types: ['no']}) YIELD degree RETURN sum(degree), count(*)",
+            json!([[0, 5]]),
+        ),
+        (
+            "CALL varve.algo.degree({labels: ['no']}) YIELD degree RETURN count(*)",
+            json!([[0]]),
+        ),
+        (
+            "CALL varve.algo.wcc({types: ['S']}) YIELD node, group \
+             WITH group, node.n AS n ORDER BY n RETURN collect(n) AS all ORDER BY all",
+            json!([[["a", "d"]], [["b"]], [["c"]], [["e"]]]),
+        ),
+        (
+            "CALL varve.algo.scc() YIELD node, group \
+             WITH group, node.n AS n ORDER BY n RETURN collect(n) AS all ORDER BY all",
+            json!([[["a", "b", "c", "d"]], [["e"]]]),
+        ),
+        (
+            "CALL varve.algo.triangles() YIELD node, triangles, coefficient \
+             RETURN node.n, triangles, coefficient ORDER BY node.n",
+            json!([
+                ["a", 2, 2.0 / 3.0],
+                ["b", 1, 1.0],
+                ["c", 2, 2.0 / 3.0],
+                ["d", 1, 1.0 / 3.0],
+                ["e", 0, 0.0]
+            ]),
+        ),
+        (
+            "CALL varve.algo.kcore() YIELD node, core RETURN node.n, core ORDER BY node.n",
+            json!([["a", 2], ["b", 2], ["c", 2], ["d", 2], ["e", 1]]),
+        ),
+        (
+            "CALL varve.algo.pageRank() YIELD score RETURN round(sum(score), 6)",
+            json!([[1.0]]),
+        ),
+        (
+            "CALL varve.algo.pageRank({alpha: 1, sources: [a]}) YIELD node, score \
+             WHERE score > 0 RETURN node.n, score",
+            json!([["a", 1.0]]),
+        ),
+        (
+            "CALL varve.algo.sssp(a, {direction: 'OUT', types: ['R'], weight: 'w'}) \
+             YIELD node, distance RETURN node.n, distance ORDER BY distance",
+            json!([["a", 0.0], ["b", 1.0], ["c", 2.0], ["d", 3.0], ["e", 5.0]]),
+        ),
+        (
+            "CALL varve.algo.sssp(c, {direction: 'OUT', types: ['R']}) \
+             YIELD node, distance RETURN node.n, distance ORDER BY distance",
+            json!([["c", 0.0], ["d", 1.0], ["e", 2.0]]),
+        ),
+        (
+            "CALL varve.algo.sssp(null) YIELD node RETURN count(*)",
+            json!([[0]]),
+        ),
+        (
+            "CALL varve.algo.betweenness({direction: 'OUT', types: ['R']}) YIELD node, score \
+             WHERE score > 0 RETURN node.n, score ORDER BY node.n",
+            json!([["c", 4.0], ["d", 3.0]]),
+        ),
+        (
+            "CALL varve.algo.closeness({depth: 1}) YIELD node, score \
+             RETURN node.n, score ORDER BY node.n",
+            json!([["a", 3.0], ["b", 2.0], ["c", 3.0], ["d", 3.0], ["e", 1.0]]),
+        ),
+    ] {
+        let text = format!("{ENDS}{call}");
+        assert_eq!(rows(&server, &text), wanted, "{text}");
+    }
+    for name in ["eigenvector", "louvain", "lpa", "stress"] {
+        let text = format!("CALL varve.algo.{name}() YIELD node RETURN count(node.n)");
+        assert_eq!(rows(&server, &text), json!([[5]]), "{text}");
+    }
+    // Before the way from a to c was there.
+    let past = "FOR VALID_TIME AS OF '2019-06-01' \
+                CALL varve.algo.degree() YIELD degree RETURN sum(degree)";
+    assert_eq!(rows(&server, past), json!([[10]]));
+    for call in [
+        "CALL varve.algo.pageRank({alpha: 0})",
+        "CALL varve.algo.pageRank({times: 2001})",
+        "CALL varve.algo.pageRank({direction: 'OUT'})",
+        "CALL varve.algo.pageRank({sources: [1]})",
+        "CALL varve.algo.closeness({formula: 'x'})",
+        "MATCH (n {n: 'a'}) CALL varve.algo.sssp(n, {labels: ['Q', 'R']}) YIELD node \
+         RETURN node UNION MATCH (n {n: 'a'}) CALL varve.algo.sssp(1)",
+    ] {
+        let text = format!("{call} YIELD node RETURN node");
+        let argument = "Neo.ClientError.Statement.ArgumentError";
+        let type_error = "Neo.ClientError.Statement.TypeError";
+        let code = code(&server, "admin", &text);
+        assert!([argument, type_error].contains(&&*code), "{text}: {code}");
+    }
+}
+
 #[test]
 fn what_a_traverser_cannot_do_is_refused() {
     let server = square();

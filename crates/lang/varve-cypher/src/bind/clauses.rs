@@ -228,7 +228,7 @@ impl<'x, 'b> Branch<'x, 'b> {
         let typed = outer.typed;
         self.ops.push(Op::Project {
             items: vec![Expr::Local(at)],
-            keep: true,
+            kept: self.scope.width,
         });
         let slot = self.scope.new_slot();
         self.scope.declare(name.clone(), slot, typed);

@@ -56,12 +56,12 @@ impl Branch<'_, '_> {
         let sorts = !projection.order.is_empty() || projection.filter.is_some();
         let keeps = sorts && !projection.distinct;
         let (exprs, types): (Vec<_>, Vec<_>) = bound.into_iter().unzip();
-        self.ops.push(Op::Project {
-            items: exprs,
-            keep: keeps,
-        });
         let source = std::mem::take(&mut self.scope);
         let base = if keeps { source.width } else { 0 };
+        self.ops.push(Op::Project {
+            items: exprs,
+            kept: base,
+        });
         let columns = columns(&items, &types, base);
         let known: Known<'_> = known(&items, &types, base);
         if keeps {
@@ -128,7 +128,7 @@ impl Branch<'_, '_> {
         });
         self.ops.push(Op::Project {
             items: exprs,
-            keep: false,
+            kept: 0,
         });
         if projection.distinct {
             self.ops.push(Op::Distinct);

@@ -175,8 +175,8 @@ impl Bulk<'_> {
     fn before(&self, op: &Op, needs: &mut Needs, directed: &Directed) {
         let add = |needs: &mut Needs, expr: &Expr| needs.add(expr, self.subplans);
         match op {
-            Op::Project { items, keep } => {
-                if !keep {
+            Op::Project { items, kept } => {
+                if *kept == 0 {
                     *needs = Needs::default();
                 }
                 items.iter().for_each(|item| add(needs, item));
@@ -265,7 +265,7 @@ impl Bulk<'_> {
                     bound.clear();
                 }
                 Op::Extend(_) | Op::Filter(_) | Op::Sort { .. } => {}
-                Op::Project { keep: true, .. } => {}
+                Op::Project { kept, .. } if *kept > 0 => {}
                 _ => bound.clear(),
             }
         }

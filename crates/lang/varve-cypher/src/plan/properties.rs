@@ -41,9 +41,9 @@ impl Uses {
     fn op(&mut self, op: &Op) -> Option<()> {
         match op {
             Op::Extend(by) => self.elements.resize(self.elements.len() + by, false),
-            Op::Project { items, keep } => {
+            Op::Project { items, kept } => {
                 let new = self.each(items)?;
-                if !keep {
+                if *kept == 0 {
                     self.elements.clear();
                 }
                 self.elements.extend(new);

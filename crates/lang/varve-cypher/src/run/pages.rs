@@ -1,7 +1,7 @@
 //! Pages of scans, by an index if one serves the conditions.
 
 use varve_model::{Condition, PropertyKeyId};
-use varve_view::{Elements, Flow, ScanAsk, ScanPosition, ScannedElement, ViewError};
+use varve_view::{Elements, Flow, ScanAsk, ScanOrder, ScanPosition, ScannedElement, ViewError};
 
 use super::Cx;
 use crate::error::Outcome;
@@ -11,6 +11,8 @@ pub(super) struct Pages<L> {
     /// None: elements of all labels.
     labels: Vec<L>,
     conditions: Vec<Condition>,
+    /// The order of the elements, if an index has it.
+    order: Option<ScanOrder>,
     position: Option<ScanPosition>,
 }
 
@@ -19,8 +21,19 @@ impl<L> Pages<L> {
         Pages {
             labels,
             conditions,
+            order: None,
             position: None,
         }
+    }
+
+    /// The same pages, before the first of them, in an order, unless no index has it.
+    pub(super) fn set_order(&mut self, order: ScanOrder) {
+        self.order = Some(order);
+    }
+
+    /// Whether the pages so far are in the order.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.order.is_some()
     }
 
     /// Reads a page of at least `size` candidates. Without an index, it reads more than the
@@ -37,7 +50,7 @@ impl<L> Pages<L> {
             let ask = ScanAsk {
                 elements: elements(&self.labels),
                 conditions: &self.conditions,
-                order: None,
+                order: self.order,
                 properties,
             };
             let mut failed = None;
@@ -57,6 +70,9 @@ impl<L> Pages<L> {
                 Ok(position) => {
                     self.position = position;
                     return Ok(self.position.is_some());
+                }
+                Err(ViewError::NoIndex(_)) if self.order.is_some() && self.position.is_none() => {
+                    self.order = None;
                 }
                 Err(ViewError::NoIndex(_)) if !self.conditions.is_empty() => {
                     self.conditions.clear();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use varve_view::Meter;
 
+use super::ordered::Order;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
 use crate::plan::Op;
@@ -103,6 +104,15 @@ impl<'p> Profiled<'p> {
 }
 
 impl Operator for Profiled<'_> {
+    fn comes_in(&mut self, cx: Cx<'_>, order: &Order<'_>) -> Outcome<bool> {
+        let Some(profile) = &cx.shared.profile else {
+            return self.operator.comes_in(cx, order);
+        };
+        profile.note(self.op, cx.graph().meter, || {
+            (self.operator.comes_in(cx, order), 0)
+        })
+    }
+
     fn next(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
         let Some(profile) = &cx.shared.profile else {
             return self.operator.next(cx);

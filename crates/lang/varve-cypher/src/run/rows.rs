@@ -3,6 +3,7 @@
 use super::batch::ROWS;
 use super::expand::KnownSteps;
 use super::number::number;
+use super::ordered::Order;
 use super::remembered::Remembered;
 use super::{Batch, BoxedOperator, Cx, Operator, expand, matching, paths, shortest, subquery};
 use crate::error::Outcome;
@@ -68,6 +69,24 @@ impl<'p> Each<'p> {
 }
 
 impl Operator for Each<'_> {
+    fn comes_in(&mut self, cx: Cx<'_>, order: &Order<'_>) -> Outcome<bool> {
+        let order = match self.op {
+            Op::Extend(_) => Some(order.clone()),
+            Op::Filter(condition) => Some(order.filtered(condition)),
+            Op::Project { items, kept } => order.before(items, *kept),
+            // The steps of a row come where the row came.
+            Op::Expand(one) => Some(order.clone()).filter(|order| {
+                let is_new = |slot: usize| order.reads(slot);
+                !is_new(one.relationship) && (one.is_to_bound || !is_new(one.to))
+            }),
+            _ => None,
+        };
+        match order {
+            Some(order) => self.input.comes_in(cx, &order),
+            None => Ok(false),
+        }
+    }
+
     fn next(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
         let meter = cx.graph().meter;
         meter.release(std::mem::take(&mut self.held));
@@ -124,7 +143,7 @@ fn transformed(cx: Cx<'_>, op: &Op, batch: Batch) -> Outcome<Batch> {
             batch.rows().for_each(|(row, count)| out.push(row, count));
             Ok(out)
         }
-        Op::Project { items, keep } => project(cx, items, *keep, &batch),
+        Op::Project { items, kept } => project(cx, items, *kept, &batch),
         Op::Keep(slots) => {
             let mut out = Batch::new(slots.len());
             for (row, count) in batch.rows() {
@@ -157,12 +176,11 @@ fn transformed(cx: Cx<'_>, op: &Op, batch: Batch) -> Outcome<Batch> {
     }
 }
 
-fn project(cx: Cx<'_>, items: &[Expr], keep: bool, batch: &Batch) -> Outcome<Batch> {
+fn project(cx: Cx<'_>, items: &[Expr], kept: usize, batch: &Batch) -> Outcome<Batch> {
     for item in items {
         matching::prefetch(cx, item, batch.values())?;
     }
-    let width = if keep { batch.width() } else { 0 };
-    let mut out = Batch::new(width + items.len());
+    let mut out = Batch::new(kept + items.len());
     let mut values = Vec::with_capacity(items.len());
     for (row, count) in batch.rows() {
         for item in items {
@@ -172,7 +190,7 @@ fn project(cx: Cx<'_>, items: &[Expr], keep: bool, batch: &Batch) -> Outcome<Bat
                 _ => cx.evaluate(item, row)?,
             });
         }
-        out.push_both(&row[..width], values.drain(..), count);
+        out.push_both(&row[..kept], values.drain(..), count);
     }
     Ok(out)
 }

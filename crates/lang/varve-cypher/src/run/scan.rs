@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_model::value::Uuid;
-use varve_model::{VertexId, VertexLabelId};
-use varve_view::{Elements, ScannedElement};
+use varve_model::{Cardinality, DataType, VertexId, VertexLabelId};
+use varve_view::{Elements, ScanOrder, ScannedElement};
 
 use super::batch::ROWS;
+use super::ordered::Order;
 use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
 use crate::error::Outcome;
@@ -31,6 +32,10 @@ pub(crate) struct Scan<'p> {
     found: Option<(Batch, Vec<Arc<Node>>)>,
     /// Nodes of a page: few at first, so that a small limit reads little.
     page: usize,
+    /// The first page, if it was read to see whether it comes in an order.
+    first: Option<Batch>,
+    /// Whether the last page came in the order that was asked for.
+    is_in_order: bool,
     /// Bytes of the rows that were given last.
     held: usize,
 }
@@ -50,8 +55,52 @@ impl<'p> Scan<'p> {
             running: None,
             found: None,
             page: PAGE_MIN,
+            first: None,
+            is_in_order: false,
             held: 0,
         }
+    }
+
+    /// The index order in which a scan for one row can read the nodes, if there may be one.
+    fn order(&self, cx: Cx<'_>, order: &Order<'_>) -> Option<ScanOrder> {
+        let (schema, scan) = (cx.graph().schema, self.scan);
+        let name = order.key_of(scan.node)?;
+        if cx.shared.plan.writes || scan.id.is_some() || scan.by.iter().any(|by| by.key != *name) {
+            return None;
+        }
+        let key = schema.property_key_named(name)?;
+        // No condition is true for a NaN. Without one, NaNs may be at both ends of an index.
+        let is_line = match key.data_type {
+            DataType::Float | DataType::Double => !scan.by.is_empty(),
+            other => other.is_rangeable(),
+        };
+        let labels = LabelFilter::new(scan.labels.as_ref()).list(schema)?;
+        let [label] = *labels else {
+            return None;
+        };
+        let of = schema.vertex_label(label)?;
+        let must_have = of.properties.contains(&key.id) && !of.nullable_keys.contains(&key.id);
+        let has_value = order.has_value || !scan.by.is_empty() || must_have;
+        let is_ordered = schema.vertex_subtypes(label).is_empty()
+            && key.cardinality == Cardinality::Single
+            && schema.has_vertex_order(label, key.id);
+        (is_line && has_value && is_ordered).then_some(ScanOrder {
+            key: key.id,
+            descending: order.descending,
+        })
+    }
+
+    /// Reads all input rows; whether there is only one.
+    fn has_one_row(&mut self, cx: Cx<'_>) -> Outcome<bool> {
+        let (batch, _) = &mut self.waiting;
+        while batch.len() < 2 {
+            match self.input.next(cx)? {
+                Some(next) if batch.is_empty() => *batch = next,
+                Some(next) => next.rows().for_each(|(row, count)| batch.push(row, count)),
+                None => break,
+            }
+        }
+        Ok(batch.len() == 1)
     }
 
     /// Begins the next scan: for one row if the scan depends on it, else for a batch.
@@ -162,6 +211,7 @@ impl<'p> Scan<'p> {
                 Ok(())
             },
         )?;
+        self.is_in_order = running.pages.is_in_order();
         let out = self.joined(cx, &running.rows, nodes);
         if has_more {
             self.running = Some(running);
@@ -173,6 +223,9 @@ impl<'p> Scan<'p> {
 impl Scan<'_> {
     /// The next rows, which may be none; `None` at the end.
     fn some(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         if let Some((rows, nodes)) = self.found.take() {
             return Ok(Some(self.joined(cx, &rows, nodes)));
         }
@@ -184,6 +237,21 @@ impl Scan<'_> {
 }
 
 impl Operator for Scan<'_> {
+    fn comes_in(&mut self, cx: Cx<'_>, order: &Order<'_>) -> Outcome<bool> {
+        let Some(order) = self.order(cx, order) else {
+            return Ok(false);
+        };
+        if !self.has_one_row(cx)? || !self.start(cx)? {
+            return Ok(false);
+        }
+        let Some(running) = &mut self.running else {
+            return Ok(false);
+        };
+        running.pages.set_order(order);
+        self.first = Some(self.page(cx)?);
+        Ok(self.is_in_order)
+    }
+
     fn next(&mut self, cx: Cx<'_>) -> Outcome<Option<Batch>> {
         let meter = cx.graph().meter;
         meter.release(std::mem::take(&mut self.held));

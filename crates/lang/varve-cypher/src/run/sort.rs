@@ -5,11 +5,15 @@ use std::cmp::Ordering;
 use super::batch::ROWS;
 use super::drain::{ENTRY_BYTES, Given};
 use super::number::number;
+use super::ordered::Order;
 use super::{Batch, BoxedOperator, Cx, Operator, matching};
 use crate::error::Outcome;
 use crate::expression::Expr;
 use crate::plan::SortKey;
 use crate::value::{Value, order};
+
+/// The most rows that are asked for in the order of an index: more cost less by a scan.
+const ORDERED_MAX: usize = 10_000;
 
 /// Orders rows.
 pub(crate) struct Sort<'p> {
@@ -67,11 +71,23 @@ impl<'p> Sort<'p> {
             .unwrap_or(Ordering::Equal)
     }
 
+    fn by_first(&self, one: &Value, other: &Value) -> Ordering {
+        match self.keys[0].descending {
+            true => order(other, one),
+            false => order(one, other),
+        }
+    }
+
     fn sorted(&mut self, cx: Cx<'_>) -> Outcome<Batch> {
         let meter = cx.graph().meter;
         let most = self.most(cx)?;
         let mut rows: Vec<Keyed> = Vec::new();
         let mut width = 0;
+        let is_in_order = (1..=ORDERED_MAX).contains(&most)
+            && match Order::of(&self.keys[0].value, self.keys[0].descending) {
+                Some(order) => self.input.comes_in(cx, &order)?,
+                None => false,
+            };
         while let Some(batch) = self.input.next(cx)? {
             width = batch.width();
             for key in self.keys {
@@ -86,6 +102,14 @@ impl<'p> Sort<'p> {
                 let keyed = Keyed { keys, row, count };
                 meter.hold(keyed.bytes())?;
                 rows.push(keyed);
+            }
+            // By the first key, all further rows come behind the newest one.
+            if is_in_order && rows.len() > most {
+                let newest = rows[rows.len() - 1].keys[0].clone();
+                self.cut(cx, &mut rows, most);
+                if self.by_first(&rows[most - 1].keys[0], &newest).is_lt() {
+                    break;
+                }
             }
             if rows.len() > most.saturating_mul(2).saturating_add(ROWS) {
                 self.cut(cx, &mut rows, most);

@@ -3,7 +3,7 @@
 use varve_cypher::tree::{TypeKind, TypeName, ValueType};
 use varve_cypher::{Graph, Value};
 
-use super::{Catalogue, Rows, apoc, listing, refactor, schema, traversers, writing};
+use super::{Catalogue, Rows, algorithms, apoc, listing, refactor, schema, traversers, writing};
 
 /// Names and types.
 type Fields = &'static [(&'static str, &'static str)];
@@ -93,6 +93,8 @@ const NODE: &str = "NODE";
 const ENDS: Fields = &[("source", NODE), ("target", NODE), ("config", MAP)];
 const FROM: Fields = &[("source", NODE), ("depth", INTEGER), ("config", MAP)];
 const PATH: Fields = &[("path", "PATH"), ("length", INTEGER)];
+const SCORE: Fields = &[("node", NODE), ("score", "FLOAT")];
+const GROUP: Fields = &[("node", NODE), ("group", INTEGER)];
 const GRAPH: Fields = &[("nodes", "LIST<MAP>"), ("relationships", "LIST<MAP>")];
 
 pub(super) static TABLE: &[Procedure] = &[
@@ -321,6 +323,101 @@ pub(super) static TABLE: &[Procedure] = &[
         "Labels with their indexes, and types with the labels at their ends, as maps.",
         apoc::visualization,
     ),
+    reads(
+        "varve.algo.betweenness",
+        SCORE,
+        "The shares of the shortest paths that lead through each node.",
+        algorithms::betweenness,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.closeness",
+        SCORE,
+        "How near each node is to the others.",
+        algorithms::closeness,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.degree",
+        &[("node", NODE), ("degree", INTEGER)],
+        "The number of each node's relationships.",
+        algorithms::degree,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.eigenvector",
+        SCORE,
+        "The eigenvector of the adjacency matrix, of length 1.",
+        algorithms::eigenvector,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.kcore",
+        &[("node", NODE), ("core", INTEGER)],
+        "The greatest k of the k-cores that have the node.",
+        algorithms::core_numbers,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.lpa",
+        GROUP,
+        "Communities by label propagation.",
+        algorithms::label_propagation,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.louvain",
+        GROUP,
+        "Communities by greedy modularity.",
+        algorithms::louvain,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.pageRank",
+        SCORE,
+        "PageRank, in sum 1; personal, if there are sources.",
+        algorithms::page_rank,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.scc",
+        GROUP,
+        "The parts whose nodes reach each other along the relationships.",
+        algorithms::strong_components,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.stress",
+        SCORE,
+        "The number of shortest paths that lead through each node.",
+        algorithms::stress,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.triangles",
+        &[
+            ("node", NODE),
+            ("triangles", INTEGER),
+            ("coefficient", "FLOAT"),
+        ],
+        "The triangles of each node, and how many of its neighbours are neighbours.",
+        algorithms::triangles,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.wcc",
+        GROUP,
+        "The parts that relationships connect.",
+        algorithms::weak_components,
+    )
+    .takes(CONFIG, 0),
+    reads(
+        "varve.algo.sssp",
+        &[("node", NODE), ("distance", "FLOAT")],
+        "The lengths of the shortest paths from a node to those that it reaches.",
+        algorithms::distances,
+    )
+    .takes(&[("source", NODE), ("config", MAP)], 1),
     reads(
         "varve.kout",
         &[("node", NODE)],

@@ -1,10 +1,10 @@
 //! Traversers as procedures: they read the graph of the query, with its rights, its point of both
 //! times, its deadline and its limits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_cypher::{CypherError, ErrorClass, Graph, Map, Node, Path, Relationship, Value};
+use varve_cypher::{CypherError, Graph, Node, Path, Relationship, Value};
 use varve_model::{Direction, EdgeId, PropertyKeyId, VertexId, VertexLabelId};
 use varve_traversal::neighbourhood::{self, KOut};
 use varve_traversal::paths::{SimplePaths, simple_paths};
@@ -12,9 +12,10 @@ use varve_traversal::rings::{self, Rings};
 use varve_traversal::shortest::{Shortest, shortest_paths};
 use varve_traversal::similarity;
 use varve_traversal::weighted::{Lightest, lightest_paths};
-use varve_traversal::{Capacity, Parallel, Search, Step, TraversalError, VertexNumber, edges_of};
+use varve_traversal::{Capacity, Parallel, Search, Step, VertexNumber, edges_of};
 
-use super::{Catalogue, Rows, failed, invalid, map_argument};
+use super::config::{Config, error};
+use super::{Catalogue, Rows, invalid};
 
 /// The longest paths unless the client names another length.
 const DEPTH: u64 = 10;
@@ -25,9 +26,9 @@ const NODE_BYTES: usize = 256;
 pub(super) fn k_out(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 2, graph)?;
     let depth = depth(arguments, 1)?;
-    let nearest = ask.flag("nearest", true)?;
-    let limit = ask.number("limit")?.unwrap_or(u64::MAX);
-    ask.finished()?;
+    let nearest = ask.config.flag("nearest", true)?;
+    let limit = ask.config.number("limit")?.unwrap_or(u64::MAX);
+    ask.config.finished()?;
     let Some(source) = ask.node(arguments, 0)? else {
         return Ok(Vec::new());
     };
@@ -54,8 +55,8 @@ pub(super) fn k_out(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Ro
 pub(super) fn k_neighbor(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 2, graph)?;
     let depth = depth(arguments, 1)?;
-    let limit = ask.number("limit")?.unwrap_or(u64::MAX);
-    ask.finished()?;
+    let limit = ask.config.number("limit")?.unwrap_or(u64::MAX);
+    ask.config.finished()?;
     let Some(source) = ask.node(arguments, 0)? else {
         return Ok(Vec::new());
     };
@@ -74,9 +75,9 @@ pub(super) fn k_neighbor(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) 
 /// One path with the fewest relationships, or all of them.
 pub(super) fn shortest_path(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 2, graph)?;
-    let depth = ask.number("maxDepth")?.unwrap_or(DEPTH);
-    let all = ask.flag("all", false)?;
-    ask.finished()?;
+    let depth = ask.config.number("maxDepth")?.unwrap_or(DEPTH);
+    let all = ask.config.flag("all", false)?;
+    ask.config.finished()?;
     let Some((source, target)) = ask.ends(arguments)? else {
         return Ok(Vec::new());
     };
@@ -93,7 +94,7 @@ pub(super) fn shortest_path(_: &Catalogue, arguments: &[Value], graph: &Graph<'_
 /// The path whose relationships have the least sum of a property.
 pub(super) fn lightest_path(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 3, graph)?;
-    ask.finished()?;
+    ask.config.finished()?;
     let weight = match arguments.get(2) {
         Some(Value::String(name)) => graph.schema.property_key_named(name).map(|key| key.id),
         _ => return Err(invalid("weight is the name of a property")),
@@ -119,9 +120,9 @@ pub(super) fn lightest_path(_: &Catalogue, arguments: &[Value], graph: &Graph<'_
 pub(super) fn paths(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 3, graph)?;
     let depth = depth(arguments, 2)?;
-    let nearest = ask.flag("nearest", false)?;
-    let limit = ask.number("limit")?.unwrap_or(u64::MAX);
-    ask.finished()?;
+    let nearest = ask.config.flag("nearest", false)?;
+    let limit = ask.config.number("limit")?.unwrap_or(u64::MAX);
+    ask.config.finished()?;
     let Some((source, target)) = ask.ends(arguments)? else {
         return Ok(Vec::new());
     };
@@ -140,9 +141,9 @@ pub(super) fn paths(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Ro
 pub(super) fn rings(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 2, graph)?;
     let depth = depth(arguments, 1)?;
-    let source_in_ring = ask.flag("sourceInRing", true)?;
-    let limit = ask.number("limit")?.unwrap_or(u64::MAX);
-    ask.finished()?;
+    let source_in_ring = ask.config.flag("sourceInRing", true)?;
+    let limit = ask.config.number("limit")?.unwrap_or(u64::MAX);
+    ask.config.finished()?;
     let Some(source) = ask.node(arguments, 0)? else {
         return Ok(Vec::new());
     };
@@ -159,8 +160,8 @@ pub(super) fn rings(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Ro
 /// The common neighbours of two vertices.
 pub(super) fn same_neighbors(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 2, graph)?;
-    let limit = ask.number("limit")?.unwrap_or(u64::MAX);
-    ask.finished()?;
+    let limit = ask.config.number("limit")?.unwrap_or(u64::MAX);
+    ask.config.finished()?;
     let Some((one, other)) = ask.ends(arguments)? else {
         return Ok(Vec::new());
     };
@@ -174,23 +175,12 @@ pub(super) fn same_neighbors(_: &Catalogue, arguments: &[Value], graph: &Graph<'
 /// How much of their neighbours two vertices share.
 pub(super) fn jaccard(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {
     let mut ask = Ask::new(arguments, 2, graph)?;
-    ask.finished()?;
+    ask.config.finished()?;
     let Some((one, other)) = ask.ends(arguments)? else {
         return Ok(Vec::new());
     };
     let found = similarity::jaccard(&mut ask.search, one, other, &ask.step);
     Ok(vec![vec![Value::Float(found.map_err(error)?)]])
-}
-
-fn error(error: TraversalError) -> CypherError {
-    match error {
-        TraversalError::View(error) => error.into(),
-        error => failed(
-            ErrorClass::ArgumentError,
-            "TraversalFailed",
-            error.to_string(),
-        ),
-    }
 }
 
 fn integer(number: usize) -> Value {
@@ -209,8 +199,7 @@ struct Ask<'g> {
     graph: &'g Graph<'g>,
     search: Search<'g>,
     step: Step,
-    /// The members of the configuration that were not read.
-    config: BTreeMap<Arc<str>, Value>,
+    config: Config,
     /// Whether no relationship has one of the types.
     is_empty: bool,
 }
@@ -218,69 +207,24 @@ struct Ask<'g> {
 impl<'g> Ask<'g> {
     /// The step of a call, whose configuration is the argument `config`.
     fn new(arguments: &[Value], config: usize, graph: &'g Graph<'g>) -> Result<Self, CypherError> {
-        let config = map_argument(arguments, config, "config")?;
-        let members = config.into_iter().flat_map(Map::iter);
-        let members = members.map(|(name, value)| (Arc::clone(name), value.clone()));
-        let mut ask = Self {
+        let mut config = Config::of(arguments, config)?;
+        let types = config.types(graph)?;
+        let step = Step {
+            direction: config.direction()?,
+            max_degree: config.number("maxDegree")?,
+            skip_degree: config.number("skipDegree")?,
+            ..Step::default()
+        };
+        Ok(Self {
             graph,
             search: Search::new(graph.view, graph.meter),
-            step: Step::default(),
-            config: members.collect(),
-            is_empty: false,
-        };
-        ask.step.direction = match ask.config.remove("direction") {
-            None => None,
-            Some(Value::String(text)) => match &*text.to_uppercase() {
-                "OUT" => Some(Direction::Out),
-                "IN" => Some(Direction::In),
-                "BOTH" => None,
-                _ => return Err(invalid("direction is 'OUT', 'IN' or 'BOTH'")),
+            config,
+            is_empty: types.is_empty(),
+            step: Step {
+                labels: types.list(),
+                ..step
             },
-            Some(_) => return Err(invalid("direction is 'OUT', 'IN' or 'BOTH'")),
-        };
-        ask.step.max_degree = ask.number("maxDegree")?;
-        ask.step.skip_degree = ask.number("skipDegree")?;
-        if let Some(types) = ask.config.remove("types") {
-            let Value::List(types) = types else {
-                return Err(invalid("types are a list of strings"));
-            };
-            for one in types.iter() {
-                let Value::String(name) = one else {
-                    return Err(invalid("types are a list of strings"));
-                };
-                let known = graph.schema.edge_label_named(name);
-                let below = known.map(|label| graph.schema.edge_subtypes(label.id));
-                let below = below.into_iter().flatten().copied();
-                let labels = known.map(|label| label.id).into_iter().chain(below);
-                ask.step.labels.extend(labels);
-            }
-            ask.is_empty = ask.step.labels.is_empty() && !types.is_empty();
-        }
-        Ok(ask)
-    }
-
-    fn number(&mut self, name: &str) -> Result<Option<u64>, CypherError> {
-        match self.config.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Integer(number)) if number > 0 => Ok(Some(number.unsigned_abs())),
-            Some(_) => Err(invalid(format!("{name} is a whole number greater than 0"))),
-        }
-    }
-
-    fn flag(&mut self, name: &str, default: bool) -> Result<bool, CypherError> {
-        match self.config.remove(name) {
-            None | Some(Value::Null) => Ok(default),
-            Some(Value::Boolean(flag)) => Ok(flag),
-            Some(_) => Err(invalid(format!("{name} is true or false"))),
-        }
-    }
-
-    /// Refuses members of the configuration that nothing has read.
-    fn finished(&self) -> Result<(), CypherError> {
-        match self.config.iter().next() {
-            Some((name, _)) => Err(invalid(format!("config has no member '{name}'"))),
-            None => Ok(()),
-        }
+        })
     }
 
     /// The vertex of an argument; `None` if nothing is to be found from it: the argument is null,

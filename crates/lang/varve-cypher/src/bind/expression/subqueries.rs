@@ -132,7 +132,7 @@ impl Exprs<'_, '_> {
         let (result, typed) = branch.expr(&one.result)?;
         branch.ops.push(Op::Project {
             items: vec![result],
-            keep: false,
+            kept: 0,
         });
         let ops = std::mem::take(&mut branch.ops);
         self.binder.deepen(ops.len(), one.pattern.span)?;
