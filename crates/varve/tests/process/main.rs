@@ -15,6 +15,7 @@ mod chores;
 mod cluster;
 #[cfg(feature = "engines")]
 mod crash;
+mod dashboards;
 mod dumps;
 #[cfg(feature = "engines")]
 mod fail_points;

@@ -8,7 +8,7 @@ use crate::promlint;
 use crate::server::{Client, ServerProcess, VARVE, run, serve_in_memory, serve_on, shown};
 
 /// The page of metrics as text.
-fn metrics(server: &ServerProcess) -> String {
+pub(crate) fn metrics(server: &ServerProcess) -> String {
     let (status, page) = server.ask("GET", "/metrics", "");
     assert_eq!(status, 200);
     page.as_str().expect("a text").to_owned()
