@@ -7,8 +7,8 @@ import urllib.request
 
 from playwright.sync_api import Page, sync_playwright
 
-# WebGL by software: no graphics card is needed.
-FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+# Everything is drawn by the processor: no graphics card is needed.
+FLAGS = ["--no-sandbox"]
 SIZES = {"wide": {"width": 1280, "height": 720}, "narrow": {"width": 390, "height": 844}}
 
 

@@ -11,7 +11,7 @@ import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
-import { chosenColor, colorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
+import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
 import { setExpandDialog } from "./expand";
@@ -29,7 +29,7 @@ export function Swatch(props: { label: string; edge?: boolean }) {
   return (
     <svg class="swatch" viewBox="0 0 12 12" aria-hidden="true">
       <Show when={props.edge} fallback={<circle cx="6" cy="6" r="5" fill={colorOf(props.label)} />}>
-        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" stroke={chosenColor("edge", props.label) ?? "var(--quiet)"} />
+        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" stroke={edgeColorOf(props.label)} />
       </Show>
     </svg>
   );
@@ -167,9 +167,11 @@ function Actions(props: { element: Element }) {
   );
 }
 
+const [elementTab, setElementTab] = createSignal<"state" | "history" | "json">("state");
+export { elementTab, setElementTab };
+
 export function ElementPane() {
-  const [tab, setTab] = createSignal<"state" | "history" | "json">("state");
-  const tabs: [ReturnType<typeof tab>, Key][] = [["state", "tabState"], ["history", "tabHistory"], ["json", "tabJson"]];
+  const tabs: [ReturnType<typeof elementTab>, Key][] = [["state", "tabState"], ["history", "tabHistory"], ["json", "tabJson"]];
   return (
     <Show when={selectedElement()} fallback={<p class="quiet pane-hint">{t("selectHint")}</p>} keyed>
       {({ element, exists }) => (
@@ -202,8 +204,8 @@ export function ElementPane() {
             </p>
           </Show>
           <Actions element={element} />
-          <Tabs label={t("elementParts")} tabs={tabs} chosen={tab()} choose={setTab} />
-          <Show when={tab() === "state"}>
+          <Tabs label={t("elementParts")} tabs={tabs} chosen={elementTab()} choose={setElementTab} />
+          <Show when={elementTab() === "state"}>
             <Show when={exists}>
               <Properties element={element} />
               <Show when={element.type === "vertex"}>
@@ -212,10 +214,10 @@ export function ElementPane() {
               </Show>
             </Show>
           </Show>
-          <Show when={tab() === "history"}>
+          <Show when={elementTab() === "history"}>
             <History element={element} />
           </Show>
-          <Show when={tab() === "json"}>
+          <Show when={elementTab() === "json"}>
             <pre class="json" tabindex="0">{formatJson(view().vertices.get(element.ref) ?? element)}</pre>
           </Show>
         </div>

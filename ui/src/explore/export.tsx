@@ -8,7 +8,7 @@ import { graph, graphPath } from "../core/server";
 import { point, timesOf } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { control } from "./canvas";
-import { chosenColor, colorOf, colors } from "./look";
+import { colorOf, colors, edgeColorOf } from "./look";
 import { comparing, difference, hiddenLabels, view } from "./state";
 import { pngOf, type LegendEntry } from "./svg";
 import { pointText } from "./timebar";
@@ -51,10 +51,7 @@ function legend(): LegendEntry[] {
     [...new Set([...elements].map((element) => element.label))].filter((label) => !hiddenLabels().has(label)).sort();
   return [
     ...labelsOf(vertices.values()).map((name) => ({ name, color: colorOf(name) })),
-    ...labelsOf(edges.values()).flatMap((name) => {
-      const color = chosenColor("edge", name);
-      return color === null ? [] : [{ name, color }];
-    }),
+    ...labelsOf(edges.values()).map((name) => ({ name, color: edgeColorOf(name) })),
   ];
 }
 
@@ -62,7 +59,7 @@ async function savePicture(kind: "png" | "svg"): Promise<void> {
   const pair = comparing();
   const at = pair ? t("comparing", { a: pointText(pair.a), b: pointText(pair.b) }) : pointText(point());
   const svg = control()?.svg(`${graph()} · ${at}`, legend());
-  if (svg === undefined) throw new Error(t("noWebgl"));
+  if (svg === undefined) return;
   const blob = kind === "png" ? await pngOf(svg) : new Blob([svg], { type: "image/svg+xml" });
   saveBlob(blob, `${graph()}-canvas.${kind}`);
 }

@@ -7,13 +7,16 @@ import { Icon, type IconName } from "../parts/icon";
 import { Dialog } from "../parts/dialog";
 import { Canvas, control, layoutName, setLayoutName } from "./canvas";
 import { CompareDialog } from "./compare";
+import { EditDialog } from "./edit";
 import { ElementPane } from "./element";
 import { ExportDialog } from "./export";
 import { ExpandDialog, expandDialog, setExpandDialog } from "./expand";
+import { group, grouping, GROUPINGS } from "./groups";
 import { listenToKeys } from "./keys";
 import { LabelTable, tableOf } from "./labeltable";
 import { LAYOUTS } from "./layout";
 import { ChangesPane, ElementList, Legend } from "./lists";
+import { Menu } from "./menu";
 import { PathHint } from "./path";
 import { PickedBar } from "./picked";
 import { nameOfRef } from "./look";
@@ -61,6 +64,22 @@ function ShareDialog(props: { url: string | null; close: () => void }) {
   );
 }
 
+function GroupChoice() {
+  return (
+    <label class="select-label">
+      <select data-grouping={grouping()} aria-label={t("grouping")} title={t("groupingHint")} onChange={(event) => group(GROUPINGS.find((name) => name === event.currentTarget.value) ?? "auto")}>
+        <For each={GROUPINGS}>
+          {(name) => (
+            <option value={name} selected={grouping() === name}>
+              {t(`grouping_${name}`)}
+            </option>
+          )}
+        </For>
+      </select>
+    </label>
+  );
+}
+
 function Toolbar() {
   const [exporting, setExporting] = createSignal(false);
   const [url, setUrl] = createSignal<string | null | undefined>(undefined);
@@ -85,6 +104,7 @@ function Toolbar() {
           </For>
         </select>
       </label>
+      <GroupChoice />
       <button
         class="icon-button" data-tool="pickBox" aria-pressed={boxing()} disabled={shown().length === 0} onClick={() => setBoxing(!boxing())}
         title={t("pickBox")} aria-label={t("pickBox")}
@@ -230,6 +250,8 @@ export default function ExplorePage() {
         </Show>
       </div>
       <Announcement />
+      <Menu />
+      <EditDialog />
       <Show when={comparePanel()}>
         <CompareDialog />
       </Show>

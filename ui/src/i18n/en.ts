@@ -36,7 +36,6 @@ export const en = {
 
   // Canvas
   canvasLabel: "Graph with {count} vertices; the list beside it has the same as text", canvasTools: "Canvas",
-  noWebgl: "This browser has no WebGL. The list shows the same elements.",
   undo: "Undo", redo: "Redo", fit: "Fit to the window", zoomIn: "Zoom in", zoomOut: "Zoom out", layout: "Layout",
   layout_force: "Forces", layout_circle: "Circle", layout_grid: "Grid", layout_layers: "Layers", layout_time: "By valid time",
   arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
@@ -143,6 +142,16 @@ export const en = {
   tour_learned: "What we learned: the same day, before and after the corrections were recorded.",
   tour_planned: "A planned move: recorded already, true only later. Valid time may lie in the future.",
   tour: "Tour", startTour: "Take the tour", tourStep: "{index} of {count}", tourEnd: "End",
+
+  // Groups and the menu of the canvas
+  grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
+  grouping_auto: "Groups: if crowded", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
+  group: "Group", openGroup: "Open the group ({count})", closeGroup: "Close its group", pickGroup: "Select its vertices", pickAll: "Select all",
+  menuPickNeighbours: "Select neighbours", menuPathFrom: "Path from here …", menuPathTo: "Path from {name} to here",
+  menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of the vertex",
+
+  // Changes
+  edit: "Edit", newEdgeFrom: "New edge from here", newVertex: "New vertex", deleteElement: "Delete",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

@@ -38,7 +38,6 @@ export const zh: Dictionary = {
 
   // Canvas
   canvasLabel: "图中有 {count} 个顶点；旁边的列表以文字显示相同内容", canvasTools: "画布",
-  noWebgl: "此浏览器不支持 WebGL。列表显示相同的元素。",
   undo: "撤销", redo: "重做", fit: "适合窗口", zoomIn: "放大", zoomOut: "缩小", layout: "布局",
   layout_force: "力导向", layout_circle: "环形", layout_grid: "网格", layout_layers: "分层", layout_time: "按有效时间",
   arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
@@ -145,4 +144,14 @@ export const zh: Dictionary = {
   tour_learned: "我们得知了什么：同一天，更正记录前后的对比。",
   tour_planned: "计划中的搬迁：已经记录，将来才为真。有效时间可以在未来。",
   tour: "导览", startTour: "开始导览", tourStep: "第 {index} 步，共 {count} 步", tourEnd: "结束",
+
+  // Groups and the menu of the canvas
+  grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
+  grouping_auto: "分组：拥挤时", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
+  group: "组", openGroup: "打开该组（{count}）", closeGroup: "收起所在的组", pickGroup: "选择其顶点", pickAll: "全选",
+  menuPickNeighbours: "选择邻居", menuPathFrom: "从这里出发的路径…", menuPathTo: "从 {name} 到这里的路径",
+  menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "顶点的菜单",
+
+  // Changes
+  edit: "编辑", newEdgeFrom: "从这里新建边", newVertex: "新建顶点", deleteElement: "删除",
 };

@@ -1,0 +1,210 @@
+"""Graphs of 300, 2,000 and 10,000 vertices on the canvas: pictures, frames a second and the longest task of the
+main thread while the picture is moved and zoomed.
+
+`crowd.py URL [FOLDER] [COUNT…]` loads the graphs into the server at URL, prints a table and keeps a picture of each
+in FOLDER. It needs what run.sh sets up: `run.sh --pictures FOLDER`."""
+
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from browser import Browser, Server, settle
+from large import CATEGORIES, link, tasks
+
+COUNTS = (300, 2_000, 10_000)
+BATCH = 500
+#: Labels with their shares of the vertices.
+SHARES = (("person", 0.8), ("company", 0.12), ("city", 0.08))
+#: Labels of edges: from, to.
+ENDS = {"knows": ("person", "person"), "works_at": ("person", "company"), "lives_in": ("person", "city"), "supplies": ("company", "company")}
+FRAMES = """() => { window.frames_ = []; const note = at => { window.frames_.push(at); window.noting = requestAnimationFrame(note); };
+  window.noting = requestAnimationFrame(note); }"""
+
+
+class Found(NamedTuple):
+    frames: float
+    """A second."""
+    pause: float
+    """The longest time between two frames, in ms."""
+    task: float
+    """The longest task of the main thread, in ms of the processor."""
+    renderer: float
+    """Processor ms a frame of the page's process, its workers included; a busy machine does not change it much."""
+    painter: float
+    """The same of the process that puts the picture on the screen."""
+
+
+def schema(server: Server) -> None:
+    server.call(f"/graphs/{server.graph}", {})
+    path = f"/graphs/{server.graph}/schema"
+    server.call(f"{path}/propertykeys", {"name": "name", "data_type": "TEXT", "check_exist": False})
+    for label, _ in SHARES:
+        server.call(f"{path}/vertexlabels", {"name": label, "id_strategy": "CUSTOMIZE_STRING", "properties": ["name"], "check_exist": False})
+    for label, (source, target) in ENDS.items():
+        server.call(f"{path}/edgelabels", {"name": label, "source_label": source, "target_label": target, "check_exist": False})
+
+
+def people(count: int) -> tuple[list[dict], list[dict]]:
+    """Vertices and edges of towns: who lives in one works and knows people there, some elsewhere."""
+    numbers = random.Random(count)
+    names = {label: [f"{label} {index}" for index in range(round(count * share))] for label, share in SHARES}
+    town = {name: numbers.randrange(len(names["city"])) for each in names.values() for name in each}
+    town |= {name: index for index, name in enumerate(names["city"])}
+    near: dict[tuple[str, int], list[str]] = {}
+    for label, each in names.items():
+        for name in each:
+            near.setdefault((label, town[name]), []).append(name)
+    edges = set()
+    def add(label: str, one: str, other: str) -> None:
+        if one != other:
+            edges.add((label, one, other))
+    for name in names["person"]:
+        add("lives_in", name, names["city"][town[name]])
+        add("works_at", name, numbers.choice(near.get(("company", town[name]), names["company"])))
+        for _ in range(numbers.choice((0, 0, 1, 1, 2))):
+            beside = near[("person", town[name])]
+            add("knows", name, numbers.choice(beside if numbers.random() < 0.93 else names["person"]))
+    for name in names["company"]:
+        add("supplies", name, numbers.choice(names["company"][: max(3, count // 100)]))
+    vertices = [{"label": label, "id": name, "properties": {"name": name.title()}} for label, each in names.items() for name in each]
+    rows = [
+        {"label": label, "outV": one, "inV": other, "outVLabel": ENDS[label][0], "inVLabel": ENDS[label][1], "properties": {}}
+        for label, one, other in sorted(edges)
+    ]
+    return vertices, rows
+
+
+def load(server: Server, count: int) -> list[str]:
+    """Loads a graph of this many vertices unless it is there; their refs."""
+    vertices, edges = people(count)
+    if server.graph not in server.call("/graphs")["graphs"]:
+        schema(server)
+        path = f"/graphs/{server.graph}/graph"
+        for kind, rows in (("vertices", vertices), ("edges", edges)):
+            for start in range(0, len(rows), BATCH):
+                server.call(f"{path}/{kind}/batch", rows[start : start + BATCH])
+    return [json.dumps(each["id"]) for each in vertices]
+
+
+def open_graph(page, server: Server, refs: list[str]) -> None:
+    page.set_default_timeout(120_000)
+    page.goto(link(server, refs))
+    page.locator(".legend-row").first.wait_for(state="attached")
+    settle(page)
+    page.locator("[data-tool=arrange]").click()
+    arranged(page)
+    page.locator("[data-tool=fit]").click()
+    page.wait_for_timeout(800)
+
+
+def arranged(page) -> None:
+    """Waits until the layout has ended."""
+    page.wait_for_timeout(1_500)
+    page.locator(".canvas[data-arranging=no]").wait_for(state="attached")
+    page.wait_for_timeout(500)
+
+
+def middle(page) -> tuple[float, float]:
+    box = page.locator(".canvas").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def pan(page) -> None:
+    box = page.locator(".canvas").bounding_box()
+    # A corner is free: a drag that begins on a vertex moves that.
+    x, y = box["x"] + box["width"] - 130, box["y"] + 12
+    page.mouse.move(x, y)
+    page.mouse.down()
+    until = time.monotonic() + 2
+    step = 0
+    while time.monotonic() < until:
+        step += 1
+        page.mouse.move(x + 2 * abs(step % 60 - 30), y + 3 * abs(step % 60 - 30))
+    page.mouse.up()
+
+
+def zoom(page) -> None:
+    page.mouse.move(*middle(page))
+    until = time.monotonic() + 2
+    step = 0
+    while time.monotonic() < until:
+        step += 1
+        page.mouse.wheel(0, -40 if step % 40 < 20 else 40)
+        page.wait_for_timeout(16)
+
+
+def processor_ms() -> dict[str, float]:
+    """Processor time of Chromium's processes below this one, by kind, in ms."""
+    parents, times, kinds = {}, {}, {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        pid = int(entry.name)
+        parents[pid] = int(fields[1])
+        times[pid] = (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+        kinds[pid] = next((word.split("=")[1] for word in words.split() if word.startswith("--type=")), "") if "chrom" in words else "-"
+    found: dict[str, float] = {}
+    for pid, spent in times.items():
+        above = pid
+        while above not in (0, os.getpid()) and above in parents:
+            above = parents[above]
+        if above == os.getpid() and kinds[pid] != "-":
+            found[kinds[pid]] = found.get(kinds[pid], 0) + spent
+    return found
+
+
+def measure(browser: Browser, page, action) -> Found:
+    """Frames are counted without a trace, which takes time of its own."""
+    page.evaluate(FRAMES)
+    before = processor_ms()
+    action(page)
+    spent = {kind: used - before.get(kind, 0) for kind, used in processor_ms().items()}
+    at = page.evaluate("() => { cancelAnimationFrame(window.noting); return window.frames_; }")
+    browser.browser.start_tracing(page=page, categories=CATEGORIES)
+    action(page)
+    longest = tasks(browser.browser.stop_tracing())[-1]
+    gaps = [after - before for before, after in zip(at, at[1:])]
+    per = {kind: spent.get(kind, 0) / len(gaps) for kind in ("renderer", "gpu-process")}
+    return Found(1000 * len(gaps) / (at[-1] - at[0]), max(gaps), longest, per["renderer"], per["gpu-process"])
+
+
+def check_one(browser: Browser, url: str, count: int, folder: str | None) -> dict[str, Found]:
+    server = Server(url, f"crowd{count}")
+    refs = load(server, count)
+    page = browser.page()
+    open_graph(page, server, refs)
+    if page.locator("[data-grouping]").count():
+        if folder:
+            page.screenshot(path=f"{folder}/{count}-first.png")
+        page.locator("[data-grouping]").select_option("none")
+        arranged(page)
+        page.wait_for_timeout(1_500)
+    if folder:
+        page.screenshot(path=f"{folder}/{count}-all.png")
+    found = {action.__name__: measure(browser, page, action) for action in (pan, zoom)}
+    for name, (frames, pause, task, renderer, painter) in found.items():
+        print(
+            f"        {count:,} vertices, {name}: {frames:.0f} frames/s, longest pause {pause:.0f} ms, longest task {task:.0f} ms, "
+            f"a frame {renderer:.0f} + {painter:.0f} ms of the processor",
+            flush=True,
+        )
+    page.context.close()
+    return found
+
+
+if __name__ == "__main__":
+    shots = sys.argv[2] if len(sys.argv) > 2 else None
+    wanted = [int(each) for each in sys.argv[3:]] or COUNTS
+    chromium = Browser(sys.argv[1])
+    for each in wanted:
+        check_one(chromium, sys.argv[1], each, shots)
+    chromium.close()
