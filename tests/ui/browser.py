@@ -79,7 +79,7 @@ def slider(page: Page, kind: str):
 
 
 def field(page: Page, kind: str):
-    return page.locator(f".slider[data-kind={kind}] input")
+    return page.locator(f".slider[data-kind={kind}] input.time-field")
 
 
 def set_time(page: Page, kind: str, value: str) -> None:

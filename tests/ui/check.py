@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from xml.etree import ElementTree
 
+import canvas
 import cypher
 import label
 import large
@@ -263,6 +264,41 @@ def labels_get_styles_that_all_users_share(browser: Browser, server: Server):
 
 
 @test
+def the_canvas_has_a_menu(browser: Browser, server: Server):
+    canvas.check_menu(browser, server, open_sample)
+
+
+@test
+def what_is_found_is_in_the_middle_and_neighbours_lie_free(browser: Browser, server: Server):
+    canvas.check_search(browser, server, open_sample)
+
+
+@test
+def a_comparison_has_marks_of_its_own(browser: Browser, server: Server):
+    canvas.check_comparison(browser, server, open_sample)
+
+
+@test
+def the_times_have_axes_and_a_calendar(browser: Browser, server: Server):
+    canvas.check_axes(browser, server, open_sample)
+
+
+@test
+def the_canvas_is_kept(browser: Browser, server: Server):
+    canvas.check_kept(browser, server, open_sample)
+
+
+@test
+def without_the_server_times_and_picture_agree(browser: Browser, server: Server):
+    canvas.check_offline(browser, server, open_sample)
+
+
+@test
+def a_drag_selects_no_text_and_the_legend_covers_nothing(browser: Browser, server: Server):
+    canvas.check_selection(browser, server, open_sample)
+
+
+@test
 def several_vertices_are_picked_together(browser: Browser, server: Server):
     picking.check(browser, server, open_sample)
 
@@ -422,7 +458,7 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         cookie = next(each for each in page.context.cookies() if each["name"] == name)
         assert cookie["httpOnly"] and cookie["sameSite"] == "Strict", cookie
         page.reload()
-        page.locator("[data-card=sample]").click()
+        page.locator(".legend-row").first.wait_for(state="attached")
         page.get_by_role("button", name="Export the graph").click()
         with page.expect_download() as download:
             page.locator(".preset", has_text="CSV (vertices)").click()
@@ -434,6 +470,7 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         page.unroute(refuse)
         page.get_by_role("button", name="admin").click()
         page.locator(".login").wait_for()
+        assert page.evaluate("sessionStorage.length") == 0, "the next user sees no canvas"
         assert page.locator(".offline").count() == 0
         assert not [each for each in page.context.cookies() if each["name"] == name]
         # Whoever kept the token has nothing.

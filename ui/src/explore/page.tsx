@@ -20,6 +20,8 @@ import { Menu } from "./menu";
 import { PathHint } from "./path";
 import { PickedBar } from "./picked";
 import { nameOfRef } from "./look";
+import { keepCanvas, restore } from "./remember";
+import { ScenesDialog } from "./scenes";
 import * as share from "./share";
 import { SearchBox } from "./search";
 import { Start, startTour, Tour, tourWaits } from "./start";
@@ -82,6 +84,7 @@ function GroupChoice() {
 
 function Toolbar() {
   const [exporting, setExporting] = createSignal(false);
+  const [scenes, setScenes] = createSignal(false);
   const [url, setUrl] = createSignal<string | null | undefined>(undefined);
   return (
     <div class="toolbar" role="toolbar" aria-label={t("canvasTools")}>
@@ -114,9 +117,13 @@ function Toolbar() {
       <ToolButton icon="arrange" name="arrange" act={arrange} />
       <ToolButton icon="trash" name="clearCanvas" disabled={shown().length === 0} act={() => restart([])} />
       <ToolButton icon="share" name="share" disabled={shown().length === 0} act={() => void share.link().then(setUrl)} />
+      <ToolButton icon="scenes" name="scenes" act={() => setScenes(true)} />
       <ToolButton icon="download" name="exportGraph" act={() => setExporting(true)} />
       <Show when={exporting()}>
         <ExportDialog close={() => setExporting(false)} />
+      </Show>
+      <Show when={scenes()}>
+        <ScenesDialog close={() => setScenes(false)} />
       </Show>
       <Show when={url() !== undefined}>
         <ShareDialog url={url() ?? null} close={() => setUrl(undefined)} />
@@ -167,7 +174,7 @@ function Announcement() {
 
 function Pane() {
   const [tab, setTab] = createSignal<Tab>("element");
-  createEffect(on(selected, (ref) => ref !== null && setTab("element"), { defer: true }));
+  createEffect(on(selected, (ref) => ref !== null && (tab() !== "changes" || !difference()) && setTab("element"), { defer: true }));
   createEffect(on(difference, (found) => found && setTab("changes"), { defer: true }));
   const tabs: [Tab, Key][] = [["element", "paneElement"], ["list", "paneList"], ["changes", "paneChanges"]];
   return (
@@ -200,7 +207,10 @@ export default function ExplorePage() {
   follow();
   onMount(() => {
     listenToKeys();
-    void share.openLink(route().parameters);
+    void share.openLink(route().parameters).then((isOpen) => {
+      if (!isOpen && shown().length === 0) restore();
+      keepCanvas();
+    });
   });
   createEffect(
     on(route, (current) => {

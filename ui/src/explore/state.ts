@@ -157,6 +157,12 @@ export function travel(next: Partial<Point>): void {
   setPoint((at) => ({ ...at, ...next }));
 }
 
+/** A point with the instants of the picture in place of now. */
+export function pinPoint(at: Point): Point {
+  const times = view().times;
+  return { trueAt: at.trueAt ?? times?.as_of ?? null, knownAt: at.knownAt ?? times?.as_of_tx ?? null };
+}
+
 /** What is read next: the same now, whatever was compared. */
 export function compare(pair: { a: Point; b: Point } | null): void {
   batch(() => {

@@ -152,6 +152,11 @@ export const en = {
 
   // Changes
   edit: "Edit", newEdgeFrom: "New edge from here", newVertex: "New vertex", deleteElement: "Delete",
+
+  // Times and scenes
+  calendar: "Calendar", scenes: "Scenes", scenesText: "A scene keeps what is shown, the places and both times with the graph, under a name.",
+  sceneName: "Name of the scene", sceneSave: "Save this view", sceneOpen: "Open", noScenes: "No scene is saved.", sceneDelete: "Delete the scene {name}",
+  sceneDeleteSure: "Delete?",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

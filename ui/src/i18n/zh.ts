@@ -154,4 +154,9 @@ export const zh: Dictionary = {
 
   // Changes
   edit: "编辑", newEdgeFrom: "从这里新建边", newVertex: "新建顶点", deleteElement: "删除",
+
+  // Times and scenes
+  calendar: "日历", scenes: "场景", scenesText: "场景以名称随图保存所显示的内容、位置和两个时间。",
+  sceneName: "场景名称", sceneSave: "保存当前视图", sceneOpen: "打开", noScenes: "没有保存的场景。", sceneDelete: "删除场景 {name}",
+  sceneDeleteSure: "确定删除？",
 };
