@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import canvas
 import cypher
+import doing
 import label
 import large
 import picking
@@ -296,6 +297,21 @@ def without_the_server_times_and_picture_agree(browser: Browser, server: Server)
 @test
 def a_drag_selects_no_text_and_the_legend_covers_nothing(browser: Browser, server: Server):
     canvas.check_selection(browser, server, open_sample)
+
+
+@test
+def elements_are_created_corrected_and_deleted(browser: Browser, server: Server):
+    doing.check_edit(browser, server, open_sample)
+
+
+@test
+def a_refused_change_is_not_offered_again(browser: Browser, server: Server):
+    doing.check_refused(browser, server, open_sample)
+
+
+@test
+def results_of_algorithms_are_seen_on_the_canvas(browser: Browser, server: Server):
+    doing.check_algorithms(browser, server, open_sample)
 
 
 @test

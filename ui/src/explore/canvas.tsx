@@ -7,6 +7,7 @@ import { graph } from "../core/server";
 import { schema } from "../core/schema";
 import { colors } from "./look";
 import { drawn, sceneOf, sizeOfGroup } from "./draw";
+import { emphasis } from "./emphasis";
 import { closedGroups, grouping, groups, groupsOf, isGroup, opened, setGroups, toggleGroup } from "./groups";
 import * as layout from "./layout";
 import { UNIT } from "./scene";
@@ -261,7 +262,7 @@ export function Canvas() {
       camera,
     });
     createEffect(
-      on([view, difference, hiddenLabels, ghosts, isDark, styles, grouping, opened, schema], () => {
+      on([view, difference, hiddenLabels, ghosts, isDark, styles, grouping, opened, schema, emphasis], () => {
         picture.sync();
         void nextTask().then(() => picture.arrange());
       }),

@@ -3,6 +3,7 @@
 import { isDark } from "../core/prefs";
 import { number } from "../i18n";
 import type { Edge, Element, Vertex } from "./api";
+import { colorBy, emphasis, sizeBy } from "./emphasis";
 import { closedGroups, type Group } from "./groups";
 import { colorOf, colors, edgeColorOf, edgeName, nameOf, nameOfRef, tellingOf, type Colors } from "./look";
 import { startPosition } from "./layout";
@@ -99,7 +100,7 @@ export function distinct(vertices: readonly Vertex[]): Map<string, string> {
 }
 
 function lookOf(vertex: Vertex, look: Colors, mark: Mark | null): NodeLook {
-  const base = colorOf(vertex.label);
+  const base = colorBy(emphasis(), vertex.ref) ?? colorOf(vertex.label);
   const plain = { fill: base, ring: isDark() ? "#14181b" : "#fbfaf7", ringWidth: 1, dash: false, double: false, alpha: 1, sign: "" };
   if (mark === null) {
     const isGhost = view().missing.has(vertex.ref);
@@ -148,7 +149,7 @@ function nodesOf(vertices: readonly Vertex[], look: Colors, marks: Map<string, M
     const more = same.get(vertex.ref);
     nodes.push({
       key: vertex.ref,
-      size: FACTORS[styleOf("vertex", vertex.label).size ?? "normal"],
+      size: sizeBy(emphasis(), vertex.ref) ?? FACTORS[styleOf("vertex", vertex.label).size ?? "normal"],
       look: lookOf(vertex, look, mark),
       name: cut(nameOf(vertex)) + (more ? ` (${cut(more)})` : ""),
       count: "",
@@ -242,7 +243,7 @@ export function sceneOf(): { scene: Scene; bundled: Bundled; total: { vertices: 
     degree[from]! += all.length;
     degree[to]! += all.length;
   });
-  const weight = nodes.map((node, at) => degree[at]! + (node.count ? 1e6 * node.size : 0) + (node.isNamed ? 1e9 : 0));
+  const weight = nodes.map((node, at) => degree[at]! + node.size + (node.count ? 1e6 * node.size : 0) + (node.isNamed ? 1e9 : 0));
   const xy = new Float32Array(nodes.length * 2);
   nodes.forEach(({ key }, at) => {
     const place = positions.get(key) ?? startPosition(key, Math.sqrt(nodes.length) * UNIT * 2);

@@ -6,6 +6,7 @@ import { language, t, tIfKnown, number, type Key } from "../i18n";
 import { formatJson } from "../core/json";
 import { emptyText } from "../core/text";
 import { messageOf } from "../core/http";
+import { ready } from "../core/resource";
 import { point, shortTime } from "../core/times";
 import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
@@ -14,6 +15,7 @@ import type { Element, Group, Version } from "./api";
 import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
+import { edit, mayWrite } from "./edit";
 import { setExpandDialog } from "./expand";
 import { setPathFrom } from "./path";
 
@@ -66,7 +68,7 @@ function Neighbours(props: { element: Element }) {
   return (
     <Show when={!counts.error} fallback={<p class="quiet">{messageOf(counts.error)}</p>}>
       <ul class="groups">
-        <For each={counts() ?? []} fallback={<li class="quiet">{counts.loading ? t("loading") : t("noNeighbours")}</li>}>
+        <For each={ready(counts) ?? []} fallback={<li class="quiet">{counts.loading ? t("loading") : t("noNeighbours")}</li>}>
           {(group) => (
             <li>
               <button
@@ -119,7 +121,7 @@ function History(props: { element: Element }) {
   );
   return (
     <Show when={!history.error} fallback={<p class="quiet">{messageOf(history.error)}</p>}>
-      <Show when={history()} fallback={<p class="quiet">{t("loading")}</p>}>
+      <Show when={ready(history)} fallback={<p class="quiet">{t("loading")}</p>}>
         {(found) => (
           <>
             <h3>{t("twoTimes")}</h3>
@@ -135,6 +137,19 @@ function History(props: { element: Element }) {
   );
 }
 
+function EditButtons(props: { element: Element }) {
+  return (
+    <Show when={mayWrite()}>
+      <button class="icon-button" data-action="edit" onClick={() => edit({ kind: "change", element: props.element })} title={t("edit")} aria-label={t("edit")}>
+        <Icon name="edit" />
+      </button>
+      <button class="icon-button" data-action="delete" onClick={() => edit({ kind: "delete", element: props.element })} title={t("deleteElement")} aria-label={t("deleteElement")}>
+        <Icon name="trash" />
+      </button>
+    </Show>
+  );
+}
+
 function Actions(props: { element: Element }) {
   const [isPinned, setPinned] = createSignal(false);
   createEffect(on(() => props.element.ref, (ref) => setPinned(pinned.has(ref))));
@@ -144,7 +159,7 @@ function Actions(props: { element: Element }) {
     setPinned(pinned.has(ref));
   };
   return (
-    <Show when={props.element.type === "vertex"}>
+    <Show when={props.element.type === "vertex"} fallback={<div class="actions"><EditButtons element={props.element} /></div>}>
       <div class="actions">
         <button class="button small" onClick={() => void expand([props.element.ref])} title={t("expandHint")}>
           <Icon name="expand" />
@@ -162,6 +177,7 @@ function Actions(props: { element: Element }) {
         <button class="icon-button" onClick={() => hide([props.element.ref])} title={t("hide")} aria-label={t("hide")}>
           <Icon name="hide" />
         </button>
+        <EditButtons element={props.element} />
       </div>
     </Show>
   );

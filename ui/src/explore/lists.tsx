@@ -5,6 +5,7 @@ import { t, number } from "../i18n";
 import type { Changed, Edge, Element, Vertex } from "./api";
 import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
+import { clearEmphasis, emphasis, rampAt } from "./emphasis";
 import { nameOf, nameOfRef, shownValue } from "./look";
 import {
   difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, setLit, shown, toggleLabel, togglePicked, view, unpick,
@@ -39,6 +40,8 @@ function LegendRow(props: { label: string; count: number; edge?: boolean; style:
   );
 }
 
+const short = (value: number) => String(Number(value.toPrecision(3)));
+
 const MARKS = ["added", "removed", "changed"] as const;
 
 /** How the canvas marks what differs: with rings and dashes beside the colours. */
@@ -61,6 +64,22 @@ export function Legend() {
     <>
       <details class="legend" open={innerWidth > NARROW}>
         <summary>{t("legend")}</summary>
+        <Show when={emphasis()}>
+          {(of) => (
+            <div class="emphasis">
+              <strong>{of().title}</strong>
+              <Show when={of().kinds.length === 0}>
+                <span class="ramp" aria-hidden="true">
+                  <For each={[0, 0.2, 0.4, 0.6, 0.8, 1]}>{(part) => <svg viewBox="0 0 10 10"><rect width="10" height="10" fill={of().as.has("color") ? rampAt(part) : "var(--line-strong)"} /></svg>}</For>
+                </span>
+                <span class="quiet">{short(of().least)} – {short(of().greatest)}</span>
+              </Show>
+              <button class="icon-button small" data-action="end-emphasis" onClick={clearEmphasis} aria-label={t("endEmphasis")} title={t("endEmphasis")}>
+                <Icon name="close" />
+              </button>
+            </div>
+          )}
+        </Show>
         <Show when={difference()}>
           <ul class="marks">
             <For each={MARKS}>{(mark) => <li class={mark}><MarkSwatch mark={mark} />{t(mark)}</li>}</For>

@@ -3,6 +3,7 @@
 import { createResource, createSignal, For, onCleanup, onMount, Show, type JSX } from "solid-js";
 import { number, t } from "../i18n";
 import { messageOf } from "../core/http";
+import { ready } from "../core/resource";
 import { point } from "../core/times";
 import { Icon, type IconName } from "../parts/icon";
 import * as api from "./api";
@@ -43,7 +44,7 @@ function Expansions(props: { of: string }) {
   );
   return (
     <Show when={!groups.error} fallback={<li class="quiet menu-note">{messageOf(groups.error)}</li>}>
-      <For each={groups()} fallback={<li role="none" class="quiet menu-note">{t(groups.loading ? "loading" : "noNeighbours")}</li>}>
+      <For each={ready(groups)} fallback={<li role="none" class="quiet menu-note">{t(groups.loading ? "loading" : "noNeighbours")}</li>}>
         {(group) => (
           <Item name="expand-group" act={() => void expand([props.of], { labels: [group.label], direction: group.direction })}>
             {group.direction === "OUT" ? `${group.label} → ${group.other_label}` : `${group.label} ← ${group.other_label}`}

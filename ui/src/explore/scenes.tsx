@@ -4,6 +4,7 @@ import { createResource, createSignal, For, Show } from "solid-js";
 import { t } from "../i18n";
 import { call, messageOf } from "../core/http";
 import { pack, unpack } from "../core/link";
+import { ready } from "../core/resource";
 import { graphPath } from "../core/server";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
@@ -55,7 +56,7 @@ export function ScenesDialog(props: { close: () => void }) {
       <p class="quiet">{t("scenesText")}</p>
       <Show when={!found.error} fallback={<p class="failure">{messageOf(found.error)}</p>}>
         <ul class="scenes">
-          <For each={found()} fallback={<li class="quiet">{t(found.loading ? "loading" : "noScenes")}</li>}>
+          <For each={ready(found)} fallback={<li class="quiet">{t(found.loading ? "loading" : "noScenes")}</li>}>
             {(scene) => (
               <li>
                 <button class="row-button" data-scene={scene} onClick={() => void open(scene)}>

@@ -7,6 +7,7 @@ import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
 import { NOW, point, setPoint, type Point } from "../core/times";
 import * as api from "./api";
+import { clearEmphasis } from "./emphasis";
 import { around } from "./layout";
 import type { Diff, Edge, Element, Group, Summary, Timeline, Times, Vertex } from "./api";
 
@@ -17,6 +18,8 @@ const UNDO_STEPS = 100;
 export const FIRST_LIMIT = 300;
 export const EXPAND_LIMIT = 100;
 export const SHOWN_MAX = 10_000;
+/** Elements whose changes the sliders show. */
+const TIMELINE_MAX = 20_000;
 
 export interface View {
   vertices: Map<string, Vertex>;
@@ -344,6 +347,13 @@ async function refresh(): Promise<void> {
   lightNow();
 }
 
+/** Reads what is shown anew, after it was changed. */
+export function reread(): void {
+  void refresh();
+  void refreshDiff();
+  void refreshSummary();
+}
+
 let timelineRequest: AbortController | null = null;
 
 async function refreshTimeline(): Promise<void> {
@@ -358,7 +368,7 @@ async function refreshTimeline(): Promise<void> {
     return;
   }
   try {
-    const room = Math.max(0, 5000 - refs.length);
+    const room = Math.max(0, TIMELINE_MAX - refs.length);
     const found = await api.timeline(null, refs, edges.slice(0, room).map((edge) => edge.ref), request.signal);
     if (timelineRequest === request) setTimeline(found);
   } catch (error) {
@@ -390,6 +400,7 @@ async function refreshSummary(): Promise<void> {
 export { refreshSummary };
 
 export function forget(): void {
+  clearEmphasis();
   restart([]);
   positions.clear();
   lastSeen.clear();
