@@ -15,6 +15,7 @@ import urllib.request
 from xml.etree import ElementTree
 
 import canvas
+import crowd
 import cypher
 import doing
 import label
@@ -615,6 +616,11 @@ def a_late_answer_about_another_graph_is_dropped(browser: Browser, server: Serve
 @test
 def a_large_label_is_a_table(browser: Browser, server: Server):
     label.check(browser, server)
+
+
+@test
+def a_crowd_is_grouped_and_covers_nothing(browser: Browser, server: Server):
+    crowd.check(browser, server.url)
 
 
 @test

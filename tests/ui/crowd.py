@@ -5,6 +5,7 @@ main thread while the picture is moved and zoomed.
 in FOLDER. It needs what run.sh sets up: `run.sh --pictures FOLDER`."""
 
 import json
+import math
 import os
 import random
 import sys
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from browser import Browser, Server, settle
 from large import CATEGORIES, link, tasks
+from picking import discs
 
 COUNTS = (300, 2_000, 10_000)
 BATCH = 500
@@ -191,14 +193,72 @@ def check_one(browser: Browser, url: str, count: int, folder: str | None) -> dic
     if folder:
         page.screenshot(path=f"{folder}/{count}-all.png")
     found = {action.__name__: measure(browser, page, action) for action in (pan, zoom)}
-    for name, (frames, pause, task, renderer, painter) in found.items():
-        print(
-            f"        {count:,} vertices, {name}: {frames:.0f} frames/s, longest pause {pause:.0f} ms, longest task {task:.0f} ms, "
-            f"a frame {renderer:.0f} + {painter:.0f} ms of the processor",
-            flush=True,
-        )
+    for name, each in found.items():
+        tell(count, name, each)
     page.context.close()
     return found
+
+
+def overlaps(found: list[tuple[float, float, float]]) -> int:
+    """Pairs of discs that cover each other by more than the rounding of the file."""
+    cells: dict[tuple[int, int], list[tuple[float, float, float]]] = {}
+    for disc in found:
+        cells.setdefault((int(disc[0] // 100), int(disc[1] // 100)), []).append(disc)
+    pairs = 0
+    for (column, row), here in cells.items():
+        near = [disc for x in (0, 1) for y in (-1, 0, 1) for disc in cells.get((column + x, row + y), []) if (x, y) > (0, 0)]
+        for index, one in enumerate(here):
+            for other in here[index + 1 :] + near:
+                pairs += math.hypot(one[0] - other[0], one[1] - other[1]) < one[2] + other[2] - 0.3
+    return pairs
+
+
+def drawn(page) -> int:
+    return int(page.locator(".canvas").get_attribute("data-drawn"))
+
+
+def check(browser: Browser, url: str) -> None:
+    """2,000 vertices: grouped with counts, a group opens; without groups no disc covers another, at any zoom."""
+    server = Server(url, "crowd2000")
+    refs = load(server, 2_000)
+    page = browser.page()
+    open_graph(page, server, refs)
+    groups = drawn(page)
+    assert 1 < groups < 200, groups
+    grouped = discs(page)
+    assert len(grouped) == groups and not overlaps(grouped), (len(grouped), groups)
+    box = page.locator(".canvas").bounding_box()
+    x, y, _ = max((each for each in grouped if each[0] > 260), key=lambda each: each[2])
+    page.mouse.click(box["x"] + x, box["y"] + y, button="right")
+    count = int("".join(each for each in page.locator("[data-menu=open-group]").inner_text() if each.isdigit()))
+    page.locator("[data-menu=open-group]").click()
+    page.locator(f".canvas[data-drawn='{groups - 1 + count}']").wait_for(state="attached")
+    page.locator("[data-grouping]").select_option("label")
+    page.locator(f".canvas[data-drawn='{len(SHARES)}']").wait_for(state="attached")
+    page.locator("[data-grouping]").select_option("none")
+    page.locator(".canvas[data-drawn='2000']").wait_for(state="attached")
+    arranged(page)
+    page.locator("[data-tool=fit]").click()
+    page.wait_for_timeout(500)
+    everything = discs(page)
+    assert len(everything) == 2_000 and not overlaps(everything), (len(everything), overlaps(everything))
+    for _ in range(3):
+        page.locator("[data-tool=zoomIn]").click()
+        page.wait_for_timeout(250)
+    closer = discs(page)
+    assert [each[2] for each in closer] == [each[2] for each in everything], "circles keep their size in zoom"
+    assert not overlaps(closer)
+    for action in (pan, zoom):
+        tell(2_000, action.__name__, measure(browser, page, action))
+    server.call(f"/graphs/{server.graph}", method="DELETE", confirm_message="I'm sure to drop the graph")
+
+
+def tell(count: int, name: str, found: Found) -> None:
+    print(
+        f"        {count:,} vertices, {name}: {found.frames:.0f} frames/s, longest pause {found.pause:.0f} ms, longest task {found.task:.0f} ms, "
+        f"a frame {found.renderer:.0f} + {found.painter:.0f} ms of the processor",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

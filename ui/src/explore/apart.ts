@@ -12,11 +12,9 @@ const TRIES = 30;
 export function apart(xy: Float64Array, radii: Float64Array, fixed: (at: number) => boolean): boolean {
   const count = radii.length;
   const isFixed = Uint8Array.from({ length: count }, (_, at) => (fixed(at) ? 1 : 0));
-  const hasFixed = isFixed.includes(1);
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     for (let round = 0; round < ROUNDS; round += 1) if (push(xy, radii, isFixed) === 0) return true;
-    if (hasFixed) continue;
-    for (let at = 0; at < xy.length; at += 1) xy[at]! *= 1.08;
+    for (let at = 0; at < xy.length; at += 1) if (!isFixed[at >> 1]) xy[at]! *= 1.08;
   }
   return push(xy, radii, isFixed) === 0;
 }

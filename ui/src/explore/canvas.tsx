@@ -51,7 +51,7 @@ export const [control, setControl] = createSignal<CanvasControl | null>(null);
 export const cameras = new Map<string, ReturnType<CanvasControl["camera"]>>();
 
 /** Above this part of new vertices everything is laid out; below it they are placed beside their neighbours. */
-const FEW = 0.3;
+const FEW = 0.5;
 
 class Picture {
   readonly stage: Stage;
@@ -92,7 +92,7 @@ class Picture {
     if (keys.length === 0 || fresh.length === 0) return;
     this.container.dataset.arranging = "yes";
     const isFirst = fresh.length === keys.length;
-    if (isFirst || fresh.length > keys.length * FEW) await this.layOut(keys, isFirst, run);
+    if (fresh.length > keys.length * FEW) await this.layOut(keys, run);
     else this.placeFew(fresh);
     if (run !== this.run) return;
     this.stage.move(keys.flatMap((key): [string, { x: number; y: number }][] => {
@@ -109,7 +109,7 @@ class Picture {
     return edgeKeys.map((_, at) => ({ source: keys[ends[2 * at]!]!, target: keys[ends[2 * at + 1]!]! }));
   }
 
-  private async layOut(keys: readonly string[], isFirst: boolean, run: number): Promise<void> {
+  private async layOut(keys: readonly string[], run: number): Promise<void> {
     const at = new Map(keys.map((key, index) => [key, index]));
     const { sizes } = this.stage.scene;
     const found = await placesOf({
@@ -117,7 +117,7 @@ class Picture {
       edges: this.links(),
       sizeOf: (key) => sizes[at.get(key)!] ?? 1,
       known: positions,
-      fixed: (key) => pinned.has(key) || (!isFirst && positions.has(key)),
+      fixed: (key) => pinned.has(key) && positions.has(key),
       aspect: this.stage.aspect,
     });
     if (run !== this.run) return;
