@@ -482,10 +482,11 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         assert download.value.path().read_text().startswith("~id,"), "the export has the session too"
         refuse = "**/ui/session"
         page.route(refuse, lambda route: route.fulfill(status=503, json={"message": "busy"}))
-        page.get_by_role("button", name="admin").click()
+        check_account(page, url)
+        log_out(page)
         page.locator(".offline[role=alert]", has_text="You are still logged in: busy").wait_for()
         page.unroute(refuse)
-        page.get_by_role("button", name="admin").click()
+        log_out(page)
         page.locator(".login").wait_for()
         assert page.evaluate("sessionStorage.length") == 0, "the next user sees no canvas"
         assert page.locator(".offline").count() == 0
@@ -495,6 +496,34 @@ def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
         with contextlib.suppress(urllib.error.HTTPError):
             urllib.request.urlopen(request)
             raise AssertionError("the token counts after the logout")
+
+
+def log_out(page) -> None:
+    page.get_by_role("button", name="admin").click()
+    page.locator("[data-action=log-out]").click()
+
+
+def check_account(page, url: str) -> None:
+    """A token for a program is made, counts, and is revoked."""
+    page.get_by_role("button", name="admin").click()
+    page.locator(".dialog input[name=token]").fill("nightly")
+    assert not (wrong := screens.problems(page, "wide-light-account")), wrong
+    page.locator("[data-action=new-token]").click()
+    token = page.locator(".dialog input[name=made]").input_value()
+    request = urllib.request.Request(url + "/graphs", headers={"Authorization": f"Bearer {token}"})
+    assert urllib.request.urlopen(request).status == 200
+    page.locator("[data-token=nightly]").wait_for()
+    page.get_by_role("button", name="Revoke").click()
+    page.locator("[data-token=nightly]").wait_for(state="detached")
+    with contextlib.suppress(urllib.error.HTTPError):
+        urllib.request.urlopen(request)
+        raise AssertionError("the token counts after it was revoked")
+    page.locator(".dialog input[name=password]").fill("one")
+    page.locator(".dialog input[name=again]").fill("other")
+    page.get_by_role("button", name="Change the password").click()
+    page.locator(".dialog .failure", has_text="differ").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".dialog").wait_for(state="detached")
 
 
 PASSWORD = "correct horse battery"

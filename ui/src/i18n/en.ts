@@ -179,6 +179,13 @@ export const en = {
   algorithm_k_core: "Parts where every vertex has k neighbours or more.", algorithm_triangle_count: "Triangles of the graph.",
   algorithm_cluster_coefficient: "The share of pairs of edges that a third edge closes.", algorithm_rings: "Closed paths.",
   algorithm_count_vertex: "Vertices by label.", algorithm_count_edge: "Edges by label.",
+
+  // Account
+  account: "Account", accountOf: "Account of {name}", newPassword: "New password", passwordAgain: "Once more", changePassword: "Change the password",
+  passwordHint: "A new password ends this session; log in with it again.", passwordsDiffer: "The two passwords differ.",
+  apiTokens: "Tokens for programs", apiTokensHint: "A program logs in with a token in place of the password.", noTokens: "There is no token.",
+  tokenEnds: "until {ends}", revoke: "Revoke", tokenDays: "Days (empty: no end)", tokenReadsOnly: "reads only, today's graphs", newToken: "New token",
+  tokenOnce: "The token, shown this once:",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

@@ -181,4 +181,11 @@ export const zh: Dictionary = {
   algorithm_k_core: "每个顶点至少有 k 个邻居的部分。", algorithm_triangle_count: "图中的三角形。",
   algorithm_cluster_coefficient: "被第三条边闭合的边对所占比例。", algorithm_rings: "闭合路径。",
   algorithm_count_vertex: "按标签统计的顶点。", algorithm_count_edge: "按标签统计的边。",
+
+  // Account
+  account: "账户", accountOf: "{name} 的账户", newPassword: "新密码", passwordAgain: "再次输入", changePassword: "更改密码",
+  passwordHint: "新密码会结束此会话；请用它重新登录。", passwordsDiffer: "两次输入的密码不同。",
+  apiTokens: "程序用令牌", apiTokensHint: "程序用令牌代替密码登录。", noTokens: "没有令牌。",
+  tokenEnds: "有效至 {ends}", revoke: "撤销", tokenDays: "天数（留空：无期限）", tokenReadsOnly: "只读，限现有的图", newToken: "新建令牌",
+  tokenOnce: "令牌只显示这一次：",
 };
