@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { fromHubble, toHubble } from "../src/explore/hubble";
+import { ticks } from "../src/explore/axis";
+import { changed, valueOf } from "../src/explore/change";
+import { bodyOf, groupsOf, partsOf } from "../src/tasks/algorithms";
 import { apart } from "../src/explore/apart";
 import { communities } from "../src/explore/groups";
 import { huesOf } from "../src/explore/hues";
@@ -133,4 +136,36 @@ test("colours of labels depend on their names alone, and a new label changes non
   const more = huesOf("g", ["person", "city", "company", "car"], 8);
   for (const [label, hue] of few) assert.equal(more.get(label), hue);
   assert.equal(new Set(more.values()).size, 4);
+});
+
+test("a change with a period leaves the states outside of it", () => {
+  const states = [{ from: "2020-01-01", to: null, properties: { city: "Rome", age: 3 } }];
+  const change = { kind: "set" as const, from: "2021-01-01", to: "2022-01-01", set: { city: "Oslo" }, unset: ["age"] };
+  assert.deepEqual(changed(states, change), [
+    { from: "2020-01-01", to: "2021-01-01", properties: { city: "Rome", age: 3 } },
+    { from: "2021-01-01", to: "2022-01-01", properties: { city: "Oslo" } },
+    { from: "2022-01-01", to: null, properties: { city: "Rome", age: 3 } },
+  ]);
+  assert.deepEqual(changed(states, { ...change, kind: "delete", to: null }), [{ from: "2020-01-01", to: "2021-01-01", properties: { city: "Rome", age: 3 } }]);
+  assert.deepEqual(changed(states, { ...change, from: "2010-01-01", to: "2011-01-01" }), states);
+  assert.deepEqual(valueOf("12", "INT"), { value: 12 });
+  assert.deepEqual(valueOf("9007199254740993", "LONG"), { value: 9007199254740993n });
+  assert.ok("wrong" in valueOf("x", "INT") && "wrong" in valueOf("", "DOUBLE"));
+});
+
+test("the dates of an axis fit its length", () => {
+  const day = 86_400_000;
+  const from = Date.UTC(2020, 0, 1);
+  assert.deepEqual(ticks(from, from + 1500 * day, 600).map(({ text }) => text), ["2020", "2021", "2022", "2023", "2024"]);
+  assert.deepEqual(ticks(from, from + 3 * day, 400).map(({ text }) => text), ["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"]);
+  assert.ok(ticks(from, from + 3_600_000, 400).every(({ text }) => /^(\d\d:\d\d|2020-01-01)$/.test(text)));
+  assert.ok(ticks(from, from + 1500 * day, 50).length <= 2);
+});
+
+test("a result of an algorithm is split into facts and rows", () => {
+  assert.deepEqual(partsOf("page_rank", { alpha: 0.15, top: { a: 0.5 } }), { facts: [["alpha", "0.15"]], rows: [["a", 0.5]], areScores: true });
+  assert.deepEqual(partsOf("degree_centrality", { a: 3 }), { facts: [], rows: [["a", 3]], areScores: true });
+  assert.equal(partsOf("count_vertex", { person: 3 }).areScores, false);
+  assert.deepEqual([...groupsOf(partsOf("k_core", { kcores: [["a", "b"], ["c"]] }).rows)], [["a", "1"], ["b", "1"], ["c", "2"]]);
+  assert.deepEqual(bodyOf("page_rank", { top: "", weight: "w" }), { alpha: 0.15, weight: "w" });
 });

@@ -142,7 +142,7 @@ function Preview(props: { before: readonly State[]; after: readonly State[]; req
       </table>
       <p class="quiet">{t("editKnownBefore", { count: props.before.length })}</p>
       <Show when={props.wrong} fallback={<pre class="json" tabindex="0">{props.requests.map(requestText).join("\n")}</pre>}>
-        <p class="failure" role="alert">{props.wrong}</p>
+        <p class={props.wrong === t("editNoChange") ? "quiet" : "failure"} role="status">{props.wrong}</p>
       </Show>
     </section>
   );
@@ -233,8 +233,8 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
     return { change, wrong: isNothing ? t("editNoChange") : "" };
   };
   const after = () => {
-    const { change } = parsed();
-    return changed(ready(states) ?? [], { ...change, from: change.from ?? new Date().toISOString() });
+    const { change, wrong } = parsed();
+    return wrong === t("editNoChange") ? (ready(states) ?? []) : changed(ready(states) ?? [], { ...change, from: change.from ?? new Date().toISOString() });
   };
   const requests = (): Request[] => {
     const { change } = parsed();

@@ -145,7 +145,7 @@ export const en = {
 
   // Groups and the menu of the canvas
   grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
-  grouping_auto: "Groups: if crowded", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
+  grouping_auto: "Auto groups", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
   group: "Group", openGroup: "Open the group ({count})", closeGroup: "Close its group", pickGroup: "Select its vertices", pickAll: "Select all",
   menuPickNeighbours: "Select neighbours", menuPathFrom: "Path from here …", menuPathTo: "Path from {name} to here",
   menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of the vertex",

@@ -147,7 +147,7 @@ export const zh: Dictionary = {
 
   // Groups and the menu of the canvas
   grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
-  grouping_auto: "分组：拥挤时", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
+  grouping_auto: "自动分组", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
   group: "组", openGroup: "打开该组（{count}）", closeGroup: "收起所在的组", pickGroup: "选择其顶点", pickAll: "全选",
   menuPickNeighbours: "选择邻居", menuPathFrom: "从这里出发的路径…", menuPathTo: "从 {name} 到这里的路径",
   menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "顶点的菜单",
