@@ -1,8 +1,8 @@
 """Graphs of 300, 2,000 and 10,000 vertices on the canvas: pictures, frames a second and the longest task of the
 main thread while the picture is moved and zoomed.
 
-`crowd.py URL [FOLDER] [COUNT…]` loads the graphs into the server at URL, prints a table and keeps a picture of each
-in FOLDER. It needs what run.sh sets up: `run.sh --pictures FOLDER`."""
+`run.sh --pictures FOLDER [COUNT…]` loads the graphs, prints the figures and keeps pictures in FOLDER; those of the
+documentation are in docs/pictures."""
 
 import json
 import math
@@ -179,6 +179,12 @@ def measure(browser: Browser, page, action) -> Found:
     return Found(1000 * len(gaps) / (at[-1] - at[0]), max(gaps), longest, per["renderer"], per["gpu-process"])
 
 
+def keep(page, folder: str, name: str) -> None:
+    """A picture of the canvas, small enough for the documentation."""
+    page.mouse.move(5, 5)
+    page.locator(".stage").screenshot(path=f"{folder}/canvas-{name}.jpg", type="jpeg", quality=55)
+
+
 def check_one(browser: Browser, url: str, count: int, folder: str | None) -> dict[str, Found]:
     server = Server(url, f"crowd{count}")
     refs = load(server, count)
@@ -186,12 +192,12 @@ def check_one(browser: Browser, url: str, count: int, folder: str | None) -> dic
     open_graph(page, server, refs)
     if page.locator("[data-grouping]").count():
         if folder:
-            page.screenshot(path=f"{folder}/{count}-first.png")
+            keep(page, folder, f"{count}-grouped")
         page.locator("[data-grouping]").select_option("none")
         arranged(page)
         page.wait_for_timeout(1_500)
     if folder:
-        page.screenshot(path=f"{folder}/{count}-all.png")
+        keep(page, folder, str(count))
     found = {action.__name__: measure(browser, page, action) for action in (pan, zoom)}
     for name, each in found.items():
         tell(count, name, each)
