@@ -75,6 +75,7 @@ def check_search(browser, server, open_sample) -> None:
     page.locator("[role=option]", has_text=name).first.click()
     settle(page)
     page.wait_for_timeout(400)
+    page.locator("#search").press("Escape")
     page.keyboard.press("m")
     place = page.locator(".menu").bounding_box()
     frame = page.locator(".canvas").bounding_box()
