@@ -7,8 +7,8 @@ import urllib.request
 
 from playwright.sync_api import Page, sync_playwright
 
-# WebGL by software: no graphics card is needed.
-FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+# Everything is drawn by the processor: no graphics card is needed.
+FLAGS = ["--no-sandbox"]
 SIZES = {"wide": {"width": 1280, "height": 720}, "narrow": {"width": 390, "height": 844}}
 
 
@@ -79,7 +79,7 @@ def slider(page: Page, kind: str):
 
 
 def field(page: Page, kind: str):
-    return page.locator(f".slider[data-kind={kind}] input")
+    return page.locator(f".slider[data-kind={kind}] input.time-field")
 
 
 def set_time(page: Page, kind: str, value: str) -> None:

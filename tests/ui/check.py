@@ -1,20 +1,19 @@
 """The explorer in a browser, compared with the API. `check.py URL [NAME…]` runs all tests or those whose name has a NAME."""
 
 import collections
-import contextlib
 import os
 import re
 import struct
-import subprocess
 import sys
-import tempfile
 import time
 import traceback
-import urllib.error
-import urllib.request
 from xml.etree import ElementTree
 
+import account
+import canvas
+import crowd
 import cypher
+import doing
 import label
 import large
 import picking
@@ -263,6 +262,56 @@ def labels_get_styles_that_all_users_share(browser: Browser, server: Server):
 
 
 @test
+def the_canvas_has_a_menu(browser: Browser, server: Server):
+    canvas.check_menu(browser, server, open_sample)
+
+
+@test
+def what_is_found_is_in_the_middle_and_neighbours_lie_free(browser: Browser, server: Server):
+    canvas.check_search(browser, server, open_sample)
+
+
+@test
+def a_comparison_has_marks_of_its_own(browser: Browser, server: Server):
+    canvas.check_comparison(browser, server, open_sample)
+
+
+@test
+def the_times_have_axes_and_a_calendar(browser: Browser, server: Server):
+    canvas.check_axes(browser, server, open_sample)
+
+
+@test
+def the_canvas_is_kept(browser: Browser, server: Server):
+    canvas.check_kept(browser, server, open_sample)
+
+
+@test
+def without_the_server_times_and_picture_agree(browser: Browser, server: Server):
+    canvas.check_offline(browser, server, open_sample)
+
+
+@test
+def a_drag_selects_no_text_and_the_legend_covers_nothing(browser: Browser, server: Server):
+    canvas.check_selection(browser, server, open_sample)
+
+
+@test
+def elements_are_created_corrected_and_deleted(browser: Browser, server: Server):
+    doing.check_edit(browser, server, open_sample)
+
+
+@test
+def a_refused_change_is_not_offered_again(browser: Browser, server: Server):
+    doing.check_refused(browser, server, open_sample)
+
+
+@test
+def results_of_algorithms_are_seen_on_the_canvas(browser: Browser, server: Server):
+    doing.check_algorithms(browser, server, open_sample)
+
+
+@test
 def several_vertices_are_picked_together(browser: Browser, server: Server):
     picking.check(browser, server, open_sample)
 
@@ -402,70 +451,7 @@ def a_file_is_loaded_and_wrong_rows_are_told(browser: Browser, server: Server):
 
 @test
 def a_login_is_asked_for_and_ends(browser: Browser, server: Server):
-    with server_with_login() as url:
-        browser.url = url
-        page = browser.page(expected=("status of 401", "status of 503"))
-        page.goto(url + "/ui/")
-        page.locator(".login input[type=password]").wait_for()
-        assert not (wrong := screens.problems(page, "wide-light-login")), wrong
-        page.locator(".login input").first.fill("admin")
-        page.locator(".login input[type=password]").fill("wrong")
-        page.locator(".login .primary").click()
-        page.locator(".login [role=alert]", has_text="Wrong name or password").wait_for()
-        page.locator(".login input[type=password]").fill(PASSWORD)
-        page.locator(".login .primary").click()
-        page.locator("[data-card=sample]").click()
-        page.locator(".legend-row").first.wait_for(state="attached")
-        kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
-        assert PASSWORD not in kept and "eyJ" not in kept, kept
-        name = f"varve-session-{url.rsplit(':', 1)[1]}"
-        cookie = next(each for each in page.context.cookies() if each["name"] == name)
-        assert cookie["httpOnly"] and cookie["sameSite"] == "Strict", cookie
-        page.reload()
-        page.locator("[data-card=sample]").click()
-        page.get_by_role("button", name="Export the graph").click()
-        with page.expect_download() as download:
-            page.locator(".preset", has_text="CSV (vertices)").click()
-        assert download.value.path().read_text().startswith("~id,"), "the export has the session too"
-        refuse = "**/ui/session"
-        page.route(refuse, lambda route: route.fulfill(status=503, json={"message": "busy"}))
-        page.get_by_role("button", name="admin").click()
-        page.locator(".offline[role=alert]", has_text="You are still logged in: busy").wait_for()
-        page.unroute(refuse)
-        page.get_by_role("button", name="admin").click()
-        page.locator(".login").wait_for()
-        assert page.locator(".offline").count() == 0
-        assert not [each for each in page.context.cookies() if each["name"] == name]
-        # Whoever kept the token has nothing.
-        request = urllib.request.Request(url + "/auth/users", headers={"Cookie": f"{name}={cookie['value']}"})
-        with contextlib.suppress(urllib.error.HTTPError):
-            urllib.request.urlopen(request)
-            raise AssertionError("the token counts after the logout")
-
-
-PASSWORD = "correct horse battery"
-
-
-@contextlib.contextmanager
-def server_with_login():
-    """A second server, where users log in."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [os.environ["VARVE_TEST_SERVER"], "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{folder}/data"]
-        environment = {**os.environ, "VARVE_ADMIN_PASSWORD": PASSWORD}
-        process = subprocess.Popen(
-            [*command, "--set", "auth.enabled=true"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        try:
-            for line in process.stdout:
-                found = re.search(r"serves on (http://[0-9.:]+)", line)
-                if found:
-                    yield found[1]
-                    break
-            else:
-                raise AssertionError("the server with a login did not start")
-        finally:
-            process.terminate()
-            process.wait()
+    account.check(browser)
 
 
 @test
@@ -562,6 +548,11 @@ def a_late_answer_about_another_graph_is_dropped(browser: Browser, server: Serve
 @test
 def a_large_label_is_a_table(browser: Browser, server: Server):
     label.check(browser, server)
+
+
+@test
+def a_crowd_is_grouped_and_covers_nothing(browser: Browser, server: Server):
+    crowd.check(browser, server.url)
 
 
 @test

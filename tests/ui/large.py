@@ -80,6 +80,7 @@ def check(browser, server) -> None:
     page.locator(".legend-row").first.wait_for()
     settle(page)
     page.wait_for_timeout(3_000)
+    page.locator("[data-grouping]").select_option("none")
     assert legend(page) == {"station": VERTICES - BATCH, "line": EDGES}, legend(page)
     box = page.locator(".canvas").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -17,7 +17,7 @@ def discs(page) -> list[tuple[float, float, float]]:
         page.locator(".export-pictures .preset", has_text="SVG").click()
     page.locator(".dialog").wait_for(state="detached")
     circles = ElementTree.fromstring(download.value.path().read_bytes()).find(f"{SVG}svg").findall(f"{SVG}circle")
-    return [(float(each.get("cx")), float(each.get("cy")), float(each.get("r")) + 1.5) for each in circles]
+    return [(float(each.get("cx")), float(each.get("cy")), float(each.get("r"))) for each in circles]
 
 
 def places(page) -> list[tuple[float, float]]:

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Drives the explorer in a real browser against the built server. Needs Debian's Chromium and Python
 # 3.10 with venv; Playwright is installed once, from PyPI, into a folder that outlives clean clones.
+# `run.sh [NAME…]` runs the tests whose names have a NAME; `run.sh --pictures FOLDER` measures the
+# canvas at 300, 2,000 and 10,000 vertices and keeps pictures.
 # What is missing skips the test, unless VARVE_REQUIRE_BROWSER is set.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -36,6 +38,10 @@ export VARVE_TEST_CHROMIUM=$chromium VARVE_TEST_AXE=$axe
 server_options=(--set omrs.enabled=true)
 source ../start-server.sh
 export VARVE_TEST_SERVER=$(realpath "$server_bin")
-"$environment/bin/python" check.py "$url" "$@"
+if [[ ${1:-} == --pictures ]]; then
+  "$environment/bin/python" crowd.py "$url" "${@:2}"
+else
+  "$environment/bin/python" check.py "$url" "$@"
+fi
 status=$?
 exit $status

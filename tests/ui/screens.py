@@ -52,7 +52,7 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
     page.keyboard.press("?")
     look("help")
     page.keyboard.press("Escape")
-    for name, button in (("share", "share"), ("export", "exportGraph")):
+    for name, button in (("share", "share"), ("export", "exportGraph"), ("scenes", "scenes")):
         page.locator(f"[data-tool={button}]").click()
         page.locator(".dialog").wait_for()
         look(name)
@@ -74,6 +74,15 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
     page.locator(".tree-row").first.click()
     settle(page)
     look("element")
+    page.keyboard.press("m")
+    page.locator("[data-menu=expand-group]").first.wait_for()
+    look("menu")
+    page.keyboard.press("Escape")
+    for action in ("edit", "delete"):
+        page.locator(f"[data-action={action}]").click()
+        page.locator(".preview tbody tr").first.wait_for()
+        look(action)
+        page.keyboard.press("Escape")
     page.locator("[data-action=expand-with]").click()
     settle(page)
     look("expand")

@@ -47,7 +47,8 @@ def check(browser, server, open_sample) -> None:
     path = f"/graphs/{server.graph}/schema/vertexlabels/person"
     server.call(f"{path}?action=append", {"name": "person", "user_data": {"~style": json.dumps(icon)}}, "PUT")
     page.reload()
-    show_people(page)
+    page.locator("[data-style=person]").wait_for()
+    settle(page)
     choose(page)
     shared = {**icon, "color": CHOSEN, "size": "BIG", "display_fields": ["~id"]}
     wait_until(page, lambda: stored(server) == shared and kept(page) == "{}")
@@ -81,6 +82,6 @@ def check_refused(browser, server) -> None:
     choose(page)
     page.locator(".dialog [role=status]", has_text="this browser alone: Permission denied").wait_for()
     page.reload()
-    show_people(page)
+    page.locator("[data-style=person]").wait_for()
     assert page.evaluate(SWATCH) == CHOSEN
     assert "color" not in stored(server)

@@ -22,6 +22,8 @@ const pages = {
   api: lazy(() => import("./api/page")),
 } satisfies Partial<Record<Page, unknown>>;
 
+const Account = lazy(() => import("./parts/account"));
+
 type Known = keyof typeof pages;
 
 const RAIL = Object.keys(pages) as Known[];
@@ -51,7 +53,7 @@ const THEMES: Record<Theme, { next: Theme; icon: "auto" | "sun" | "moon"; key: K
   dark: { next: "auto", icon: "moon", key: "themeDark" },
 };
 
-function TopBar(props: { help: () => void; logOut: () => void }) {
+function TopBar(props: { help: () => void; account: () => void }) {
   const look = () => THEMES[theme()];
   return (
     <header class="top">
@@ -88,7 +90,7 @@ function TopBar(props: { help: () => void; logOut: () => void }) {
       </button>
       <Show when={user()}>
         {(name) => (
-          <button class="text-button" onClick={() => props.logOut()} title={t("logOut")}>
+          <button class="text-button" onClick={() => props.account()} title={t("account")} aria-haspopup="dialog">
             <Icon name="user" />
             <span class="wide-only">{name()}</span>
           </button>
@@ -127,6 +129,7 @@ export function App() {
   const [ready, setReady] = createSignal(false);
   const [failure, setFailure] = createSignal("");
   const [help, setHelp] = createSignal(false);
+  const [account, setAccount] = createSignal(false);
   const begin = async () => {
     try {
       const text = route().parameters.get("s");
@@ -164,7 +167,7 @@ export function App() {
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
         {t("skip")}
       </a>
-      <TopBar help={() => setHelp(true)} logOut={() => void end()} />
+      <TopBar help={() => setHelp(true)} account={() => setAccount(true)} />
       <Rail />
       <main id="main" tabindex="-1">
         <Show when={!reachable()}>
@@ -184,6 +187,11 @@ export function App() {
           </Show>
         </Show>
       </main>
+      <Show when={account()}>
+        <Suspense>
+          <Account close={() => setAccount(false)} logOut={() => void end()} />
+        </Suspense>
+      </Show>
       <Show when={help()}>
         <Help close={() => setHelp(false)} version={versions()} />
       </Show>

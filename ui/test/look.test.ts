@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { fromHubble, toHubble } from "../src/explore/hubble";
-import { Labels, type Disc } from "../src/explore/labels";
+import { ticks } from "../src/explore/axis";
+import { changed, valueOf } from "../src/explore/change";
+import { bodyOf, groupsOf, partsOf } from "../src/tasks/algorithms";
+import { apart } from "../src/explore/apart";
+import { communities } from "../src/explore/groups";
+import { huesOf } from "../src/explore/hues";
+import { placeNames, spotsOf } from "../src/explore/names";
+import { radiusAt, type Scene } from "../src/explore/scene";
 import { escapeXml } from "../src/explore/svg";
 import { parseStyles } from "../src/explore/style";
 import { isOnlyExplained, planOf, withPlan } from "../src/query/plan";
@@ -59,20 +66,106 @@ test("styles are kept in Hubble's form, and what else it keeps stays", () => {
   }
 });
 
-test("a name is where it lies on no vertex and no other name", () => {
-  const context = { measureText: () => ({ width: 30 }), fillText() {} } as unknown as CanvasRenderingContext2D;
-  const settings = { labelSize: 12, labelFont: "sans-serif", labelWeight: "normal" };
-  const disc = (key: string, x: number, y: number): Disc => ({ key, x, y, radius: 8 });
-  const sidesOf = (discs: Disc[], forced?: string) => {
-    const labels = new Labels(() => discs);
-    for (const { key, x, y } of discs) {
-      labels.draw(context, { key, x, y, size: 8, label: key, color: "", forceLabel: key === forced }, settings);
-    }
-    return Object.fromEntries(labels.drawn);
+function sceneOf(discs: [string, number, number][], ends: [number, number][] = [], edgeNames: string[] = []): Scene {
+  return {
+    keys: discs.map(([key]) => key), names: discs.map(([key]) => key), counts: discs.map(() => ""),
+    xy: Float32Array.from(discs.flatMap(([, x, y]) => [x, y])), sizes: Float32Array.from(discs, () => 1),
+    looks: new Uint16Array(discs.length), nodeLooks: [], order: Uint32Array.from(discs, (_, at) => at), named: new Uint8Array(discs.length),
+    edgeKeys: ends.map((_, at) => `e${at}`), ends: Uint32Array.from(ends.flat()), edgeLooks: [], edgeLook: new Uint16Array(ends.length),
+    bends: new Float32Array(ends.length), widths: Float32Array.from(ends, () => 1), edgeNames,
   };
-  assert.deepEqual(sidesOf([disc("a", 0, 0), disc("b", 100, 0)]), { a: "right", b: "right" });
-  assert.deepEqual(sidesOf([disc("a", 0, 0), disc("b", 20, 0)]), { a: "left", b: "right" });
-  const crowded = [disc("a", 0, 0), disc("b", 20, 0), disc("c", -20, 0), disc("d", 0, 20), disc("e", 0, -20)];
-  assert.ok(!("a" in sidesOf(crowded)));
-  assert.equal(sidesOf(crowded, "a").a, "right");
+}
+
+const window_ = { x: 0, y: 0, scale: 1, width: 800, height: 600, radius: 8, text: "", background: "" };
+
+function namesOf(scene: Scene) {
+  return placeNames(scene, window_, spotsOf(scene, window_), () => 30);
+}
+
+test("a name is where it covers no other name and no vertex, the important first", () => {
+  const sidesOf = (scene: Scene) => Object.fromEntries([...namesOf(scene).vertices].map(([at, { anchor }]) => [scene.keys[at], anchor]));
+  assert.deepEqual(sidesOf(sceneOf([["a", 0, 0], ["b", 100, 0]])), { a: "start", b: "start" });
+  assert.deepEqual(sidesOf(sceneOf([["a", 0, 0], ["b", 20, 0]])), { a: "end", b: "start" });
+  // Many in one place: the first ones are named, however crowded it is.
+  const crowd = sceneOf(Array.from({ length: 400 }, (_, at): [string, number, number] => [`v${at}`, (at % 20) * 18, Math.floor(at / 20) * 18]));
+  const drawn = [...namesOf(crowd).vertices.keys()];
+  assert.ok(drawn.includes(0) && drawn.length < 200, String(drawn.length));
+});
+
+test("an edge is named where its line has room for it", () => {
+  const apartBy = (distance: number) => namesOf(sceneOf([["a", -distance / 2, 0], ["b", distance / 2, 0]], [[0, 1]], ["knows"])).edges.size;
+  assert.equal(apartBy(200), 1);
+  assert.equal(apartBy(55), 0);
+});
+
+test("after the last pass no disc covers another", () => {
+  const count = 400;
+  const xy = Float64Array.from({ length: 2 * count }, (_, at) => Math.sin(at * 12.9898) * 30);
+  xy.fill(1, 0, 20);
+  const radii = Float64Array.from({ length: count }, (_, at) => 5 + (at % 7 === 0 ? 12 : 0));
+  assert.ok(apart(xy, radii, () => false));
+  for (let one = 0; one < count; one += 1) {
+    for (let other = one + 1; other < count; other += 1) {
+      const distance = Math.hypot(xy[2 * one]! - xy[2 * other]!, xy[2 * one + 1]! - xy[2 * other + 1]!);
+      assert.ok(distance >= radii[one]! + radii[other]!, `${one} ${other} ${distance}`);
+    }
+  }
+  const held = Float64Array.from([0, 0, 1, 0]);
+  assert.ok(apart(held, Float64Array.from([5, 5]), (at) => at === 0));
+  assert.deepEqual([held[0], held[1]], [0, 0]);
+});
+
+test("circles shrink with density and keep their size while the picture is zoomed into", () => {
+  assert.equal(radiusAt(1, 1), radiusAt(8, 1));
+  assert.ok(radiusAt(0.2, 0.2) < radiusAt(1, 1));
+  assert.ok(radiusAt(0.5, 1) < radiusAt(1, 1));
+});
+
+test("communities are what edges join", () => {
+  const ends: [number, number][] = [];
+  for (const start of [0, 10, 20]) for (let a = 0; a < 10; a += 1) for (let b = a + 1; b < 10; b += 1) ends.push([start + a, start + b]);
+  ends.push([0, 10], [10, 20]);
+  const found = communities(30, ends);
+  assert.equal(new Set(found).size, 3);
+  for (const start of [0, 10, 20]) assert.equal(new Set(found.slice(start, start + 10)).size, 1);
+  assert.deepEqual(communities(30, ends), found);
+});
+
+test("colours of labels depend on their names alone, and a new label changes none", () => {
+  const few = huesOf("g", ["person", "city", "company"], 8);
+  const more = huesOf("g", ["person", "city", "company", "car"], 8);
+  for (const [label, hue] of few) assert.equal(more.get(label), hue);
+  assert.equal(new Set(more.values()).size, 4);
+});
+
+test("a change with a period leaves the states outside of it", () => {
+  const states = [{ from: "2020-01-01", to: null, properties: { city: "Rome", age: 3 } }];
+  const change = { kind: "set" as const, from: "2021-01-01", to: "2022-01-01", set: { city: "Oslo" }, unset: ["age"] };
+  assert.deepEqual(changed(states, change), [
+    { from: "2020-01-01", to: "2021-01-01", properties: { city: "Rome", age: 3 } },
+    { from: "2021-01-01", to: "2022-01-01", properties: { city: "Oslo" } },
+    { from: "2022-01-01", to: null, properties: { city: "Rome", age: 3 } },
+  ]);
+  assert.deepEqual(changed(states, { ...change, kind: "delete", to: null }), [{ from: "2020-01-01", to: "2021-01-01", properties: { city: "Rome", age: 3 } }]);
+  assert.deepEqual(changed(states, { ...change, from: "2010-01-01", to: "2011-01-01" }), states);
+  assert.deepEqual(valueOf("12", "INT"), { value: 12 });
+  assert.deepEqual(valueOf("9007199254740993", "LONG"), { value: 9007199254740993n });
+  assert.ok("wrong" in valueOf("x", "INT") && "wrong" in valueOf("", "DOUBLE"));
+});
+
+test("the dates of an axis fit its length", () => {
+  const day = 86_400_000;
+  const from = Date.UTC(2020, 0, 1);
+  assert.deepEqual(ticks(from, from + 1500 * day, 600).map(({ text }) => text), ["2020", "2021", "2022", "2023", "2024"]);
+  assert.deepEqual(ticks(from, from + 3 * day, 400).map(({ text }) => text), ["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"]);
+  assert.ok(ticks(from, from + 3_600_000, 400).every(({ text }) => /^(\d\d:\d\d|2020-01-01)$/.test(text)));
+  assert.ok(ticks(from, from + 1500 * day, 50).length <= 2);
+});
+
+test("a result of an algorithm is split into facts and rows", () => {
+  assert.deepEqual(partsOf("page_rank", { alpha: 0.15, top: { a: 0.5 } }), { facts: [["alpha", "0.15"]], rows: [["a", 0.5]], areScores: true });
+  assert.deepEqual(partsOf("degree_centrality", { a: 3 }), { facts: [], rows: [["a", 3]], areScores: true });
+  assert.equal(partsOf("count_vertex", { person: 3 }).areScores, false);
+  assert.deepEqual([...groupsOf(partsOf("k_core", { kcores: [["a", "b"], ["c"]] }).rows)], [["a", "1"], ["b", "1"], ["c", "2"]]);
+  assert.deepEqual(bodyOf("page_rank", { top: "", weight: "w" }), { alpha: 0.15, weight: "w" });
 });

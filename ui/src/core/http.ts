@@ -2,6 +2,7 @@
 
 import { createSignal } from "solid-js";
 import { forgetQueries } from "../query/past";
+import { forgetSession } from "./prefs";
 import { parseJson } from "./json";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
@@ -120,6 +121,7 @@ export async function logOut(): Promise<void> {
   setUser(null);
   setLoginAsked(true);
   await forgetQueries();
+  forgetSession();
 }
 
 export function isAbort(error: unknown): boolean {

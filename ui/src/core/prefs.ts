@@ -65,3 +65,12 @@ export function setSingleKeys(on: boolean): void {
   setSingleKeysSignal(on);
   keep("keys", on ? "on" : "off");
 }
+
+/** Removes what is kept while the window is open: the next user must not see it. */
+export function forgetSession(): void {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Storage is off.
+  }
+}

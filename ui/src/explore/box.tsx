@@ -65,6 +65,9 @@ export function BoxSelection(props: { touched: (box: Box) => string[] }) {
       class="box-selection"
       aria-hidden="true"
       onPointerDown={(event) => {
+        // A drag selects no text of the page.
+        event.preventDefault();
+        getSelection()?.removeAllRanges();
         event.currentTarget.setPointerCapture(event.pointerId);
         setTo(placeOf(event));
         setFrom(placeOf(event));

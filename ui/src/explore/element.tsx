@@ -6,14 +6,16 @@ import { language, t, tIfKnown, number, type Key } from "../i18n";
 import { formatJson } from "../core/json";
 import { emptyText } from "../core/text";
 import { messageOf } from "../core/http";
+import { ready } from "../core/resource";
 import { point, shortTime } from "../core/times";
 import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
-import { chosenColor, colorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
+import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
+import { edit, mayWrite } from "./edit";
 import { setExpandDialog } from "./expand";
 import { setPathFrom } from "./path";
 
@@ -29,7 +31,7 @@ export function Swatch(props: { label: string; edge?: boolean }) {
   return (
     <svg class="swatch" viewBox="0 0 12 12" aria-hidden="true">
       <Show when={props.edge} fallback={<circle cx="6" cy="6" r="5" fill={colorOf(props.label)} />}>
-        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" stroke={chosenColor("edge", props.label) ?? "var(--quiet)"} />
+        <path d="M1 10 10 2M6 2h4v4" class="swatch-edge" stroke={edgeColorOf(props.label)} />
       </Show>
     </svg>
   );
@@ -66,7 +68,7 @@ function Neighbours(props: { element: Element }) {
   return (
     <Show when={!counts.error} fallback={<p class="quiet">{messageOf(counts.error)}</p>}>
       <ul class="groups">
-        <For each={counts() ?? []} fallback={<li class="quiet">{counts.loading ? t("loading") : t("noNeighbours")}</li>}>
+        <For each={ready(counts) ?? []} fallback={<li class="quiet">{counts.loading ? t("loading") : t("noNeighbours")}</li>}>
           {(group) => (
             <li>
               <button
@@ -119,7 +121,7 @@ function History(props: { element: Element }) {
   );
   return (
     <Show when={!history.error} fallback={<p class="quiet">{messageOf(history.error)}</p>}>
-      <Show when={history()} fallback={<p class="quiet">{t("loading")}</p>}>
+      <Show when={ready(history)} fallback={<p class="quiet">{t("loading")}</p>}>
         {(found) => (
           <>
             <h3>{t("twoTimes")}</h3>
@@ -135,6 +137,19 @@ function History(props: { element: Element }) {
   );
 }
 
+function EditButtons(props: { element: Element }) {
+  return (
+    <Show when={mayWrite()}>
+      <button class="icon-button" data-action="edit" onClick={() => edit({ kind: "change", element: props.element })} title={t("edit")} aria-label={t("edit")}>
+        <Icon name="edit" />
+      </button>
+      <button class="icon-button" data-action="delete" onClick={() => edit({ kind: "delete", element: props.element })} title={t("deleteElement")} aria-label={t("deleteElement")}>
+        <Icon name="trash" />
+      </button>
+    </Show>
+  );
+}
+
 function Actions(props: { element: Element }) {
   const [isPinned, setPinned] = createSignal(false);
   createEffect(on(() => props.element.ref, (ref) => setPinned(pinned.has(ref))));
@@ -144,7 +159,7 @@ function Actions(props: { element: Element }) {
     setPinned(pinned.has(ref));
   };
   return (
-    <Show when={props.element.type === "vertex"}>
+    <Show when={props.element.type === "vertex"} fallback={<div class="actions"><EditButtons element={props.element} /></div>}>
       <div class="actions">
         <button class="button small" onClick={() => void expand([props.element.ref])} title={t("expandHint")}>
           <Icon name="expand" />
@@ -162,14 +177,17 @@ function Actions(props: { element: Element }) {
         <button class="icon-button" onClick={() => hide([props.element.ref])} title={t("hide")} aria-label={t("hide")}>
           <Icon name="hide" />
         </button>
+        <EditButtons element={props.element} />
       </div>
     </Show>
   );
 }
 
+const [elementTab, setElementTab] = createSignal<"state" | "history" | "json">("state");
+export { elementTab, setElementTab };
+
 export function ElementPane() {
-  const [tab, setTab] = createSignal<"state" | "history" | "json">("state");
-  const tabs: [ReturnType<typeof tab>, Key][] = [["state", "tabState"], ["history", "tabHistory"], ["json", "tabJson"]];
+  const tabs: [ReturnType<typeof elementTab>, Key][] = [["state", "tabState"], ["history", "tabHistory"], ["json", "tabJson"]];
   return (
     <Show when={selectedElement()} fallback={<p class="quiet pane-hint">{t("selectHint")}</p>} keyed>
       {({ element, exists }) => (
@@ -202,8 +220,8 @@ export function ElementPane() {
             </p>
           </Show>
           <Actions element={element} />
-          <Tabs label={t("elementParts")} tabs={tabs} chosen={tab()} choose={setTab} />
-          <Show when={tab() === "state"}>
+          <Tabs label={t("elementParts")} tabs={tabs} chosen={elementTab()} choose={setElementTab} />
+          <Show when={elementTab() === "state"}>
             <Show when={exists}>
               <Properties element={element} />
               <Show when={element.type === "vertex"}>
@@ -212,10 +230,10 @@ export function ElementPane() {
               </Show>
             </Show>
           </Show>
-          <Show when={tab() === "history"}>
+          <Show when={elementTab() === "history"}>
             <History element={element} />
           </Show>
-          <Show when={tab() === "json"}>
+          <Show when={elementTab() === "json"}>
             <pre class="json" tabindex="0">{formatJson(view().vertices.get(element.ref) ?? element)}</pre>
           </Show>
         </div>

@@ -4,6 +4,7 @@ import { createResource, createSignal, For, Show } from "solid-js";
 import { number, t } from "../i18n";
 import { point } from "../core/times";
 import { messageOf } from "../core/http";
+import { ready } from "../core/resource";
 import { Dialog } from "../parts/dialog";
 import * as api from "./api";
 import { nameOfRef } from "./look";
@@ -19,7 +20,7 @@ export function ExpandDialog(props: { of: string }) {
     () => props.of,
     async (ref) => (await api.expand(point(), { ids: [ref], limit: 0, counts: true })).counts?.[0]?.groups ?? [],
   );
-  const visible = () => (groups() ?? []).filter((group) => direction() === "BOTH" || group.direction === direction());
+  const visible = () => (ready(groups) ?? []).filter((group) => direction() === "BOTH" || group.direction === direction());
   const labels = () => [...new Set(visible().map((group) => group.label))].filter((label) => !off().has(label));
   const sum = () => visible().filter((group) => !off().has(group.label)).reduce((all, group) => all + group.count, 0);
   const toggle = (label: string, on: boolean) => {

@@ -8,8 +8,8 @@ import { graph, graphPath } from "../core/server";
 import { point, timesOf } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { control } from "./canvas";
-import { chosenColor, colorOf, colors } from "./look";
-import { comparing, difference, hiddenLabels, view } from "./state";
+import { colorOf, colors, edgeColorOf } from "./look";
+import { comparing, difference, hiddenLabels, pinPoint, view } from "./state";
 import { pngOf, type LegendEntry } from "./svg";
 import { pointText } from "./timebar";
 
@@ -38,7 +38,7 @@ function saveBlob(blob: Blob, file: string): void {
 function save(format: Format): void {
   const link = document.createElement("a");
   link.download = `${graph()}-${format.file}`;
-  link.href = pathOf(`${graphPath()}/explore/export`, { ...format.query, ...timesOf(point()) });
+  link.href = pathOf(`${graphPath()}/explore/export`, { ...format.query, ...timesOf(pinPoint(point())) });
   link.click();
 }
 
@@ -51,18 +51,15 @@ function legend(): LegendEntry[] {
     [...new Set([...elements].map((element) => element.label))].filter((label) => !hiddenLabels().has(label)).sort();
   return [
     ...labelsOf(vertices.values()).map((name) => ({ name, color: colorOf(name) })),
-    ...labelsOf(edges.values()).flatMap((name) => {
-      const color = chosenColor("edge", name);
-      return color === null ? [] : [{ name, color }];
-    }),
+    ...labelsOf(edges.values()).map((name) => ({ name, color: edgeColorOf(name) })),
   ];
 }
 
 async function savePicture(kind: "png" | "svg"): Promise<void> {
   const pair = comparing();
-  const at = pair ? t("comparing", { a: pointText(pair.a), b: pointText(pair.b) }) : pointText(point());
+  const at = pair ? t("comparing", { a: pointText(pinPoint(pair.a)), b: pointText(pinPoint(pair.b)) }) : pointText(pinPoint(point()));
   const svg = control()?.svg(`${graph()} · ${at}`, legend());
-  if (svg === undefined) throw new Error(t("noWebgl"));
+  if (svg === undefined) return;
   const blob = kind === "png" ? await pngOf(svg) : new Blob([svg], { type: "image/svg+xml" });
   saveBlob(blob, `${graph()}-canvas.${kind}`);
 }
@@ -74,7 +71,7 @@ export function ExportDialog(props: { close: () => void }) {
   };
   return (
     <Dialog title={t("exportTitle", { graph: graph() })} close={props.close}>
-      <p class="quiet">{pointText(point())}</p>
+      <p class="quiet">{pointText(pinPoint(point()))}</p>
       <h3>{t("wholeGraph")}</h3>
       <div class="presets export-formats">
         <For each={FORMATS}>

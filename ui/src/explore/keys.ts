@@ -36,6 +36,7 @@ const KEYS: Record<string, () => void> = {
   E: () => withSelected(setExpandDialog),
   h: () => withPicked(hide),
   p: () => withPicked(togglePinned),
+  m: () => withSelected((ref) => control()?.menuOf(ref)),
   f: () => control()?.fit(),
   d: () => (comparing() ? compare(null) : setComparePanel(true)),
   n: () => setPoint(NOW),

@@ -5,9 +5,10 @@ import { t, number } from "../i18n";
 import type { Changed, Edge, Element, Vertex } from "./api";
 import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
+import { clearEmphasis, emphasis, rampAt } from "./emphasis";
 import { nameOf, nameOfRef, shownValue } from "./look";
 import {
-  difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, shown, toggleLabel, togglePicked, view, unpick,
+  difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, setLit, shown, toggleLabel, togglePicked, view, unpick,
 } from "./state";
 import { StyleDialog, type Styled } from "./styledialog";
 
@@ -39,6 +40,21 @@ function LegendRow(props: { label: string; count: number; edge?: boolean; style:
   );
 }
 
+const short = (value: number) => String(Number(value.toPrecision(3)));
+
+const MARKS = ["added", "removed", "changed"] as const;
+
+/** How the canvas marks what differs: with rings and dashes beside the colours. */
+function MarkSwatch(props: { mark: (typeof MARKS)[number] }) {
+  return (
+    <svg class="mark-swatch" viewBox="0 0 34 16" aria-hidden="true">
+      <circle cx="8" cy="8" r="5" class="disc" classList={{ [props.mark]: true }} />
+      <Show when={props.mark === "changed"}><circle cx="8" cy="8" r="7.4" class="ring" /></Show>
+      <line x1="18" x2="34" y1="8" y2="8" classList={{ [props.mark]: true }} />
+    </svg>
+  );
+}
+
 /** Below this width the legend would cover the canvas: it begins folded. */
 const NARROW = 640;
 
@@ -48,6 +64,27 @@ export function Legend() {
     <>
       <details class="legend" open={innerWidth > NARROW}>
         <summary>{t("legend")}</summary>
+        <Show when={emphasis()}>
+          {(of) => (
+            <div class="emphasis">
+              <strong>{of().title}</strong>
+              <Show when={of().kinds.length === 0}>
+                <span class="ramp" aria-hidden="true">
+                  <For each={[0, 0.2, 0.4, 0.6, 0.8, 1]}>{(part) => <svg viewBox="0 0 10 10"><rect width="10" height="10" fill={of().as.has("color") ? rampAt(part) : "var(--line-strong)"} /></svg>}</For>
+                </span>
+                <span class="quiet">{short(of().least)} – {short(of().greatest)}</span>
+              </Show>
+              <button class="icon-button small" data-action="end-emphasis" onClick={clearEmphasis} aria-label={t("endEmphasis")} title={t("endEmphasis")}>
+                <Icon name="close" />
+              </button>
+            </div>
+          )}
+        </Show>
+        <Show when={difference()}>
+          <ul class="marks">
+            <For each={MARKS}>{(mark) => <li class={mark}><MarkSwatch mark={mark} />{t(mark)}</li>}</For>
+          </ul>
+        </Show>
         <ul>
           <For each={countBy(view().vertices.values())}>{([label, count]) => <LegendRow label={label} count={count} style={setStyled} />}</For>
         </ul>
@@ -196,11 +233,18 @@ export function ElementList() {
   );
 }
 
+/** Selects an element of the difference and shows where it is; the list stays. */
+function show(element: Element): void {
+  select(element.ref);
+  const refs = element.type === "vertex" ? [element.ref] : [element.source, element.target];
+  setLit(refs);
+}
+
 function ChangeRow(props: { change: Changed }) {
   const keys = () => props.change.properties;
   return (
     <li class="change changed">
-      <button class="row-button" onClick={() => select(props.change.ref)}>
+      <button class="row-button" onClick={() => show(props.change.after)}>
         <span class="sign" aria-label={t("changed")}>~</span>
         <span>{nameOf(props.change.after)}</span>
         <span class="quiet">{props.change.label}</span>
@@ -237,7 +281,7 @@ function Side(props: { elements: Element[]; sign: string; kind: "added" | "remov
     <For each={props.elements}>
       {(element) => (
         <li class={`change ${props.kind}`}>
-          <button class="row-button" onClick={() => select(element.ref)}>
+          <button class="row-button" onClick={() => show(element)}>
             <span class="sign" aria-label={t(props.kind)}>{props.sign}</span>
             <span>{textOf(element)}</span>
             <span class="quiet">{element.label}</span>

@@ -1,13 +1,15 @@
 // How elements look: names, colours of labels, colours of differences.
 
+import { createMemo, createRoot } from "solid-js";
 import { isDark } from "../core/prefs";
+import { schemaOf } from "../core/schema";
+import { graph } from "../core/server";
 import { emptyText, shorten } from "../core/text";
 import type { Edge, Element } from "./api";
+import { hash, huesOf } from "./hues";
 import { PALETTE, PALETTE_DARK } from "./palette";
-import { lastSeen } from "./state";
+import { lastSeen, summary } from "./state";
 import { styleOf, type Kind } from "./style";
-
-const places = new Map<string, number>();
 
 /** A colour of a style in this theme. */
 export function shade(color: string): string {
@@ -21,26 +23,36 @@ export function chosenColor(kind: Kind, label: string): string | null {
   return color === undefined ? null : shade(color);
 }
 
-export function colorOf(label: string): string {
-  const chosen = chosenColor("vertex", label);
-  let place = places.get(label);
-  if (place === undefined) {
-    place = places.size;
-    places.set(label, place);
-  }
-  return chosen ?? shade(String(place % PALETTE.length));
+/** Labels in the order in which they were made, or by name where the schema may not be read. */
+function labelsOf(kind: Kind): string[] {
+  const found = schemaOf(graph());
+  const known = kind === "vertex" ? found?.vertexlabels : found?.edgelabels;
+  if (known?.length) return [...known].sort((a, b) => a.id - b.id).map(({ name }) => name);
+  const counted = kind === "vertex" ? summary()?.vertices : summary()?.edges;
+  return (counted ?? []).map(({ label }) => label).sort();
 }
 
-/** Labels get their colours in this order, so that the same graph looks the same each time. */
-export function orderLabels(labels: Iterable<string>): void {
-  for (const label of labels) colorOf(label);
+const hues = createRoot(() => ({
+  vertex: createMemo(() => huesOf(graph(), labelsOf("vertex"), PALETTE.length)),
+  edge: createMemo(() => huesOf(`${graph()} edges`, labelsOf("edge"), PALETTE.length)),
+}));
+
+function hueOf(kind: Kind, label: string): string {
+  return shade(String(hues[kind]().get(label) ?? Math.floor(hash(label) * PALETTE.length)));
+}
+
+export function colorOf(label: string): string {
+  return chosenColor("vertex", label) ?? hueOf("vertex", label);
+}
+
+export function edgeColorOf(label: string): string {
+  return chosenColor("edge", label) ?? hueOf("edge", label);
 }
 
 export interface Colors {
   background: string;
   text: string;
   faint: string;
-  edge: string;
   accent: string;
   added: string;
   removed: string;
@@ -51,11 +63,11 @@ export interface Colors {
 export function colors(): Colors {
   return isDark()
     ? {
-        background: "#14181b", text: "#e4e8ea", faint: "#4a545b", edge: "#5d6a72", accent: "#58c4cc",
+        background: "#14181b", text: "#e4e8ea", faint: "#4a545b", accent: "#58c4cc",
         added: "#2fc39a", removed: "#f0874e", changed: "#e8b93c", same: "#59646b",
       }
     : {
-        background: "#fbfaf7", text: "#1d2529", faint: "#c3c7c6", edge: "#9aa3a6", accent: "#0f5c63",
+        background: "#fbfaf7", text: "#1d2529", faint: "#c3c7c6", accent: "#0f5c63",
         added: "#007a5a", removed: "#c24a00", changed: "#c98a00", same: "#b3b9bb",
       };
 }
@@ -114,4 +126,15 @@ export function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(", ");
   if (typeof value === "object") return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
   return String(value);
+}
+
+/** What tells an element from others that have the same name: the first property that differs, else the id. */
+export function tellingOf(element: Element, same: readonly Element[]): string {
+  const name = nameOf(element);
+  for (const [key, value] of Object.entries(element.properties)) {
+    const text = valueText(value);
+    if (text === "" || text === name) continue;
+    if (same.every((other) => other.ref === element.ref || valueText(other.properties[key]) !== text)) return shorten(text);
+  }
+  return idText(element.ref);
 }

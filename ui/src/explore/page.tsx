@@ -7,16 +7,21 @@ import { Icon, type IconName } from "../parts/icon";
 import { Dialog } from "../parts/dialog";
 import { Canvas, control, layoutName, setLayoutName } from "./canvas";
 import { CompareDialog } from "./compare";
+import { EditDialog } from "./edit";
 import { ElementPane } from "./element";
 import { ExportDialog } from "./export";
 import { ExpandDialog, expandDialog, setExpandDialog } from "./expand";
+import { group, grouping, GROUPINGS } from "./groups";
 import { listenToKeys } from "./keys";
 import { LabelTable, tableOf } from "./labeltable";
 import { LAYOUTS } from "./layout";
 import { ChangesPane, ElementList, Legend } from "./lists";
+import { Menu } from "./menu";
 import { PathHint } from "./path";
 import { PickedBar } from "./picked";
 import { nameOfRef } from "./look";
+import { keepCanvas, restore } from "./remember";
+import { ScenesDialog } from "./scenes";
 import * as share from "./share";
 import { SearchBox } from "./search";
 import { Start, startTour, Tour, tourWaits } from "./start";
@@ -61,8 +66,25 @@ function ShareDialog(props: { url: string | null; close: () => void }) {
   );
 }
 
+function GroupChoice() {
+  return (
+    <label class="select-label">
+      <select data-grouping={grouping()} aria-label={t("grouping")} title={t("groupingHint")} onChange={(event) => group(GROUPINGS.find((name) => name === event.currentTarget.value) ?? "auto")}>
+        <For each={GROUPINGS}>
+          {(name) => (
+            <option value={name} selected={grouping() === name}>
+              {t(`grouping_${name}`)}
+            </option>
+          )}
+        </For>
+      </select>
+    </label>
+  );
+}
+
 function Toolbar() {
   const [exporting, setExporting] = createSignal(false);
+  const [scenes, setScenes] = createSignal(false);
   const [url, setUrl] = createSignal<string | null | undefined>(undefined);
   return (
     <div class="toolbar" role="toolbar" aria-label={t("canvasTools")}>
@@ -85,6 +107,7 @@ function Toolbar() {
           </For>
         </select>
       </label>
+      <GroupChoice />
       <button
         class="icon-button" data-tool="pickBox" aria-pressed={boxing()} disabled={shown().length === 0} onClick={() => setBoxing(!boxing())}
         title={t("pickBox")} aria-label={t("pickBox")}
@@ -94,9 +117,13 @@ function Toolbar() {
       <ToolButton icon="arrange" name="arrange" act={arrange} />
       <ToolButton icon="trash" name="clearCanvas" disabled={shown().length === 0} act={() => restart([])} />
       <ToolButton icon="share" name="share" disabled={shown().length === 0} act={() => void share.link().then(setUrl)} />
+      <ToolButton icon="scenes" name="scenes" act={() => setScenes(true)} />
       <ToolButton icon="download" name="exportGraph" act={() => setExporting(true)} />
       <Show when={exporting()}>
         <ExportDialog close={() => setExporting(false)} />
+      </Show>
+      <Show when={scenes()}>
+        <ScenesDialog close={() => setScenes(false)} />
       </Show>
       <Show when={url() !== undefined}>
         <ShareDialog url={url() ?? null} close={() => setUrl(undefined)} />
@@ -147,7 +174,7 @@ function Announcement() {
 
 function Pane() {
   const [tab, setTab] = createSignal<Tab>("element");
-  createEffect(on(selected, (ref) => ref !== null && setTab("element"), { defer: true }));
+  createEffect(on(selected, (ref) => ref !== null && (tab() !== "changes" || !difference()) && setTab("element"), { defer: true }));
   createEffect(on(difference, (found) => found && setTab("changes"), { defer: true }));
   const tabs: [Tab, Key][] = [["element", "paneElement"], ["list", "paneList"], ["changes", "paneChanges"]];
   return (
@@ -180,7 +207,10 @@ export default function ExplorePage() {
   follow();
   onMount(() => {
     listenToKeys();
-    void share.openLink(route().parameters);
+    void share.openLink(route().parameters).then((isOpen) => {
+      if (!isOpen && shown().length === 0) restore();
+      keepCanvas();
+    });
   });
   createEffect(
     on(route, (current) => {
@@ -230,6 +260,8 @@ export default function ExplorePage() {
         </Show>
       </div>
       <Announcement />
+      <Menu />
+      <EditDialog />
       <Show when={comparePanel()}>
         <CompareDialog />
       </Show>

@@ -2,6 +2,7 @@
 
 import { isoOf, millisOf } from "../core/times";
 import type { Timeline } from "./api";
+import { ticks } from "./axis";
 
 export interface Stop {
   /** What the time is set to; null is now. */
@@ -17,6 +18,8 @@ export interface Scale {
   nowAt: number;
   /** Where any time is on the track. */
   place: (value: string | null) => number;
+  /** The dates below the part of the track between two places, in so many pixels. */
+  dates: (from: number, to: number, pixels: number) => { at: number; text: string }[];
   /** The time at a place between the stops. */
   timeAt: (place: number) => string;
 }
@@ -45,7 +48,9 @@ export function validScale(timeline: Timeline | null, now: number): Scale {
     const millis = from + at * width;
     return isoOf(width > 60 * DAY ? Math.round(millis / DAY) * DAY : Math.round(millis));
   };
-  return { stops, nowAt, place, timeAt };
+  const dates: Scale["dates"] = (start, end, pixels) =>
+    ticks(from + start * width, from + end * width, pixels).map(({ millis, text }) => ({ at: (millis - from) / width, text }));
+  return { stops, nowAt, place, timeAt, dates };
 }
 
 /** Transaction time: a step a commit, however close they are to each other; now is the last. */
@@ -72,7 +77,19 @@ export function knownScale(timeline: Timeline | null): Scale {
     const index = Math.min(commits.length - 1, Math.max(0, Math.floor(at / step)));
     return commits[index]?.version ?? isoOf(Date.now());
   };
-  return { stops, nowAt, place, timeAt };
+  const dates: Scale["dates"] = (start, end, pixels) => {
+    // Commits lie at equal distances: those that have room get their time.
+    const shown = commits.map((_, index) => index).filter((index) => (index + 0.5) * step >= start && (index + 0.5) * step <= end);
+    const every = Math.max(1, Math.ceil(shown.length / Math.max(1, Math.floor(pixels / 96))));
+    let before = "";
+    return shown.filter((_, order) => order % every === 0).map((index) => {
+      const text = new Date(times[index]!).toISOString();
+      const isSameDay = text.slice(0, 10) === before;
+      before = text.slice(0, 10);
+      return { at: (index + 0.5) * step, text: isSameDay ? text.slice(11, 19) : before };
+    });
+  };
+  return { stops, nowAt, place, timeAt, dates };
 }
 
 /** The stop before or after a place, `count` steps away. */

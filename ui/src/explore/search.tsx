@@ -8,8 +8,8 @@ import { Icon } from "../parts/icon";
 import * as api from "./api";
 import type { Element, SearchAnswer } from "./api";
 import { Swatch } from "./element";
-import { nameOf, nameOfRef } from "./look";
-import { remember, select, show, shown } from "./state";
+import { nameOf, nameOfRef, tellingOf } from "./look";
+import { light, remember, select, show, shown } from "./state";
 
 const SETTLE_MS = 200;
 
@@ -46,15 +46,19 @@ export function SearchBox() {
   };
   const take = (element: Element) => {
     remember([element]);
-    show([...shown(), ...(element.type === "vertex" ? [element.ref] : [element.source, element.target])]);
+    const refs = element.type === "vertex" ? [element.ref] : [element.source, element.target];
+    if (refs.some((ref) => !shown().includes(ref))) show([...shown(), ...refs]);
     select(element.ref);
+    light(refs);
     close();
     setText("");
   };
   const takeAll = () => {
     const found = answer()?.found.map((entry) => entry.element) ?? [];
     remember(found);
-    show([...shown(), ...found.filter((element) => element.type === "vertex").map((element) => element.ref)]);
+    const refs = found.filter((element) => element.type === "vertex").map((element) => element.ref);
+    show([...shown(), ...refs]);
+    light(refs);
     close();
     setText("");
   };
@@ -73,6 +77,11 @@ export function SearchBox() {
     }
   };
   const isOpen = () => answer() !== null || failure() !== "";
+  /** What tells a result from others of the same name. */
+  const tellingOfFound = (element: Element): string | null => {
+    const same = (answer()?.found ?? []).map((entry) => entry.element).filter((other) => other.label === element.label && textOf(other) === textOf(element));
+    return same.length > 1 ? tellingOf(element, same) : null;
+  };
   const textOf = (element: Element) =>
     element.type === "vertex" ? nameOf(element) : `${nameOfRef(element.source)} → ${nameOfRef(element.target)}`;
   return (
@@ -112,7 +121,10 @@ export function SearchBox() {
                   }}
                 >
                   <Swatch label={entry.element.label} edge={entry.element.type === "edge"} />
-                  <span>{textOf(entry.element)}</span>
+                  <span>
+                    {textOf(entry.element)}
+                    <Show when={tellingOfFound(entry.element)}>{(text) => <span class="quiet telling"> · {text()}</span>}</Show>
+                  </span>
                   <span class="quiet">{entry.element.label}</span>
                 </li>
               )}

@@ -7,14 +7,15 @@ import { graph, graphPath, graphs } from "../core/server";
 import { hrefOf } from "../core/route";
 import { point, setPoint, type Point } from "../core/times";
 import { layoutName, setLayoutName } from "./canvas";
+import { group, grouping, GROUPINGS } from "./groups";
 import { LAYOUTS } from "./layout";
-import { compare, comparing, during, hiddenLabels, positions, restart, select, selected, shown, toggleLabel, view } from "./state";
+import { compare, comparing, during, hiddenLabels, pinPoint, positions, restart, select, selected, shown, toggleLabel } from "./state";
 
 const LENGTH_MAX = 8192;
 /** Before the name of a view, among the graph's variables. */
 const VIEW = "~view:";
 
-interface Shared {
+export interface Shared {
   g: string;
   t: string | null;
   k: string | null;
@@ -23,19 +24,16 @@ interface Shared {
   s?: string;
   h?: string[];
   l?: string;
+  /** How vertices are grouped. */
+  u?: string;
   d?: { a: Point; b: Point };
 }
 
-/** A link to what is shown, with both times pinned; null if it is too long for one and may not be kept. */
-export async function link(): Promise<string | null> {
-  const times = view().times;
-  const pin = (at: Point): Point => ({
-    trueAt: at.trueAt ?? times?.as_of ?? null,
-    knownAt: at.knownAt ?? times?.as_of_tx ?? null,
-  });
-  const at = pin(point());
+/** What is shown, with both times pinned. */
+export function shownState(): Shared {
+  const at = pinPoint(point());
   const pair = comparing();
-  const state: Shared = {
+  return {
     g: graph(),
     t: at.trueAt,
     k: at.knownAt,
@@ -46,8 +44,14 @@ export async function link(): Promise<string | null> {
     ...(selected() === null ? {} : { s: selected()! }),
     ...(hiddenLabels().size ? { h: [...hiddenLabels()] } : {}),
     ...(layoutName() === "force" ? {} : { l: layoutName() }),
-    ...(pair ? { d: { a: pin(pair.a), b: pin(pair.b) } } : {}),
+    ...(grouping() === "auto" ? {} : { u: grouping() }),
+    ...(pair ? { d: { a: pinPoint(pair.a), b: pinPoint(pair.b) } } : {}),
   };
+}
+
+/** A link to what is shown, with both times pinned; null if it is too long for one and may not be kept. */
+export async function link(): Promise<string | null> {
+  const state = shownState();
   const text = await pack(state);
   const url = urlOf({ s: text });
   return url.length <= LENGTH_MAX ? url : keep(text);
@@ -92,20 +96,26 @@ async function keep(text: string): Promise<string | null> {
   }
 }
 
-/** Shows what the parameters of a link say, if it is one. */
-export async function openLink(parameters: URLSearchParams): Promise<void> {
+/** Shows what the parameters of a link say; whether they are one. */
+export async function openLink(parameters: URLSearchParams): Promise<boolean> {
   const text = parameters.get("s");
-  if (text) return void (await open(text));
+  if (text) {
+    await open(text);
+    return true;
+  }
   const name = parameters.get("view");
-  if (!name) return;
+  if (!name) return false;
   const wanted = parameters.get("g");
-  if (wanted && wanted !== graph() && graphs().includes(wanted)) return location.reload();
+  if (wanted && wanted !== graph() && graphs().includes(wanted)) {
+    location.reload();
+    return true;
+  }
   const found = await during(() => call<Record<string, string>>(viewPath(name)));
   const kept = found?.[VIEW + name];
-  if (!kept) return;
-  const state = await read(kept);
+  const state = kept ? await read(kept) : null;
   // It is of the graph that keeps it, whatever the graph was called then.
   if (state) apply(state);
+  return true;
 }
 
 async function read(text: string): Promise<Shared | null> {
@@ -125,13 +135,15 @@ async function open(text: string): Promise<void> {
   apply(state);
 }
 
-function apply(state: Shared): void {
+export function apply(state: Shared): void {
   positions.clear();
-  for (const [ref, x, y] of state.v) positions.set(ref, { x, y });
+  for (const [ref, x, y] of state.v) if (x !== 0 || y !== 0) positions.set(ref, { x, y });
   setPoint({ trueAt: state.t, knownAt: state.k });
-  for (const label of state.h ?? []) if (!hiddenLabels().has(label)) toggleLabel(label);
-  const name = LAYOUTS.find((known) => known === state.l);
-  if (name) setLayoutName(name);
+  const hidden = new Set(state.h ?? []);
+  for (const label of [...hiddenLabels()]) if (!hidden.has(label)) toggleLabel(label);
+  for (const label of hidden) if (!hiddenLabels().has(label)) toggleLabel(label);
+  setLayoutName(LAYOUTS.find((known) => known === state.l) ?? "force");
+  group(GROUPINGS.find((known) => known === state.u) ?? "auto");
   restart(state.v.map(([ref]) => ref));
   compare(state.d ?? null);
   select(state.s ?? null);

@@ -1,9 +1,9 @@
 // One of the two times: a field to type it, and a track with a tick for each change.
 
-import { createSignal, For, Show } from "solid-js";
+import { createEffect, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
 import { Icon } from "../parts/icon";
 import { language, t } from "../i18n";
-import { parseTime, shortTime } from "../core/times";
+import { millisOf, parseTime, shortTime } from "../core/times";
 import { stopFrom, type Scale } from "./scale";
 
 interface Props {
@@ -14,6 +14,32 @@ interface Props {
   value: string | null;
   scale: Scale;
   change: (value: string | null) => void;
+  /** The other point of a comparison; undefined if there is none. */
+  other?: string | null;
+}
+
+/** The browser's own calendar. */
+function Calendar(props: { name: string; value: string | null; change: (value: string | null) => void }) {
+  let input!: HTMLInputElement;
+  const day = () => {
+    const millis = props.value === null ? Date.now() : millisOf(props.value);
+    return Number.isNaN(millis) ? "" : new Date(millis).toISOString().slice(0, 10);
+  };
+  return (
+    <span class="calendar">
+      <input
+        ref={input}
+        type="date"
+        tabindex="-1"
+        aria-label={`${props.name}: ${t("calendar")}`}
+        value={day()}
+        onChange={(event) => event.currentTarget.value && props.change(event.currentTarget.value)}
+      />
+      <button class="icon-button small" title={t("calendar")} aria-label={`${props.name}: ${t("calendar")}`} onClick={() => input.showPicker()}>
+        <Icon name="calendar" />
+      </button>
+    </span>
+  );
 }
 
 /** Distance in pixels within which a pointer takes the tick. */
@@ -23,6 +49,39 @@ export function TimeSlider(props: Props) {
   let track!: HTMLDivElement;
   const [wrong, setWrong] = createSignal(false);
   const at = () => props.scale.place(props.value);
+  /** The part of the track that is seen: the wheel makes it smaller and larger. */
+  const [seen, setSeen] = createSignal({ from: 0, to: 1 });
+  const [width, setWidth] = createSignal(600);
+  const placeOf = (whole: number) => (whole - seen().from) / (seen().to - seen().from);
+  const wholeOf = (place: number) => seen().from + place * (seen().to - seen().from);
+  const inside = (whole: number) => placeOf(whole) >= 0 && placeOf(whole) <= 1;
+  const look = (from: number, length: number) => {
+    const size = Math.min(1, Math.max(1e-4, length));
+    const start = Math.min(1 - size, Math.max(0, from));
+    setSeen({ from: start, to: start + size });
+  };
+  const onWheel = (event: WheelEvent) => {
+    event.preventDefault();
+    const box = track.getBoundingClientRect();
+    const place = (event.clientX - box.left) / box.width;
+    const length = seen().to - seen().from;
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      return look(seen().from + ((event.deltaX || event.deltaY) / box.width) * length, length);
+    }
+    const next = Math.min(1, length * Math.exp(event.deltaY * 0.002));
+    return look(wholeOf(place) - place * next, next);
+  };
+  onMount(() => {
+    track.addEventListener("wheel", onWheel, { passive: false });
+    const sized = new ResizeObserver(() => setWidth(track.clientWidth || 600));
+    sized.observe(track);
+    onCleanup(() => sized.disconnect());
+  });
+  // What is chosen is always seen.
+  createEffect(on(at, (whole) => {
+    const { from, to } = seen();
+    if (whole < from || whole > to) look(whole - (to - from) / 2, to - from);
+  }, { defer: true }));
   const text = () => (props.value === null ? t("now") : shortTime(props.value, language()));
   const stopIndex = () => props.scale.stops.filter((stop) => stop.at <= at() + 1e-9).length;
   const valueText = () => t("sliderValue", { time: text(), index: stopIndex(), count: props.scale.stops.length });
@@ -53,11 +112,11 @@ export function TimeSlider(props: Props) {
   };
   const follow = (event: PointerEvent) => {
     const box = track.getBoundingClientRect();
-    const place = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+    const place = Math.min(1, Math.max(0, wholeOf((event.clientX - box.left) / box.width)));
     const near = props.scale.stops.reduce((best, stop) =>
       Math.abs(stop.at - place) < Math.abs(best.at - place) ? stop : best,
     );
-    const snaps = Math.abs(near.at - place) * box.width <= SNAP || props.kind === "known";
+    const snaps = (Math.abs(near.at - place) / (seen().to - seen().from)) * box.width <= SNAP || props.kind === "known";
     props.change(snaps ? near.value : props.scale.timeAt(place));
   };
   const onDown = (event: PointerEvent) => {
@@ -85,6 +144,7 @@ export function TimeSlider(props: Props) {
       <span class="slider-name" title={props.hint}>
         {props.name}
       </span>
+      <span class="time-frame">
       <input
         class="time-field"
         classList={{ past: props.value !== null }}
@@ -96,6 +156,8 @@ export function TimeSlider(props: Props) {
         onFocus={(event) => event.currentTarget.select()}
         spellcheck={false}
       />
+      <Calendar name={props.name} value={props.value} change={props.change} />
+      </span>
       <button class="icon-button small step" onClick={() => step(-1)} title={t("earlierChange")} aria-label={`${props.name}: ${t("earlierChange")}`}>
         <Icon name="left" />
       </button>
@@ -111,27 +173,42 @@ export function TimeSlider(props: Props) {
         aria-valuetext={valueText()}
         data-value={props.value ?? "now"}
         onKeyDown={onKey}
+        onDblClick={() => look(0, 1)}
         onPointerDown={onDown}
         onPointerMove={onMove}
       >
         <svg class="ticks" preserveAspectRatio="none" viewBox="0 0 1000 24" aria-hidden="true">
           <line class="rail-line" x1="0" x2="1000" y1="18" y2="18" />
-          <For each={props.scale.stops}>
+          <For each={props.scale.stops.filter((stop) => stop.value !== null && inside(stop.at))}>
             {(stop) => (
-              <Show when={stop.value !== null}>
-                <line
-                  class="tick"
-                  x1={stop.at * 1000}
-                  x2={stop.at * 1000}
-                  y1={14 - 10 * Math.sqrt(stop.weight / heaviest())}
-                  y2="18"
-                />
+              <line
+                class="tick"
+                x1={placeOf(stop.at) * 1000}
+                x2={placeOf(stop.at) * 1000}
+                y1={14 - 10 * Math.sqrt(stop.weight / heaviest())}
+                y2="18"
+              />
+            )}
+          </For>
+          <Show when={inside(props.scale.nowAt)}>
+            <line class="now-line" x1={placeOf(props.scale.nowAt) * 1000} x2={placeOf(props.scale.nowAt) * 1000} y1="2" y2="22" />
+          </Show>
+        </svg>
+        <span class="dates" aria-hidden="true">
+          <For each={props.scale.dates(seen().from, seen().to, width())}>
+            {(date) => (
+              <Show when={placeOf(date.at) > 0.02 && placeOf(date.at) < 0.97}>
+                <span style={{ left: `${placeOf(date.at) * 100}%` }}>{date.text}</span>
               </Show>
             )}
           </For>
-          <line class="now-line" x1={props.scale.nowAt * 1000} x2={props.scale.nowAt * 1000} y1="2" y2="22" />
-        </svg>
-        <span class="thumb" classList={{ past: props.value !== null }} style={{ left: `${at() * 100}%` }} />
+        </span>
+        <Show when={props.other !== undefined && inside(props.scale.place(props.other))}>
+          <span class="thumb other" title={`A: ${props.other === null ? t("now") : shortTime(props.other!, language())}`} style={{ left: `${placeOf(props.scale.place(props.other ?? null)) * 100}%` }}>A</span>
+        </Show>
+        <Show when={inside(at())}>
+          <span class="thumb" classList={{ past: props.value !== null }} style={{ left: `${placeOf(at()) * 100}%` }}>{props.other === undefined ? "" : "B"}</span>
+        </Show>
       </div>
       <button class="icon-button small step" onClick={() => step(1)} title={t("laterChange")} aria-label={`${props.name}: ${t("laterChange")}`}>
         <Icon name="right" />

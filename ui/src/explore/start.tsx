@@ -9,7 +9,6 @@ import * as api from "./api";
 import type { TourStep } from "./api";
 import { Swatch } from "./element";
 import { setTableOf } from "./labeltable";
-import { orderLabels } from "./look";
 import {
   compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
@@ -101,7 +100,6 @@ function open(entry: api.LabelCount): void {
 function LabelCards() {
   const labels = () => {
     const found = summary()?.vertices ?? [];
-    orderLabels(found.map((entry) => entry.label));
     return found.filter((entry) => entry.count > 0);
   };
   return (

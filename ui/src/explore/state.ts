@@ -7,6 +7,8 @@ import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
 import { NOW, point, setPoint, type Point } from "../core/times";
 import * as api from "./api";
+import { clearEmphasis } from "./emphasis";
+import { around } from "./layout";
 import type { Diff, Edge, Element, Group, Summary, Timeline, Times, Vertex } from "./api";
 
 /** After the last move of a slider, before the server is asked. */
@@ -15,7 +17,9 @@ const UNDO_STEPS = 100;
 /** What one draw adds at most; the rest is told as a number. */
 export const FIRST_LIMIT = 300;
 export const EXPAND_LIMIT = 100;
-export const SHOWN_MAX = 2000;
+export const SHOWN_MAX = 10_000;
+/** Elements whose changes the sliders show. */
+const TIMELINE_MAX = 20_000;
 
 export interface View {
   vertices: Map<string, Vertex>;
@@ -44,12 +48,14 @@ const [summary, setSummary] = createSignal<Summary | null>(null);
 const [more, setMore] = createSignal<{ ref: string; groups: Group[] } | null>(null);
 const [comparing, setComparing] = createSignal<{ a: Point; b: Point } | null>(null);
 const [difference, setDifference] = createSignal<Diff | null>(null);
+/** What is lit up for a moment, because it is new or was looked for. */
+const [lit, setLit] = createSignal<readonly string[]>([], { equals: false });
 /** Counts up when positions are to be computed anew for all. */
 const [arranged, setArranged] = createSignal(0);
 
 export {
   shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
-  announce, timeline, summary, more, setMore, comparing, difference, arranged,
+  announce, timeline, summary, more, setMore, comparing, difference, arranged, lit, setLit,
 };
 
 /** The last content that was seen of an element, for ghosts and names. */
@@ -154,6 +160,12 @@ export function travel(next: Partial<Point>): void {
   setPoint((at) => ({ ...at, ...next }));
 }
 
+/** A point with the instants of the picture in place of now. */
+export function pinPoint(at: Point): Point {
+  const times = view().times;
+  return { trueAt: at.trueAt ?? times?.as_of ?? null, knownAt: at.knownAt ?? times?.as_of_tx ?? null };
+}
+
 /** What is read next: the same now, whatever was compared. */
 export function compare(pair: { a: Point; b: Point } | null): void {
   batch(() => {
@@ -201,14 +213,20 @@ export function unpick(): void {
   setPicked(new Set<string>());
 }
 
+/** Vertices and their neighbours. */
+export function pickNeighboursOf(refs: Iterable<string>): Set<string> {
+  const inside = new Set(refs);
+  const next = new Set(inside);
+  for (const { source, target } of view().edges.values()) {
+    if (inside.has(source)) next.add(target);
+    if (inside.has(target)) next.add(source);
+  }
+  return next;
+}
+
 /** Picks the neighbours of those that are picked, too. */
 export function pickNeighbours(): void {
-  const next = new Set(picked());
-  for (const { source, target } of view().edges.values()) {
-    if (picked().has(source)) next.add(target);
-    if (picked().has(target)) next.add(source);
-  }
-  setPicked(next);
+  setPicked(pickNeighboursOf(picked()));
 }
 
 export function invertPicked(): void {
@@ -228,6 +246,20 @@ export function togglePinned(refs: readonly string[]): void {
   }
 }
 
+/** Lights up vertices once they are drawn. */
+export function light(refs: readonly string[]): void {
+  litNext = refs;
+  if (refs.every((ref) => view().vertices.has(ref))) lightNow();
+}
+
+let litNext: readonly string[] = [];
+
+function lightNow(): void {
+  if (litNext.length === 0) return;
+  setLit(litNext);
+  litNext = [];
+}
+
 /** Adds the neighbours of vertices. */
 export async function expand(refs: string[], request: Omit<api.ExpandRequest, "ids"> = {}): Promise<void> {
   const found = await during(() =>
@@ -237,9 +269,10 @@ export async function expand(refs: string[], request: Omit<api.ExpandRequest, "i
   remember(found.vertices);
   remember(found.edges);
   placeBeside(refs[0], found.vertices.map((vertex) => vertex.ref));
-  const before = shown().length;
+  const before = new Set(shown());
   show([...shown(), ...found.vertices.map((vertex) => vertex.ref)]);
-  const added = shown().length - before;
+  const added = shown().length - before.size;
+  light([...refs, ...shown().filter((other) => !before.has(other))]);
   const all = (found.counts ?? []).flatMap((count) => count.groups).reduce((sum, group) => sum + group.count, 0);
   const rest = found.truncated ? Math.max(0, all - found.edges.length) : 0;
   const first = found.counts?.[0];
@@ -247,13 +280,16 @@ export async function expand(refs: string[], request: Omit<api.ExpandRequest, "i
   announce(`expanded:${added}:${rest}`);
 }
 
+/** Places around a vertex, where nothing lies yet. */
 function placeBeside(ref: string | undefined, others: string[]): void {
   const center = ref === undefined ? undefined : positions.get(ref);
   if (!center) return;
   const fresh = others.filter((other) => !positions.has(other));
+  const there = shown().flatMap((other) => positions.get(other) ?? []);
+  const places = around(center, fresh.length, there);
   fresh.forEach((other, index) => {
-    const angle = (2 * Math.PI * index) / Math.max(1, fresh.length);
-    positions.set(other, { x: center.x + Math.cos(angle) * 4, y: center.y + Math.sin(angle) * 4 });
+    const place = places[index];
+    if (place) positions.set(other, place);
   });
 }
 
@@ -274,6 +310,8 @@ export function nextTask(): Promise<void> {
 }
 
 let viewRequest: AbortController | null = null;
+/** The point that the picture is of. */
+let viewPoint: Point = NOW;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 async function refresh(): Promise<void> {
@@ -285,20 +323,35 @@ async function refresh(): Promise<void> {
     setView({ ...EMPTY });
     return;
   }
+  const at = point();
   const found = await during(async () => {
-    const elements = await api.elements(point(), refs, [], request.signal);
+    const elements = await api.elements(at, refs, [], request.signal);
     remember(elements.vertices);
     remember(elements.edges);
     await nextTask();
     return elements;
   });
-  if (!found || viewRequest !== request) return;
+  if (viewRequest !== request) return;
+  if (!found) {
+    // The picture stays as it was, and so do the times that it is of.
+    if (!request.signal.aborted && view().times) setPoint(viewPoint);
+    return;
+  }
+  viewPoint = at;
   setView({
     vertices: new Map(found.vertices.map((vertex) => [vertex.ref, vertex])),
     edges: new Map(found.edges.map((edge) => [edge.ref, edge])),
     missing: new Set(found.missing.vertices),
     times: found.times,
   });
+  lightNow();
+}
+
+/** Reads what is shown anew, after it was changed. */
+export function reread(): void {
+  void refresh();
+  void refreshDiff();
+  void refreshSummary();
 }
 
 let timelineRequest: AbortController | null = null;
@@ -315,7 +368,7 @@ async function refreshTimeline(): Promise<void> {
     return;
   }
   try {
-    const room = Math.max(0, 5000 - refs.length);
+    const room = Math.max(0, TIMELINE_MAX - refs.length);
     const found = await api.timeline(null, refs, edges.slice(0, room).map((edge) => edge.ref), request.signal);
     if (timelineRequest === request) setTimeline(found);
   } catch (error) {
@@ -347,6 +400,7 @@ async function refreshSummary(): Promise<void> {
 export { refreshSummary };
 
 export function forget(): void {
+  clearEmphasis();
   restart([]);
   positions.clear();
   lastSeen.clear();
@@ -370,6 +424,7 @@ export function follow(): void {
     createEffect(
       on(point, () => {
         clearTimeout(timer);
+        if (point() === viewPoint) return;
         timer = setTimeout(() => void refresh(), SETTLE_MS);
       }, { defer: true }),
     );

@@ -3,7 +3,7 @@
 import { For, Show } from "solid-js";
 import { t } from "../i18n";
 import { Dialog } from "../parts/dialog";
-import { chosenColor, colorOf, shade } from "./look";
+import { colorOf, edgeColorOf, shade } from "./look";
 import { PALETTE } from "./palette";
 import { view } from "./state";
 import { setStyle, SIZES, styleOf, unshared, type Kind, type Style } from "./style";
@@ -31,7 +31,7 @@ export function StyleDialog(props: { of: Styled; close: () => void }) {
   };
   const custom = () => (style().color?.startsWith("#") ? style().color! : "");
   const current = () =>
-    chosenColor(props.of.kind, props.of.label) ?? (props.of.kind === "vertex" ? colorOf(props.of.label) : "#7a7f87");
+    props.of.kind === "vertex" ? colorOf(props.of.label) : edgeColorOf(props.of.label);
   return (
     <Dialog title={t("styleOf", { label: props.of.label })} close={props.close}>
       <p class="quiet" role="status">

@@ -1,8 +1,9 @@
-// The canvas as a file: SVG written from what sigma shows, and PNG painted from that.
+// The canvas as a file: SVG written from what is drawn, and PNG painted from that.
 
-import type Sigma from "sigma";
-import { placeOf, type Side } from "./labels";
 import type { Colors } from "./look";
+import { EDGE_NAME_SIZE, NAME_SIZE, placeNames, spotsOf, type Name } from "./names";
+import { measureWith } from "./paint";
+import { lineOf, type EdgeLook, type Line, type NodeLook, type Scene, type Viewport } from "./scene";
 
 export interface LegendEntry {
   name: string;
@@ -31,35 +32,48 @@ function px(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-interface Spot {
-  x: number;
-  y: number;
-  radius: number;
+/** A line from one rim to another that ends in an arrow. */
+function arrow(line: Line, { color, width: plain, dash, alpha }: EdgeLook, widen: number): string {
+  const width = plain * widen;
+  const size = 5 + width * 1.6;
+  const [fromX, fromY] = line.bent ? [line.cx, line.cy] : [line.x1, line.y1];
+  const length = Math.hypot(line.x2 - fromX, line.y2 - fromY) || 1;
+  const [dx, dy] = [(line.x2 - fromX) / length, (line.y2 - fromY) / length];
+  const points = [
+    [line.x2, line.y2],
+    [line.x2 - dx * size - dy * size * 0.45, line.y2 - dy * size + dx * size * 0.45],
+    [line.x2 - dx * size + dy * size * 0.45, line.y2 - dy * size - dx * size * 0.45],
+  ];
+  const fill = escapeXml(color);
+  const style = `stroke="${fill}" stroke-width="${px(width)}" opacity="${px(alpha)}"${dash ? ' stroke-dasharray="5 4"' : ""}`;
+  const drawn = line.bent
+    ? `<path d="M${px(line.x1)} ${px(line.y1)}Q${px(line.cx)} ${px(line.cy)} ${px(line.x2)} ${px(line.y2)}" fill="none" ${style}/>`
+    : `<line x1="${px(line.x1)}" y1="${px(line.y1)}" x2="${px(line.x2)}" y2="${px(line.y2)}" ${style}/>`;
+  if (line.length <= size * 1.6) return drawn;
+  return `${drawn}<polygon points="${points.map((point) => point.map((value) => px(value!)).join(",")).join(" ")}" fill="${fill}" opacity="${px(alpha)}"/>`;
 }
 
-/** A line from one spot to another that ends in an arrow at its edge. */
-function arrow(from: Spot, to: Spot, color: string, size: number): string {
-  const length = Math.hypot(to.x - from.x, to.y - from.y);
-  const head = 4 + size * 2;
-  if (length <= to.radius + head) return "";
-  const dx = (to.x - from.x) / length;
-  const dy = (to.y - from.y) / length;
-  const tip = { x: to.x - dx * to.radius, y: to.y - dy * to.radius };
-  const base = { x: tip.x - dx * head, y: tip.y - dy * head };
-  const half = head / 2.4;
-  const points = [tip, { x: base.x - dy * half, y: base.y + dx * half }, { x: base.x + dy * half, y: base.y - dx * half }];
-  const fill = escapeXml(color);
-  return (
-    `<line x1="${px(from.x)}" y1="${px(from.y)}" x2="${px(base.x)}" y2="${px(base.y)}" stroke="${fill}" stroke-width="${px(size)}"/>` +
-    `<polygon points="${points.map((point) => `${px(point.x)},${px(point.y)}`).join(" ")}" fill="${fill}"/>`
-  );
+function disc(x: number, y: number, r: number, look: NodeLook, count: string): string {
+  const [fill, rim] = [escapeXml(look.fill), escapeXml(look.ring)];
+  const place = `cx="${px(x)}" cy="${px(y)}"`;
+  const dash = look.dash ? ' stroke-dasharray="3 2.5"' : "";
+  const text = (content: string, at: number, size: number, color: string) =>
+    `<text x="${px(x)}" y="${px(at)}" font-size="${px(size)}" font-weight="600" text-anchor="middle" fill="${color}">${escapeXml(content)}</text>`;
+  return [
+    // A second ring is an ellipse: each vertex is one circle.
+    look.double ? `<ellipse ${place} rx="${px(r + 2 * look.ringWidth)}" ry="${px(r + 2 * look.ringWidth)}" fill="none" stroke="${rim}" stroke-width="${look.ringWidth}"/>` : "",
+    `<circle ${place} r="${px(r)}" fill="${fill}" stroke="${rim}" stroke-width="${look.ringWidth}" opacity="${px(look.alpha)}"${dash}/>`,
+    look.sign ? text(look.sign, y - r - 4, Math.max(11, r * 1.5), rim) : "",
+    count ? text(count, y + 4, Math.max(10, Math.min(16, r * 0.6)), "#fff") : "",
+  ].join("");
 }
 
 /** Texts have a rim in the colour of the ground, so that lines do not cross them out. */
-function label(x: number, y: number, text: string, look: Colors, size: number, anchor: "start" | "end" | "middle"): string {
+function label({ x, y, text, anchor, turn }: Name, look: Colors, size: number): string {
+  const turned = turn ? ` transform="rotate(${px((turn * 180) / Math.PI)} ${px(x)} ${px(y)})"` : "";
   return (
-    `<text x="${px(x)}" y="${px(y)}" font-size="${size}" text-anchor="${anchor}" fill="${look.text}" ` +
-    `stroke="${look.background}" stroke-width="3" stroke-linejoin="round" paint-order="stroke">${escapeXml(text)}</text>`
+    `<text x="${px(x)}" y="${px(y + size / 3)}" font-size="${size}" text-anchor="${anchor}" fill="${look.text}" ` +
+    `stroke="${look.background}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"${turned}>${escapeXml(text)}</text>`
   );
 }
 
@@ -81,34 +95,21 @@ function legendOf(entries: LegendEntry[], width: number, top: number, look: Colo
 }
 
 /** What the window shows, as SVG, with a legend and a line of text below it. */
-export function svgOf(sigma: Sigma, named: ReadonlyMap<string, Side>, look: Colors, caption: string, legend: LegendEntry[]): string {
-  const graph = sigma.getGraph();
-  const { width, height } = sigma.getDimensions();
-  const spots = new Map<string, Spot>();
-  graph.forEachNode((ref, { x, y, size, hidden }) => {
-    if (hidden !== true) spots.set(ref, { ...sigma.graphToViewport({ x, y }), radius: sigma.scaleSize(size) });
+export function svgOf(scene: Scene, view: Viewport, look: Colors, caption: string, legend: LegendEntry[]): string {
+  const { width, height } = view;
+  const spots = spotsOf(scene, view);
+  const context = document.createElement("canvas").getContext("2d")!;
+  const placed = placeNames(scene, view, spots, measureWith(context));
+  const lines = scene.edgeKeys.map((_, at) => {
+    const [from, to] = [scene.ends[2 * at]!, scene.ends[2 * at + 1]!];
+    const line = lineOf(spots.x[from]!, spots.y[from]!, spots.r[from]!, spots.x[to]!, spots.y[to]!, spots.r[to]! + 1, scene.bends[at]!);
+    return line ? arrow(line, scene.edgeLooks[scene.edgeLook[at]!]!, scene.widths[at]!) : "";
   });
-  const names: string[] = [];
-  const lines: string[] = [];
-  const namedEdges = sigma.getEdgeDisplayedLabels();
-  graph.forEachEdge((ref, attributes, source, target) => {
-    const [from, to] = [spots.get(source), spots.get(target)];
-    if (!from || !to || attributes.hidden === true) return;
-    lines.push(arrow(from, to, attributes.color, sigma.scaleSize(attributes.size)));
-    if (attributes.label && namedEdges.has(ref)) {
-      names.push(label((from.x + to.x) / 2, (from.y + to.y) / 2 - 2, attributes.label, look, 10, "middle"));
-    }
-  });
-  const discs = [...spots].map(([ref, { x, y, radius }]) => {
-    const { color, borderColor, label: name } = graph.getNodeAttributes(ref);
-    const side = name ? named.get(ref) : undefined;
-    if (side) {
-      const place = placeOf(side, { x, y, radius }, 12);
-      names.push(label(place.x, place.y + 4, name, look, 12, place.anchor));
-    }
-    const [fill, rim] = [escapeXml(color), escapeXml(borderColor)];
-    return `<circle cx="${px(x)}" cy="${px(y)}" r="${px(Math.max(1, radius - 1.5))}" fill="${fill}" stroke="${rim}" stroke-width="3"/>`;
-  });
+  const discs = [...scene.order].reverse().map((at) => disc(spots.x[at]!, spots.y[at]!, spots.r[at]!, scene.nodeLooks[scene.looks[at]!]!, scene.counts[at]!));
+  const names = [
+    ...[...placed.edges.values()].map((name) => label(name, look, EDGE_NAME_SIZE)),
+    ...[...placed.vertices.values()].map((name) => label(name, look, NAME_SIZE)),
+  ];
   const below = legendOf(legend, width, height + 4, look);
   const all = height + below.height + 28;
   return [

@@ -55,6 +55,7 @@ export function TimeBar() {
           value={point().trueAt}
           scale={validStops()}
           change={(trueAt) => travel({ trueAt })}
+          other={comparing()?.a.trueAt}
         />
         <TimeSlider
           kind="known"
@@ -63,6 +64,7 @@ export function TimeBar() {
           value={point().knownAt}
           scale={knownStops()}
           change={(knownAt) => travel({ knownAt })}
+          other={comparing()?.a.knownAt}
         />
       </div>
       <div class="time-actions">

@@ -36,7 +36,6 @@ export const en = {
 
   // Canvas
   canvasLabel: "Graph with {count} vertices; the list beside it has the same as text", canvasTools: "Canvas",
-  noWebgl: "This browser has no WebGL. The list shows the same elements.",
   undo: "Undo", redo: "Redo", fit: "Fit to the window", zoomIn: "Zoom in", zoomOut: "Zoom out", layout: "Layout",
   layout_force: "Forces", layout_circle: "Circle", layout_grid: "Grid", layout_layers: "Layers", layout_time: "By valid time",
   arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
@@ -143,6 +142,50 @@ export const en = {
   tour_learned: "What we learned: the same day, before and after the corrections were recorded.",
   tour_planned: "A planned move: recorded already, true only later. Valid time may lie in the future.",
   tour: "Tour", startTour: "Take the tour", tourStep: "{index} of {count}", tourEnd: "End",
+
+  // Groups and the menu of the canvas
+  grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
+  grouping_auto: "Auto groups", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
+  group: "Group", openGroup: "Open the group ({count})", closeGroup: "Close its group", pickGroup: "Select its vertices", pickAll: "Select all",
+  menuPickNeighbours: "Select neighbours", menuPathFrom: "Path from here …", menuPathTo: "Path from {name} to here",
+  menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of the vertex",
+
+  // Changes
+  edit: "Edit", newEdgeFrom: "New edge from here", newVertex: "New vertex", deleteElement: "Delete",
+
+  // Times and scenes
+  calendar: "Calendar", scenes: "Scenes", scenesText: "A scene keeps what is shown, the places and both times with the graph, under a name.",
+  sceneName: "Name of the scene", sceneSave: "Save this view", sceneOpen: "Open", noScenes: "No scene is saved.", sceneDelete: "Delete the scene {name}",
+  sceneDeleteSure: "Delete?",
+  editPeriod: "When it is true", editFrom: "From", editTo: "To", editWholeState: "The whole period of this state: {period}",
+  editPeriodHint: "Empty: from now on, without an end. A past period is a correction, a future one a plan.",
+  editPreview: "What will be known", editKnownNow: "As known from now on", editNothingLeft: "It exists at no time.",
+  editKnownBefore: "What was known before stays readable with “Known at” ({count} states).",
+  editWrong: "{key}: this is no such value. Example: {example}", editMissing: "{key} is missing.", editNoChange: "Nothing is changed yet.",
+  editNoLabel: "The schema has no label that fits. Make one on the page Schema.", editTitle: "Edit {name}", deleteTitle: "Delete {name}",
+  deleteHint: "Without a period it ends now; its past stays. Edges of a vertex end with it.", editSend: "Change", editCreate: "Create",
+  newEdgeTitle: "New edge from {name}", editLabel: "Label", editTarget: "To vertex",
+
+  // Algorithms
+  startAlgorithm: "Start an algorithm", algorithm: "Algorithm", algorithmDefault: "(all, or none)", startIt: "Start",
+  resultOf: "Result of {name} (task {id})", resultRows: "{count} rows", taskRuns: "The task runs …", openResult: "Open the result",
+  asSize: "as size", asColor: "as colour", resultToCanvas: "Show on the canvas", saveCsv: "Save as CSV", endEmphasis: "Sizes and colours of labels again",
+  algorithm_page_rank: "How important vertices are by what leads to them.", algorithm_degree_centrality: "How many edges each vertex has.",
+  algorithm_betweenness_centrality: "Through which vertices the shortest paths lead.", algorithm_closeness_centrality: "How near all others are.",
+  algorithm_stress_centrality: "How many shortest paths lead through each vertex.", algorithm_eigenvector_centrality: "Importance by important neighbours.",
+  algorithm_personalized_page_rank: "PageRank with jumps to the given vertices only.", algorithm_single_source_shortest_path: "Distances from one vertex.",
+  algorithm_louvain: "Communities by modularity. With write_property each vertex gets its community.", algorithm_lpa: "Communities by label propagation. With write_property each vertex gets its community.",
+  algorithm_weak_connected_component: "Parts that edges of any direction connect.", algorithm_strong_connected_component: "Parts whose vertices reach each other along the edges.",
+  algorithm_k_core: "Parts where every vertex has k neighbours or more.", algorithm_triangle_count: "Triangles of the graph.",
+  algorithm_cluster_coefficient: "The share of pairs of edges that a third edge closes.", algorithm_rings: "Closed paths.",
+  algorithm_count_vertex: "Vertices by label.", algorithm_count_edge: "Edges by label.",
+
+  // Account
+  account: "Account", accountOf: "Account of {name}", newPassword: "New password", passwordAgain: "Once more", changePassword: "Change the password",
+  passwordHint: "A new password ends this session; log in with it again.", passwordsDiffer: "The two passwords differ.",
+  apiTokens: "Tokens for programs", apiTokensHint: "A program logs in with a token in place of the password.", noTokens: "There is no token.",
+  tokenEnds: "until {ends}", revoke: "Revoke", tokenDays: "Days (empty: no end)", tokenReadsOnly: "reads only, today's graphs", newToken: "New token",
+  tokenOnce: "The token, shown this once:",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

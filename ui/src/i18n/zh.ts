@@ -38,7 +38,6 @@ export const zh: Dictionary = {
 
   // Canvas
   canvasLabel: "图中有 {count} 个顶点；旁边的列表以文字显示相同内容", canvasTools: "画布",
-  noWebgl: "此浏览器不支持 WebGL。列表显示相同的元素。",
   undo: "撤销", redo: "重做", fit: "适合窗口", zoomIn: "放大", zoomOut: "缩小", layout: "布局",
   layout_force: "力导向", layout_circle: "环形", layout_grid: "网格", layout_layers: "分层", layout_time: "按有效时间",
   arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
@@ -145,4 +144,48 @@ export const zh: Dictionary = {
   tour_learned: "我们得知了什么：同一天，更正记录前后的对比。",
   tour_planned: "计划中的搬迁：已经记录，将来才为真。有效时间可以在未来。",
   tour: "导览", startTour: "开始导览", tourStep: "第 {index} 步，共 {count} 步", tourEnd: "结束",
+
+  // Groups and the menu of the canvas
+  grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
+  grouping_auto: "自动分组", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
+  group: "组", openGroup: "打开该组（{count}）", closeGroup: "收起所在的组", pickGroup: "选择其顶点", pickAll: "全选",
+  menuPickNeighbours: "选择邻居", menuPathFrom: "从这里出发的路径…", menuPathTo: "从 {name} 到这里的路径",
+  menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "顶点的菜单",
+
+  // Changes
+  edit: "编辑", newEdgeFrom: "从这里新建边", newVertex: "新建顶点", deleteElement: "删除",
+
+  // Times and scenes
+  calendar: "日历", scenes: "场景", scenesText: "场景以名称随图保存所显示的内容、位置和两个时间。",
+  sceneName: "场景名称", sceneSave: "保存当前视图", sceneOpen: "打开", noScenes: "没有保存的场景。", sceneDelete: "删除场景 {name}",
+  sceneDeleteSure: "确定删除？",
+  editPeriod: "何时为真", editFrom: "从", editTo: "到", editWholeState: "此状态的整个时段：{period}",
+  editPeriodHint: "留空：从现在起，没有终点。过去的时段是更正，将来的是计划。",
+  editPreview: "将会知道的内容", editKnownNow: "从现在起所知", editNothingLeft: "它在任何时间都不存在。",
+  editKnownBefore: "此前所知的内容仍可用“已知于”读取（{count} 个状态）。",
+  editWrong: "{key}：值不正确。示例：{example}", editMissing: "缺少 {key}。", editNoChange: "尚未更改任何内容。",
+  editNoLabel: "模式中没有合适的标签。请在“模式”页面创建。", editTitle: "编辑 {name}", deleteTitle: "删除 {name}",
+  deleteHint: "不填时段则现在结束，过去保留。顶点的边随之结束。", editSend: "更改", editCreate: "创建",
+  newEdgeTitle: "从 {name} 新建边", editLabel: "标签", editTarget: "到顶点",
+
+  // Algorithms
+  startAlgorithm: "启动算法", algorithm: "算法", algorithmDefault: "（全部或无）", startIt: "启动",
+  resultOf: "{name} 的结果（任务 {id}）", resultRows: "{count} 行", taskRuns: "任务正在运行…", openResult: "打开结果",
+  asSize: "作为大小", asColor: "作为颜色", resultToCanvas: "显示在画布上", saveCsv: "保存为 CSV", endEmphasis: "恢复标签的大小和颜色",
+  algorithm_page_rank: "根据指向顶点的边衡量其重要性。", algorithm_degree_centrality: "每个顶点的边数。",
+  algorithm_betweenness_centrality: "最短路径经过哪些顶点。", algorithm_closeness_centrality: "与其他顶点的接近程度。",
+  algorithm_stress_centrality: "经过每个顶点的最短路径数。", algorithm_eigenvector_centrality: "由重要邻居决定的重要性。",
+  algorithm_personalized_page_rank: "只跳转到给定顶点的 PageRank。", algorithm_single_source_shortest_path: "到一个顶点的距离。",
+  algorithm_louvain: "按模块度划分社区。用 write_property 为每个顶点写入其社区。", algorithm_lpa: "按标签传播划分社区。用 write_property 为每个顶点写入其社区。",
+  algorithm_weak_connected_component: "任意方向的边相连的部分。", algorithm_strong_connected_component: "顶点沿边互相可达的部分。",
+  algorithm_k_core: "每个顶点至少有 k 个邻居的部分。", algorithm_triangle_count: "图中的三角形。",
+  algorithm_cluster_coefficient: "被第三条边闭合的边对所占比例。", algorithm_rings: "闭合路径。",
+  algorithm_count_vertex: "按标签统计的顶点。", algorithm_count_edge: "按标签统计的边。",
+
+  // Account
+  account: "账户", accountOf: "{name} 的账户", newPassword: "新密码", passwordAgain: "再次输入", changePassword: "更改密码",
+  passwordHint: "新密码会结束此会话；请用它重新登录。", passwordsDiffer: "两次输入的密码不同。",
+  apiTokens: "程序用令牌", apiTokensHint: "程序用令牌代替密码登录。", noTokens: "没有令牌。",
+  tokenEnds: "有效至 {ends}", revoke: "撤销", tokenDays: "天数（留空：无期限）", tokenReadsOnly: "只读，限现有的图", newToken: "新建令牌",
+  tokenOnce: "令牌只显示这一次：",
 };

@@ -5,6 +5,8 @@ import { language, t, tIfKnown } from "../i18n";
 import { call, messageOf } from "../core/http";
 import { graph, graphPath } from "../core/server";
 import { Icon } from "../parts/icon";
+import { ResultDialog } from "./result";
+import { StartDialog } from "./start";
 
 interface Task {
   id: number;
@@ -49,13 +51,14 @@ function time(millis: number): string {
   return new Intl.DateTimeFormat(language(), { dateStyle: "short", timeStyle: "medium" }).format(millis);
 }
 
-function TaskRow(props: { task: Task; reload: () => void }) {
+function TaskRow(props: { task: Task; reload: () => void; open: (id: number) => void }) {
+  const [isSure, setSure] = createSignal(false);
   const isRunning = () => !ENDED.includes(props.task.task_status);
   const path = () => `${graphPath()}/tasks/${props.task.id}`;
   return (
     <tr>
       <th scope="row">{props.task.id}</th>
-      <td>{props.task.task_name}</td>
+      <td><button class="link" data-task={props.task.id} onClick={() => props.open(props.task.id)} title={t("openResult")}>{props.task.task_name}</button></td>
       <td>{props.task.task_type}</td>
       <td>
         <span class={`badge task-${props.task.task_status}`}>{tIfKnown(`task_${props.task.task_status}`) ?? props.task.task_status}</span>
@@ -66,9 +69,18 @@ function TaskRow(props: { task: Task; reload: () => void }) {
         <Show
           when={isRunning()}
           fallback={
-            <button class="icon-button small" onClick={() => void act(path(), "DELETE", props.reload)} title={t("remove")} aria-label={`${t("remove")} ${props.task.id}`}>
-              <Icon name="trash" />
-            </button>
+            <Show
+              when={isSure()}
+              fallback={
+                <button class="icon-button small" onClick={() => setSure(true)} title={t("remove")} aria-label={`${t("remove")} ${props.task.id}`}>
+                  <Icon name="trash" />
+                </button>
+              }
+            >
+              <button class="button small danger" onClick={() => void act(path(), "DELETE", props.reload)} onBlur={() => setSure(false)} ref={(button) => setTimeout(() => button.focus())}>
+                {t("sceneDeleteSure")}
+              </button>
+            </Show>
           }
         >
           <button class="icon-button small" onClick={() => void act(`${path()}?action=cancel`, "PUT", props.reload)} title={t("stop")} aria-label={`${t("stop")} ${props.task.id}`}>
@@ -113,14 +125,30 @@ export default function TasksPage() {
   const [tasks, { refetch }] = createResource(graph, async () => (await call<{ tasks: Task[] }>(`${graphPath()}/tasks`, { query: { limit: 200 }, tag: OWN_TAG })).tasks);
   const timer = setInterval(() => void refetch(), EVERY_MS);
   onCleanup(() => clearInterval(timer));
+  const [isStarting, setStarting] = createSignal(false);
+  const [opened, setOpened] = createSignal<number | null>(null);
   const rows = () => (tasks.error ? [] : [...(tasks.latest ?? [])].sort((a, b) => b.id - a.id));
   return (
     <div class="page">
       <div class="page-head">
         <h1>{t("page_tasks")}</h1>
+        <button class="button primary" data-action="new-task" onClick={() => setStarting(true)}>{t("startAlgorithm")}</button>
       </div>
       <Show when={problem() || tasks.error}>
         <p class="failure" role="alert">{problem() || messageOf(tasks.error)}</p>
+      </Show>
+      <Show when={isStarting()}>
+        <StartDialog
+          close={() => setStarting(false)}
+          started={(id) => {
+            setStarting(false);
+            setOpened(id);
+            void refetch();
+          }}
+        />
+      </Show>
+      <Show when={opened()} keyed>
+        {(id) => <ResultDialog id={id} close={() => setOpened(null)} />}
       </Show>
       <RunningQueries />
       <section class="schema-section">
@@ -140,7 +168,7 @@ export default function TasksPage() {
                 </tr>
               </thead>
               <tbody>
-                <For each={rows()}>{(task) => <TaskRow task={task} reload={() => void refetch()} />}</For>
+                <For each={rows()}>{(task) => <TaskRow task={task} reload={() => void refetch()} open={setOpened} />}</For>
               </tbody>
             </table>
           </div>

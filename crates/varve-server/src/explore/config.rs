@@ -13,7 +13,7 @@ section! {
         /// Edges or elements up to which counts are exact.
         count_max: usize = 10_000,
         /// Elements that may be requested by id at once, and edges between them that are returned.
-        elements_max: usize = 5_000,
+        elements_max: usize = 50_000,
         /// Vertices that a sample may contain.
         sample_max: usize = 1_000,
         /// Elements of a label that a sample or a search reads if no index helps.

@@ -342,7 +342,7 @@ fn a_summary_counts_labels_and_fill_rates() {
         (&json!("knows"), &json!(2))
     );
     assert_eq!(answer["truncated"], json!(false));
-    assert_eq!(answer["limits"]["elements_max"], 5000);
+    assert_eq!(answer["limits"]["elements_max"], 50_000);
     let last = &answer["recorded"]["last"]["version"];
     assert!(
         last.as_str() <= answer["times"]["as_of_tx"].as_str(),

@@ -1,0 +1,108 @@
+"""A server that asks who you are: the login, the account with its tokens, and the logout."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+
+import screens
+
+
+def check(browser) -> None:
+    with server_with_login() as url:
+        browser.url = url
+        page = browser.page(expected=("status of 401", "status of 503"))
+        page.goto(url + "/ui/")
+        page.locator(".login input[type=password]").wait_for()
+        assert not (wrong := screens.problems(page, "wide-light-login")), wrong
+        page.locator(".login input").first.fill("admin")
+        page.locator(".login input[type=password]").fill("wrong")
+        page.locator(".login .primary").click()
+        page.locator(".login [role=alert]", has_text="Wrong name or password").wait_for()
+        page.locator(".login input[type=password]").fill(PASSWORD)
+        page.locator(".login .primary").click()
+        page.locator("[data-card=sample]").click()
+        page.locator(".legend-row").first.wait_for(state="attached")
+        kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
+        assert PASSWORD not in kept and "eyJ" not in kept, kept
+        name = f"varve-session-{url.rsplit(':', 1)[1]}"
+        cookie = next(each for each in page.context.cookies() if each["name"] == name)
+        assert cookie["httpOnly"] and cookie["sameSite"] == "Strict", cookie
+        page.reload()
+        page.locator(".legend-row").first.wait_for(state="attached")
+        page.get_by_role("button", name="Export the graph").click()
+        with page.expect_download() as download:
+            page.locator(".preset", has_text="CSV (vertices)").click()
+        assert download.value.path().read_text().startswith("~id,"), "the export has the session too"
+        refuse = "**/ui/session"
+        page.route(refuse, lambda route: route.fulfill(status=503, json={"message": "busy"}))
+        check_account(page, url)
+        log_out(page)
+        page.locator(".offline[role=alert]", has_text="You are still logged in: busy").wait_for()
+        page.unroute(refuse)
+        log_out(page)
+        page.locator(".login").wait_for()
+        assert page.evaluate("sessionStorage.length") == 0, "the next user sees no canvas"
+        assert page.locator(".offline").count() == 0
+        assert not [each for each in page.context.cookies() if each["name"] == name]
+        # Whoever kept the token has nothing.
+        request = urllib.request.Request(url + "/auth/users", headers={"Cookie": f"{name}={cookie['value']}"})
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(request)
+            raise AssertionError("the token counts after the logout")
+
+
+def log_out(page) -> None:
+    page.get_by_role("button", name="admin").click()
+    page.locator("[data-action=log-out]").click()
+
+
+def check_account(page, url: str) -> None:
+    """A token for a program is made, counts, and is revoked."""
+    page.get_by_role("button", name="admin").click()
+    page.locator(".dialog input[name=token]").fill("nightly")
+    assert not (wrong := screens.problems(page, "wide-light-account")), wrong
+    page.locator("[data-action=new-token]").click()
+    token = page.locator(".dialog input[name=made]").input_value()
+    request = urllib.request.Request(url + "/graphs", headers={"Authorization": f"Bearer {token}"})
+    assert urllib.request.urlopen(request).status == 200
+    page.locator("[data-token=nightly]").wait_for()
+    page.get_by_role("button", name="Revoke").click()
+    page.locator("[data-token=nightly]").wait_for(state="detached")
+    with contextlib.suppress(urllib.error.HTTPError):
+        urllib.request.urlopen(request)
+        raise AssertionError("the token counts after it was revoked")
+    page.locator(".dialog input[name=password]").fill("one")
+    page.locator(".dialog input[name=again]").fill("other")
+    page.get_by_role("button", name="Change the password").click()
+    page.locator(".dialog .failure", has_text="differ").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".dialog").wait_for(state="detached")
+
+
+PASSWORD = "correct horse battery"
+
+
+@contextlib.contextmanager
+def server_with_login():
+    """A second server, where users log in."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [os.environ["VARVE_TEST_SERVER"], "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{folder}/data"]
+        environment = {**os.environ, "VARVE_ADMIN_PASSWORD": PASSWORD}
+        process = subprocess.Popen(
+            [*command, "--set", "auth.enabled=true"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        try:
+            for line in process.stdout:
+                found = re.search(r"serves on (http://[0-9.:]+)", line)
+                if found:
+                    yield found[1]
+                    break
+            else:
+                raise AssertionError("the server with a login did not start")
+        finally:
+            process.terminate()
+            process.wait()

@@ -1,0 +1,137 @@
+"""Changes made in the explorer, and algorithms whose results are seen on the canvas."""
+
+import json
+
+from browser import legend, settle
+
+
+def vertex(server, ref: str, **times) -> dict | None:
+    found = server.explore("elements", {"vertices": [ref], "edges": [], "between": False}, **times)["vertices"]
+    return found[0] if found else None
+
+
+def send(page) -> None:
+    page.locator("[data-action=send]").click()
+    page.locator(".dialog").wait_for(state="detached")
+    settle(page)
+
+
+def open_menu(page) -> None:
+    """The menu of the canvas, at a corner where nothing lies."""
+    box = page.locator(".canvas").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 8, box["y"] + 8, button="right")
+    page.locator(".menu").wait_for()
+
+
+def check_edit(browser, server, open_sample) -> None:
+    page = browser.page()
+    open_sample(page, server.url)
+    path = f"/graphs/{server.graph}"
+    server.call(f"{path}/schema/propertykeys", {"name": "motto", "data_type": "TEXT", "check_exist": False})
+    server.call(f"{path}/schema/vertexlabels/person?action=append", {"name": "person", "properties": ["motto"], "nullable_keys": ["motto"]}, "PUT")
+    page.reload()
+    settle(page)
+    # A new vertex with a past of its own.
+    open_menu(page)
+    page.locator("[data-menu=new-vertex]").click()
+    page.locator(".dialog select[name=label]").select_option("person")
+    page.locator("[data-action=send]").click()
+    page.locator(".dialog .failure", has_text="missing").wait_for()
+    for field in page.locator(".dialog .edit-fields label", has_text="*").all():
+        field.locator("input").fill("Zoe" if "TEXT" in field.inner_text() else "1")
+    page.locator(".dialog input[name=from]").fill("2020-01-01")
+    assert "valid_from=2020-01-01" in page.locator(".dialog pre").inner_text()
+    assert page.locator(".preview tr.added").count() == 1
+    people = legend(page)["person"]
+    send(page)
+    assert legend(page)["person"] == people + 1
+    ref = page.locator(".element").get_attribute("data-ref")
+    assert vertex(server, ref, as_of="2020-06-01") and not vertex(server, ref, as_of="2019-06-01")
+    # A past period is corrected; before and after it nothing changes, and what was known stays.
+    before = server.explore("elements", {"vertices": [ref], "edges": [], "between": False})["times"]["as_of_tx"]
+    page.locator("[data-action=edit]").click()
+    page.locator(".dialog input[name=property-motto]").fill("slow and steady")
+    page.locator(".dialog input[name=from]").fill("2021-01-01")
+    page.locator(".dialog input[name=to]").fill("2022-01-01")
+    periods = page.locator(".preview tbody tr")
+    page.locator(".preview tr.added", has_text="slow and steady").wait_for()
+    assert periods.count() == 3, periods.all_inner_texts()
+    send(page)
+    motto = lambda **times: vertex(server, ref, **times)["properties"].get("motto")
+    assert motto(as_of="2021-06-01") == "slow and steady"
+    assert motto(as_of="2022-06-01") is None and motto(as_of="2020-06-01") is None
+    assert motto(as_of="2021-06-01", as_of_tx=before) is None
+    # A new edge to another vertex of the canvas.
+    edges = sum(legend(page).values())
+    page.keyboard.press("m")
+    page.locator("[data-menu=new-edge]").click()
+    page.locator(".dialog select[name=label]").select_option("lives_in")
+    page.locator(".dialog select[name=target]").select_option(index=1)
+    for field in page.locator(".dialog .edit-fields label", has_text="*").all():
+        field.locator("input").fill("1")
+    send(page)
+    assert sum(legend(page).values()) == edges + 1
+    # Deleted for a period: it did not exist then. Deleted without one: it ends now.
+    page.locator("#tab-list").click()
+    page.locator(".tree-row", has_text="Zoe").first.click()
+    page.locator(f".element[data-ref='{ref}']").wait_for()
+    page.locator("[data-action=delete]").click()
+    assert page.locator(".dialog pre").inner_text().startswith("DELETE ")
+    send(page)
+    assert not vertex(server, ref) and vertex(server, ref, as_of="2022-06-01")
+    page.locator(".absent").wait_for()
+
+
+def check_refused(browser, server, open_sample) -> None:
+    """Who may not write is told so once, and is not offered it again."""
+    page = browser.page(expected=("status of 403",))
+    open_sample(page, server.url)
+    page.route("**/graph/vertices**", lambda route: route.fulfill(status=403, json={"message": "Permission denied"}) if route.request.method != "GET" else route.continue_())
+    page.locator("#tab-list").click()
+    page.locator(".tree-row", has_text="person").first.click()
+    page.locator("[data-action=delete]").click()
+    page.locator("[data-action=send]").click()
+    page.locator(".dialog .failure", has_text="Permission denied").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".dialog").wait_for(state="detached")
+    assert page.locator("[data-action=delete], [data-action=edit]").count() == 0
+
+
+def check_algorithms(browser, server, open_sample) -> None:
+    page = browser.page()
+    open_sample(page, server.url)
+    page.goto(server.url + "/ui/#/tasks")
+    page.locator("[data-action=new-task]").click()
+    page.locator(".dialog select[name=algorithm]").select_option("degree_centrality")
+    page.locator(".dialog input[name=top]").fill("-1")
+    assert '"top": -1' in page.locator(".dialog pre").inner_text()
+    page.locator("[data-action=start]").click()
+    page.locator(".dialog .label-table tbody td").first.wait_for()
+    with page.expect_download() as download:
+        page.locator("[data-action=save-result]").click()
+    rows = dict(line.rsplit(",", 1) for line in download.value.path().read_text().splitlines()[1:])
+    tasks = server.call(f"/graphs/{server.graph}/tasks", limit=1, page="")["tasks"]
+    assert tasks, "the task is listed"
+    newest = max(each["id"] for each in server.call(f"/graphs/{server.graph}/tasks", limit=100)["tasks"])
+    wanted = json.loads(server.call(f"/graphs/{server.graph}/tasks/{newest}")["task_result"])
+    assert {key.strip('"'): float(value) for key, value in rows.items()} == {key: float(value) for key, value in wanted.items()}
+    page.locator("[data-action=to-canvas]").click()
+    page.locator(".emphasis", has_text="degree_centrality").wait_for()
+    settle(page)
+    page.wait_for_timeout(500)
+    from picking import discs
+
+    radii = [each[2] for each in discs(page)]
+    assert max(radii) > 2 * min(radii), radii
+    page.locator("[data-action=end-emphasis]").click()
+    page.wait_for_timeout(300)
+    radii = [each[2] for each in discs(page)]
+    assert max(radii) < 1.1 * min(radii), radii
+    page.goto(server.url + "/ui/#/tasks")
+    page.locator(f"[data-task='{newest}']").click()
+    page.locator(".dialog .label-table tbody td").first.wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=f"Remove {newest}", exact=True).click()
+    assert page.locator(f"[data-task='{newest}']").count() == 1, "deleting asks"
+    page.locator("td .danger").click()
+    page.locator(f"[data-task='{newest}']").wait_for(state="detached")

@@ -1,0 +1,394 @@
+// Changes to the graph: new vertices and edges, other properties, past periods, deletions. Each shows
+// what becomes of the states, and its requests, before it is sent.
+
+import { createResource, createSignal, For, Show, type JSX } from "solid-js";
+import { t, type Key } from "../i18n";
+import { formatJson } from "../core/json";
+import { call, Failure, messageOf } from "../core/http";
+import { ready } from "../core/resource";
+import { graphPath } from "../core/server";
+import { readSchema, schema, type EdgeLabel, type VertexLabel } from "../core/schema";
+import { parseTime } from "../core/times";
+import { Dialog } from "../parts/dialog";
+import { changed, valueOf, type Change, type State } from "./change";
+import type { Element } from "./api";
+import { periodText } from "./element";
+import { nameOf, nameOfRef, shownValue, valueText } from "./look";
+import { light, reread, select, show, shown, view } from "./state";
+
+export type Edit = { kind: "change" | "delete"; element: Element } | { kind: "edge"; source: string } | { kind: "vertex" };
+
+const [editing, edit] = createSignal<Edit | null>(null);
+/** Whether the server has refused a change of this user: then no more are offered. */
+const [isRefused, setRefused] = createSignal(false);
+export { edit };
+export const mayWrite = (): boolean => !isRefused();
+
+interface Request {
+  method: "POST" | "PUT" | "DELETE";
+  path: string;
+  body?: unknown;
+}
+
+function requestText({ method, path, body }: Request): string {
+  return `${method} ${path}${body === undefined ? "" : `\n${formatJson(body)}`}`;
+}
+
+/** The query of a period: what is left out begins with the commit, and has no end. */
+function periodQuery(from: string | null, to: string | null): string {
+  const parts = [from === null ? "" : `valid_from=${encodeURIComponent(from)}`, to === null ? "" : `valid_to=${encodeURIComponent(to)}`];
+  const text = parts.filter(Boolean).join("&");
+  return text ? `?${text}` : "";
+}
+
+function pathOf(element: Element): string {
+  const kind = element.type === "vertex" ? "vertices" : "edges";
+  return `${graphPath()}/graph/${kind}/${encodeURIComponent(element.ref)}`;
+}
+
+/** The id of an answer, as a path takes it. */
+function refOf(id: unknown): string {
+  return typeof id === "string" ? JSON.stringify(id) : String(id);
+}
+
+function typeOf(key: string, value?: unknown): { type: string; cardinality: string } {
+  const known = schema()?.propertykeys.find(({ name }) => name === key);
+  if (known && known.data_type !== "OBJECT" && known.data_type !== "ANY") return { type: known.data_type, cardinality: known.cardinality };
+  const type = typeof value === "number" ? "DOUBLE" : typeof value === "boolean" ? "BOOLEAN" : "TEXT";
+  return { type, cardinality: Array.isArray(value) ? "LIST" : "SINGLE" };
+}
+
+function labelOf(kind: "vertex" | "edge", name: string): VertexLabel | EdgeLabel | undefined {
+  return (kind === "vertex" ? schema()?.vertexlabels : schema()?.edgelabels)?.find((label) => label.name === name);
+}
+
+function Fields(props: { keys: string[]; values: Record<string, string>; types: (key: string) => string; required?: readonly string[]; change: (key: string, text: string) => void }) {
+  return (
+    <div class="edit-fields">
+      <For each={props.keys} fallback={<p class="quiet">{t("noProperties")}</p>}>
+        {(key) => (
+          <label class="field">
+            <span>{key} <span class="quiet">{props.types(key)}{props.required?.includes(key) ? " *" : ""}</span></span>
+            <input name={`property-${key}`} value={props.values[key] ?? ""} onInput={(event) => props.change(key, event.currentTarget.value)} />
+          </label>
+        )}
+      </For>
+    </div>
+  );
+}
+
+/** The period of a change. */
+function Period(props: { from: string; to: string; change: (side: "from" | "to", text: string) => void; element?: Element }) {
+  return (
+    <fieldset class="edit-period">
+      <legend>{t("editPeriod")}</legend>
+      <div class="two-columns">
+        <label class="field">
+          <span>{t("editFrom")}</span>
+          <input name="from" value={props.from} placeholder={t("now")} onInput={(event) => props.change("from", event.currentTarget.value)} />
+        </label>
+        <label class="field">
+          <span>{t("editTo")}</span>
+          <input name="to" value={props.to} placeholder={t("open")} onInput={(event) => props.change("to", event.currentTarget.value)} />
+        </label>
+      </div>
+      <Show when={props.element}>
+        {(element) => (
+          <button
+            type="button"
+            class="text-button"
+            data-action="whole-state"
+            onClick={() => {
+              props.change("from", element().valid_from ?? "");
+              props.change("to", element().valid_to ?? "");
+            }}
+          >
+            {t("editWholeState", { period: periodText(element().valid_from, element().valid_to) })}
+          </button>
+        )}
+      </Show>
+      <p class="quiet">{t("editPeriodHint")}</p>
+    </fieldset>
+  );
+}
+
+function timeOf(text: string): { value: string | null } | { wrong: true } {
+  return text.trim() === "" ? { value: null } : parseTime(text);
+}
+
+function Preview(props: { before: readonly State[]; after: readonly State[]; requests: readonly Request[]; wrong: string }) {
+  const textOf = (state: State) => Object.entries(state.properties).map(([key, value]) => `${key}: ${shownValue(value)}`).join(" · ") || t("noProperties");
+  const rows = () => {
+    const known = new Set(props.before.map((state) => `${state.from}|${state.to}|${textOf(state)}`));
+    return props.after.map((state) => ({ state, isNew: !known.has(`${state.from}|${state.to}|${textOf(state)}`) }));
+  };
+  return (
+    <section class="edit-preview">
+      <h3>{t("editPreview")}</h3>
+      <table class="preview">
+        <thead>
+          <tr><th scope="col">{t("trueAt")}</th><th scope="col">{t("editKnownNow")}</th></tr>
+        </thead>
+        <tbody>
+          <For each={rows()} fallback={<tr><td colspan="2" class="quiet">{t("editNothingLeft")}</td></tr>}>
+            {({ state, isNew }) => (
+              <tr classList={{ added: isNew }}>
+                <th scope="row">{isNew ? "+ " : ""}{periodText(state.from, state.to)}</th>
+                <td>{textOf(state)}</td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+      <p class="quiet">{t("editKnownBefore", { count: props.before.length })}</p>
+      <Show when={props.wrong} fallback={<pre class="json" tabindex="0">{props.requests.map(requestText).join("\n")}</pre>}>
+        <p class={props.wrong === t("editNoChange") ? "quiet" : "failure"} role="status">{props.wrong}</p>
+      </Show>
+    </section>
+  );
+}
+
+function Form(props: {
+  title: string; action: Key; danger?: boolean; before: readonly State[]; after: readonly State[]; requests: readonly Request[]; wrong: string;
+  done: (answers: unknown[]) => void; children: JSX.Element;
+}) {
+  const [failure, setFailure] = createSignal("");
+  const [busy, setBusy] = createSignal(false);
+  const send = async () => {
+    if (props.wrong || busy()) return;
+    setBusy(true);
+    try {
+      const answers: unknown[] = [];
+      for (const { method, path, body } of props.requests) answers.push(await call(path, { method, body: body === undefined ? undefined : formatJson(body) }));
+      edit(null);
+      reread();
+      props.done(answers);
+    } catch (error) {
+      if (error instanceof Failure && error.status === 403) setRefused(true);
+      setFailure(messageOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={props.title} close={() => edit(null)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        {props.children}
+        <Preview before={props.before} after={props.after} requests={props.requests} wrong={props.wrong} />
+        <Show when={failure()}><p class="failure" role="alert">{failure()}</p></Show>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={() => edit(null)}>{t("cancel")}</button>
+          <button class="button" classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface TimelineState {
+  valid_from: string | null;
+  valid_to: string | null;
+  element: { properties: Record<string, unknown> };
+}
+
+/** Another state, or none, in a period. */
+function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
+  const element = () => props.element;
+  const [values, setValues] = createSignal<Record<string, string>>({});
+  const [period, setPeriod] = createSignal({ from: "", to: "" });
+  const [states] = createResource(async () => {
+    await readSchema().catch(() => undefined);
+    return (await call<{ states: TimelineState[] }>(`${pathOf(element())}/timeline`, { query: { limit: 200 } })).states
+      .map((state): State => ({ from: state.valid_from, to: state.valid_to, properties: state.element.properties }));
+  });
+  const label = () => labelOf(element().type, element().label);
+  const fixed = () => { const found = label(); return found && "primary_keys" in found ? found.primary_keys : []; };
+  const keys = () => [...new Set([...(label()?.properties ?? []), ...Object.keys(element().properties)])].filter((key) => !fixed().includes(key));
+  const held = (key: string) => {
+    const value = element().properties[key];
+    return value === undefined || value === null ? "" : Array.isArray(value) ? JSON.stringify(value) : valueText(value);
+  };
+  const parsed = () => {
+    const [from, to] = [timeOf(period().from), timeOf(period().to)];
+    const change: Change = { kind: props.kind, from: null, to: null, set: {}, unset: [] };
+    if ("wrong" in from || "wrong" in to) return { change, wrong: t("timeWrong") };
+    [change.from, change.to] = [from.value, to.value];
+    for (const [key, text] of Object.entries(values())) {
+      if (text === held(key)) continue;
+      if (text === "") {
+        change.unset.push(key);
+        continue;
+      }
+      const { type, cardinality } = typeOf(key, element().properties[key]);
+      const value = valueOf(text, type, cardinality);
+      if ("wrong" in value) return { change, wrong: t("editWrong", { key, example: value.wrong }) };
+      change.set[key] = value.value;
+    }
+    const isNothing = props.kind === "set" && Object.keys(change.set).length + change.unset.length === 0;
+    return { change, wrong: isNothing ? t("editNoChange") : "" };
+  };
+  const after = () => {
+    const { change, wrong } = parsed();
+    return wrong === t("editNoChange") ? (ready(states) ?? []) : changed(ready(states) ?? [], { ...change, from: change.from ?? new Date().toISOString() });
+  };
+  const requests = (): Request[] => {
+    const { change } = parsed();
+    const query = periodQuery(change.from, change.to);
+    const path = pathOf(element());
+    if (props.kind === "delete") return [{ method: "DELETE", path: path + query }];
+    const and = query ? `&${query.slice(1)}` : "";
+    const found: Request[] = [];
+    if (Object.keys(change.set).length) found.push({ method: "PUT", path: `${path}?action=append${and}`, body: { label: element().label, properties: change.set } });
+    if (change.unset.length) {
+      const properties = Object.fromEntries(change.unset.map((key) => [key, element().properties[key]]));
+      found.push({ method: "PUT", path: `${path}?action=eliminate${and}`, body: { label: element().label, properties } });
+    }
+    return found;
+  };
+  return (
+    <Form
+      title={t(props.kind === "set" ? "editTitle" : "deleteTitle", { name: nameOf(element()) })}
+      action={props.kind === "set" ? "editSend" : "deleteElement"}
+      danger={props.kind === "delete"}
+      before={ready(states) ?? []}
+      after={after()}
+      requests={requests()}
+      wrong={parsed().wrong}
+      done={() => undefined}
+    >
+      <Show when={props.kind === "set"} fallback={<p>{t("deleteHint")}</p>}>
+        <Fields
+          keys={keys()}
+          values={Object.fromEntries(keys().map((key) => [key, values()[key] ?? held(key)]))}
+          types={(key) => typeOf(key, element().properties[key]).type}
+          change={(key, text) => setValues({ ...values(), [key]: text })}
+        />
+      </Show>
+      <Period {...period()} element={element()} change={(side, text) => setPeriod({ ...period(), [side]: text })} />
+    </Form>
+  );
+}
+
+/** A new vertex, or an edge from one. */
+function NewForm(props: { source?: string }) {
+  const isEdge = () => props.source !== undefined;
+  const [read] = createResource(() => readSchema());
+  const [label, setLabel] = createSignal("");
+  const [id, setId] = createSignal("");
+  const [target, setTarget] = createSignal("");
+  const [values, setValues] = createSignal<Record<string, string>>({});
+  const [period, setPeriod] = createSignal({ from: "", to: "" });
+  const source = () => view().vertices.get(props.source ?? "");
+  const labels = () => {
+    ready(read);
+    const found: (VertexLabel | EdgeLabel)[] = isEdge() ? (schema()?.edgelabels ?? []) : (schema()?.vertexlabels ?? []);
+    return found.filter((each) => !("source_label" in each) || !each.source_label || each.source_label === source()?.label || each.source_label.startsWith("~"));
+  };
+  const chosen = () => labels().find(({ name }) => name === label()) ?? labels()[0];
+  const needsId = () => { const found = chosen(); return found && "id_strategy" in found && found.id_strategy.startsWith("CUSTOMIZE"); };
+  const targets = () => {
+    const found = chosen();
+    const wanted = found && "target_label" in found ? found.target_label : "";
+    return [...view().vertices.values()].filter((vertex) => !wanted || wanted.startsWith("~") || vertex.label === wanted).sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  };
+  const keys = () => chosen()?.properties ?? [];
+  const required = () => keys().filter((key) => !chosen()?.nullable_keys.includes(key));
+  const plain = (ref: string): unknown => (ref.startsWith('"') ? JSON.parse(ref) : /^\d+$/.test(ref) ? (Number.isSafeInteger(Number(ref)) ? Number(ref) : BigInt(ref)) : ref);
+  const parsed = () => {
+    const [from, to] = [timeOf(period().from), timeOf(period().to)];
+    const properties: Record<string, unknown> = {};
+    const empty = { properties, from: null as string | null, to: null as string | null };
+    if (!chosen()) return { ...empty, wrong: t("editNoLabel") };
+    if ("wrong" in from || "wrong" in to) return { ...empty, wrong: t("timeWrong") };
+    const found = { properties, from: from.value, to: to.value };
+    for (const key of keys()) {
+      const text = values()[key] ?? "";
+      if (text === "") {
+        if (required().includes(key)) return { ...found, wrong: t("editMissing", { key }) };
+        continue;
+      }
+      const { type, cardinality } = typeOf(key);
+      const value = valueOf(text, type, cardinality);
+      if ("wrong" in value) return { ...found, wrong: t("editWrong", { key, example: value.wrong }) };
+      properties[key] = value.value;
+    }
+    if (needsId() && !id()) return { ...found, wrong: t("editMissing", { key: "id" }) };
+    if (isEdge() && !target()) return { ...found, wrong: t("editMissing", { key: t("editTarget") }) };
+    return { ...found, wrong: "" };
+  };
+  const requests = (): Request[] => {
+    const { properties, from, to } = parsed();
+    const query = periodQuery(from, to);
+    if (!isEdge()) {
+      const strategy = (chosen() as VertexLabel | undefined)?.id_strategy;
+      const own = needsId() ? { id: strategy === "CUSTOMIZE_NUMBER" ? Number(id()) : id() } : {};
+      return [{ method: "POST", path: `${graphPath()}/graph/vertices${query}`, body: { label: chosen()?.name, ...own, properties } }];
+    }
+    const to_ = view().vertices.get(target());
+    const ends = { outV: plain(props.source ?? ""), outVLabel: source()?.label, inV: plain(target()), inVLabel: to_?.label };
+    return [{ method: "POST", path: `${graphPath()}/graph/edges${query}`, body: { label: chosen()?.name, ...ends, properties } }];
+  };
+  const after = (): State[] => {
+    const { properties, from, to } = parsed();
+    return [{ from: from ?? new Date().toISOString(), to, properties }];
+  };
+  const done = ([answer]: unknown[]) => {
+    const made = (answer as { id?: unknown } | null)?.id;
+    if (made === undefined) return;
+    const ref = isEdge() ? String(made) : refOf(made);
+    if (!isEdge()) {
+      show([...shown(), ref]);
+      light([ref]);
+    }
+    select(ref);
+  };
+  return (
+    <Form
+      title={isEdge() ? t("newEdgeTitle", { name: nameOfRef(props.source ?? "") }) : t("newVertex")}
+      action="editCreate"
+      before={[]}
+      after={after()}
+      requests={requests()}
+      wrong={parsed().wrong}
+      done={done}
+    >
+      <label class="field">
+        <span>{t("editLabel")}</span>
+        <select name="label" onChange={(event) => setLabel(event.currentTarget.value)}>
+          <For each={labels()}>{({ name }) => <option value={name} selected={chosen()?.name === name}>{name}</option>}</For>
+        </select>
+      </label>
+      <Show when={needsId()}>
+        <label class="field"><span>id *</span><input name="id" value={id()} onInput={(event) => setId(event.currentTarget.value)} /></label>
+      </Show>
+      <Show when={isEdge()}>
+        <label class="field">
+          <span>{t("editTarget")} *</span>
+          <select name="target" onChange={(event) => setTarget(event.currentTarget.value)}>
+            <option value="" />
+            <For each={targets()}>{(vertex) => <option value={vertex.ref} selected={target() === vertex.ref}>{`${nameOf(vertex)} (${vertex.label})`}</option>}</For>
+          </select>
+        </label>
+      </Show>
+      <Fields keys={keys()} values={values()} required={required()} types={(key) => typeOf(key).type} change={(key, text) => setValues({ ...values(), [key]: text })} />
+      <Period {...period()} change={(side, text) => setPeriod({ ...period(), [side]: text })} />
+    </Form>
+  );
+}
+
+export function EditDialog() {
+  return (
+    <Show when={editing()} keyed>
+      {(of) => {
+        if (of.kind === "vertex") return <NewForm />;
+        if (of.kind === "edge") return <NewForm source={of.source} />;
+        return <ChangeForm element={of.element} kind={of.kind === "change" ? "set" : "delete"} />;
+      }}
+    </Show>
+  );
+}

@@ -1,0 +1,75 @@
+// What is shown, kept per graph while the browser's window is open: over a reload, another page and
+// another graph. It ends with the window and with the logout.
+
+import { createEffect, createRoot, on } from "solid-js";
+import { graph } from "../core/server";
+import { point, type Point } from "../core/times";
+import { cameras, control, layoutName } from "./canvas";
+import { grouping, opened, setOpened } from "./groups";
+import { apply, shownState, type Shared } from "./share";
+import { arranged, comparing, hiddenLabels, pinned, positions, restart, selected, shown, view } from "./state";
+
+const PREFIX = "varve.canvas.";
+const SETTLE_MS = 400;
+/** More than that the browser may refuse to keep. */
+const BYTES_MAX = 2_000_000;
+
+interface Kept {
+  shown: Shared;
+  /** As a person set them: now stays now. */
+  at: Point;
+  compared: { a: Point; b: Point } | null;
+  pinned: string[];
+  opened: string[];
+  groups: [string, number, number][];
+  camera: { x: number; y: number; scale: number; fitted: number } | null;
+}
+
+function keep(name: string): void {
+  try {
+    if (shown().length === 0) return sessionStorage.removeItem(PREFIX + name);
+    const camera = control()?.camera() ?? cameras.get(name) ?? null;
+    const groups = [...positions].filter(([key]) => key.startsWith("~")).map(([key, { x, y }]): [string, number, number] => [key, Math.round(x), Math.round(y)]);
+    const kept: Kept = { shown: shownState(), at: point(), compared: comparing(), pinned: [...pinned], opened: [...opened()], groups, camera };
+    const text = JSON.stringify(kept);
+    if (text.length <= BYTES_MAX) sessionStorage.setItem(PREFIX + name, text);
+  } catch {
+    // Nothing is kept, e.g. in a private window.
+  }
+}
+
+/** Shows what this window showed of the graph; whether there was something. */
+export function restore(): boolean {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(PREFIX + graph()) ?? "null") as Kept | null;
+    if (!kept) return false;
+    if (kept.camera) cameras.set(graph(), kept.camera);
+    apply({ ...kept.shown, t: kept.at.trueAt, k: kept.at.knownAt, d: kept.compared ?? undefined });
+    for (const ref of kept.pinned) pinned.add(ref);
+    for (const [key, x, y] of kept.groups) positions.set(key, { x, y });
+    setOpened(new Set(kept.opened));
+    return true;
+  } catch {
+    restart([]);
+    return false;
+  }
+}
+
+let started = false;
+
+/** Begins to keep; once for the page. */
+export function keepCanvas(): void {
+  if (started) return;
+  started = true;
+  createRoot(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    createEffect(on([shown, view, selected, hiddenLabels, point, comparing, layoutName, grouping, opened, arranged], () => {
+      const name = graph();
+      clearTimeout(timer);
+      timer = setTimeout(() => name === graph() && keep(name), SETTLE_MS);
+    }, { defer: true }));
+    createEffect(on(graph, () => restore(), { defer: true }));
+  });
+  // Places and the camera change without a signal.
+  addEventListener("pagehide", () => keep(graph()));
+}

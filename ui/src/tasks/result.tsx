@@ -1,0 +1,119 @@
+// The result of a task: as a table, as a file, and as size and colour on the canvas.
+
+import { createResource, createSignal, For, onCleanup, Show } from "solid-js";
+import { number, t } from "../i18n";
+import { formatJson, parseJson } from "../core/json";
+import { call, messageOf } from "../core/http";
+import { ready } from "../core/resource";
+import { go } from "../core/route";
+import { graph, graphPath } from "../core/server";
+import { Dialog } from "../parts/dialog";
+import { Table, type Row } from "../parts/table";
+import { setEmphasis } from "../explore/emphasis";
+import { show, shown } from "../explore/state";
+import { groupsOf, partsOf } from "./algorithms";
+
+interface Task {
+  task_name: string;
+  task_status: string;
+  task_result?: string;
+  task_input?: string;
+}
+
+const EVERY_MS = 500;
+const ENDED = ["success", "cancelled", "failed", "deleted"];
+/** Vertices that are added to the canvas, the greatest scores first. */
+const SHOWN_MAX = 300;
+
+function csvOf(rows: readonly [string, unknown][]): string {
+  const cell = (value: unknown) => {
+    const text = typeof value === "object" ? formatJson(value, 0) : String(value);
+    const plain = /^[=+\-@']/.test(text) && typeof value === "string" ? `'${text}` : text;
+    return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  };
+  return ["id,value", ...rows.map(([id, value]) => `${cell(id)},${cell(value)}`)].join("\n") + "\n";
+}
+
+export function ResultDialog(props: { id: number; close: () => void }) {
+  const [task, { refetch }] = createResource(() => call<Task>(`${graphPath()}/tasks/${props.id}`));
+  const timer = setInterval(() => {
+    if (!ENDED.includes(ready(task)?.task_status ?? "")) void refetch();
+  }, EVERY_MS);
+  onCleanup(() => clearInterval(timer));
+  const [as, setAs] = createSignal<ReadonlySet<"size" | "color">>(new Set(["size", "color"] as const));
+  const name = () => (ready(task)?.task_name ?? "").replace("algorithm:", "");
+  const result = () => {
+    const text = ready(task)?.task_result;
+    if (text === undefined || ready(task)?.task_status !== "success") return null;
+    try {
+      return partsOf(name(), parseJson(text));
+    } catch {
+      return { facts: [["", text] as [string, string]], rows: [], areScores: false };
+    }
+  };
+  const values = () => {
+    const found = result();
+    if (!found) return new Map<string, number | string>();
+    return found.areScores ? new Map(found.rows as [string, number][]) : groupsOf(found.rows);
+  };
+  const rows = (): Row[] => (result()?.rows ?? []).map(([id, value]) => ({ cells: { id, value: typeof value === "number" ? value : formatJson(value, 0) } }));
+  const toggle = (what: "size" | "color") => {
+    const next = new Set(as());
+    if (!next.delete(what)) next.add(what);
+    setAs(next);
+  };
+  const toCanvas = () => {
+    setEmphasis(name(), values(), as());
+    const refs = [...values().keys()].slice(0, SHOWN_MAX).map((id) => (/^-?\d+$/.test(id) ? id : JSON.stringify(id)));
+    show([...shown(), ...refs]);
+    props.close();
+    go("explore");
+  };
+  const save = () => {
+    const link = document.createElement("a");
+    link.download = `${graph()}-${name()}.csv`;
+    link.href = URL.createObjectURL(new Blob([csvOf(result()?.rows ?? [])], { type: "text/csv" }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <Dialog title={t("resultOf", { name: name(), id: props.id })} close={props.close} wide>
+      <Show when={!task.error} fallback={<p class="failure">{messageOf(task.error)}</p>}>
+        <Show when={ENDED.includes(ready(task)?.task_status ?? "")} fallback={<p class="quiet" role="status">{t("taskRuns")}</p>}>
+          <Show when={result()} fallback={<pre class="json" tabindex="0">{ready(task)?.task_result ?? ready(task)?.task_status}</pre>}>
+            {(found) => (
+              <>
+                <Show when={found().facts.length}>
+                  <dl class="facts">
+                    <For each={found().facts}>{([key, value]) => <><dt>{key}</dt><dd>{value}</dd></>}</For>
+                  </dl>
+                </Show>
+                <Show when={found().rows.length}>
+                  <div class="label-table">
+                    <Table columns={["id", "value"]} rows={rows()} label={name()} />
+                  </div>
+                  <p class="quiet">{t("resultRows", { count: number(found().rows.length) })}</p>
+                </Show>
+                <Show when={values().size}>
+                  <div class="result-as">
+                    <label class="check"><input type="checkbox" checked={as().has("size")} disabled={!found().areScores} onChange={() => toggle("size")} />{t("asSize")}</label>
+                    <label class="check"><input type="checkbox" checked={as().has("color")} onChange={() => toggle("color")} />{t("asColor")}</label>
+                  </div>
+                </Show>
+              </>
+            )}
+          </Show>
+        </Show>
+      </Show>
+      <div class="dialog-actions">
+        <button class="button" onClick={() => props.close()}>{t("close")}</button>
+        <Show when={result()?.rows.length}>
+          <button class="button" data-action="save-result" onClick={save}>{t("saveCsv")}</button>
+        </Show>
+        <Show when={values().size}>
+          <button class="button primary" data-action="to-canvas" onClick={toCanvas}>{t("resultToCanvas")}</button>
+        </Show>
+      </div>
+    </Dialog>
+  );
+}
