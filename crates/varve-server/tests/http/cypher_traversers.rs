@@ -159,12 +159,14 @@ fn algorithms_are_procedures() {
         ),
         (
             "CALL varve.algo.wcc({types: ['S']}) YIELD node, group \
-             WITH group, node.n AS n ORDER BY n RETURN collect(n) AS all ORDER BY all",
+             WITH group, node.n AS n ORDER BY n WITH group, collect(n) AS all \
+             RETURN all ORDER BY all",
             json!([[["a", "d"]], [["b"]], [["c"]], [["e"]]]),
         ),
         (
             "CALL varve.algo.scc() YIELD node, group \
-             WITH group, node.n AS n ORDER BY n RETURN collect(n) AS all ORDER BY all",
+             WITH group, node.n AS n ORDER BY n WITH group, collect(n) AS all \
+             RETURN all ORDER BY all",
             json!([[["a", "b", "c", "d"]], [["e"]]]),
         ),
         (
