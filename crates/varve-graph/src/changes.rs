@@ -94,17 +94,22 @@ pub struct CommitChanges {
 
 impl Graph {
     /// The version at which the list of changes began, and the version after which it is complete;
-    /// `None` if the graph keeps no changes.
-    #[must_use]
-    pub fn changes_kept(&self) -> Option<(CommitVersion, CommitVersion)> {
-        self.kept_changes().range()
+    /// `None` if the graph keeps no changes. Of a followed graph, reads what the leader has stored.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn changes_kept(&self) -> Result<Option<(CommitVersion, CommitVersion)>, GraphError> {
+        match self.commits.followed() {
+            None => Ok(self.kept_changes().range()),
+            Some(_) => kept::stored_range(&self.notes()),
+        }
     }
 
     /// Calls `visit` with the changes of each commit after `since`, in order. Stops when `visit`
     /// breaks, or when `goes_on`, called before each read but the first, returns false. Returns the
     /// version up to which all changes were visited; if it is not the newest, a further call can
     /// continue from there. Returns `None` if changes after `since` are no longer kept, or `since`
-    /// is newer than the graph.
+    /// is newer than the graph; some of them may have been visited.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -116,47 +121,66 @@ impl Graph {
     ) -> Result<Option<CommitVersion>, GraphError> {
         let view = self.view(TemporalScope::NOW)?;
         let (reader, newest) = (view.reader(), view.last_commit()?);
+        let is_known = |since| {
+            let kept = self.changes_kept()?;
+            Ok::<_, GraphError>(kept.is_some_and(|(_, oldest)| {
+                let latest = newest.max(self.published()).max(oldest);
+                (oldest..=latest).contains(&since)
+            }))
+        };
         // Checked after the view was opened: changes that are deleted later are still in its
         // snapshot.
-        let is_known = self.changes_kept().is_some_and(|(_, oldest)| {
-            let latest = newest.max(self.published()).max(oldest);
-            (oldest..=latest).contains(&since)
-        });
-        if !is_known {
+        if !is_known(since)? {
             return Ok(None);
         }
-        let mut partition = Some(change::partition(since.next()));
-        let (mut after, mut is_first) = (since, true);
-        while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
+        let visited = visit_commits(reader, (since, newest), goes_on, visit)?;
+        // Without a snapshot they may have been deleted while they were read.
+        match self.has_states() || is_known(since)? {
+            true => Ok(Some(visited)),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Calls `visit` with the changes of each commit after `since` up to `newest`; see
+/// [`Graph::visit_changes`].
+fn visit_commits(
+    reader: &dyn Reader,
+    (since, newest): (CommitVersion, CommitVersion),
+    goes_on: &mut dyn FnMut() -> bool,
+    visit: &mut dyn FnMut(CommitChanges) -> Flow,
+) -> Result<CommitVersion, GraphError> {
+    let mut partition = Some(change::partition(since.next()));
+    let (mut after, mut is_first) = (since, true);
+    while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
+        if !is_first && !goes_on() {
+            // Everything before this partition was visited.
+            let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
+            return Ok(before.max(after));
+        }
+        let (pieces, is_whole) = pieces(reader, at, (after, newest))?;
+        let mut pieces = pieces.into_iter().peekable();
+        while let Some((version, mut commit)) = pieces.next() {
             if !is_first && !goes_on() {
-                // Everything before this partition was visited.
-                let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
-                return Ok(Some(before.max(after)));
-            }
-            let (pieces, is_whole) = pieces(reader, at, (after, newest))?;
-            let mut pieces = pieces.into_iter().peekable();
-            while let Some((version, mut commit)) = pieces.next() {
-                if !is_first && !goes_on() {
-                    return Ok(Some(after));
-                }
-                is_first = false;
-                while let Some((_, piece)) = pieces.next_if(|(next, _)| *next == version) {
-                    // Skips the byte for the number of versions, which is that of the first piece.
-                    commit.extend_from_slice(&piece[1..]);
-                }
-                let changes = resolved(reader, version, &commit)?;
-                after = version;
-                if visit(CommitChanges { version, changes }).is_break() {
-                    return Ok(Some(version));
-                }
+                return Ok(after);
             }
             is_first = false;
-            if is_whole {
-                partition = change::next(at);
+            while let Some((_, piece)) = pieces.next_if(|(next, _)| *next == version) {
+                // Skips the byte for the number of versions, which is that of the first piece.
+                commit.extend_from_slice(&piece[1..]);
+            }
+            let changes = resolved(reader, version, &commit)?;
+            after = version;
+            if visit(CommitChanges { version, changes }).is_break() {
+                return Ok(version);
             }
         }
-        Ok(Some(newest.max(since)))
+        is_first = false;
+        if is_whole {
+            partition = change::next(at);
+        }
     }
+    Ok(newest.max(since))
 }
 
 type Piece = (CommitVersion, Vec<u8>);
