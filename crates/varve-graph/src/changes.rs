@@ -99,9 +99,9 @@ impl Graph {
     /// # Errors
     /// When the store fails.
     pub fn changes_kept(&self) -> Result<Option<(CommitVersion, CommitVersion)>, GraphError> {
-        match self.commits.followed() {
-            None => Ok(self.kept_changes().range()),
-            Some(_) => kept::stored_range(&self.notes()),
+        match self.is_followed() {
+            false => Ok(self.kept_changes().range()),
+            true => kept::stored_range(&self.notes()),
         }
     }
 

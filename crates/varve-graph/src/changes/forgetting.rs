@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    fn kept(graph: &Graph) -> (CommitVersion, CommitVersion) {
+    fn range_of(graph: &Graph) -> (CommitVersion, CommitVersion) {
         let kept = graph.changes_kept().expect("read");
         kept.expect("they are kept")
     }
@@ -216,7 +216,7 @@ mod tests {
         let mut store = Store::new();
         let (graphs, graph) = store.open(Some(Retention::All), 0);
         store.commit(&graph, 5);
-        let (since, _) = kept(&graph);
+        let (since, _) = range_of(&graph);
         assert_eq!(listed(&graph, since), Some(5));
         drop((graphs, graph));
         let (graphs, graph) = store.open(None, 0);
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(listed(&graph, since), None, "keeping has begun anew");
         store.commit(&graph, 2);
         assert_eq!(forget(&graph).expect("deleted"), 5);
-        let (since, _) = kept(&graph);
+        let (since, _) = range_of(&graph);
         assert_eq!((listed(&graph, since), rows(&graph)), (Some(2), 2));
         assert_eq!(forget(&graph).expect("nothing left"), 0);
         drop((graphs, graph));
@@ -258,7 +258,7 @@ mod tests {
         kept.put(&graph.notes(), horizon, true).expect("noted");
         drop((graphs, graph));
         let (_graphs, graph) = store.open(hour, 0);
-        let (since, oldest) = kept(&graph);
+        let (since, oldest) = range_of(&graph);
         assert_eq!((listed(&graph, since), oldest), (None, horizon));
         let left = listed(&graph, oldest).expect("these are kept");
         assert_eq!(forget(&graph).expect("deleted"), 100 - left);
@@ -274,12 +274,12 @@ mod tests {
         let mut store = Store::new();
         let (graphs, graph) = store.open(Some(Retention::All), 0);
         store.commit(&graph, 3);
-        let (since, _) = kept(&graph);
+        let (since, _) = range_of(&graph);
         drop((graphs, graph));
         store.clock.step(1_000_000);
         for changes in [None, Some(Retention::All)] {
             let (_graphs, graph) = store.open(changes, 77);
-            let (anew, oldest) = kept(&graph);
+            let (anew, oldest) = range_of(&graph);
             assert!(anew > since && anew == oldest);
             assert_eq!(listed(&graph, since), None);
         }
@@ -292,7 +292,7 @@ mod tests {
         let mut store = Store::new();
         let (_graphs, graph) = store.open(Some(Retention::All), 0);
         store.commit(&graph, 4);
-        let (mut since, _) = kept(&graph);
+        let (mut since, _) = range_of(&graph);
         let newest = graph
             .view(TemporalScope::NOW)
             .and_then(|view| view.last_commit());

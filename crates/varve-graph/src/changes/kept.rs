@@ -163,7 +163,7 @@ impl KeptChanges {
     }
 
     /// Stores the version after which the list is complete, and whether older rows may remain.
-    pub(super) fn put(
+    pub(crate) fn put(
         &self,
         notes: &Notes,
         oldest: CommitVersion,
