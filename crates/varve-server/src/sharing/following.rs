@@ -493,6 +493,7 @@ pub(crate) async fn followed(
         true => {
             let end = Instant::now() + POSITION_WAIT;
             let replica = replica(state, (graph, version, false), end).await?;
+            state.metrics().followed.fetch_add(1, Ordering::Relaxed);
             Some(replica.for_request())
         }
         false => None,

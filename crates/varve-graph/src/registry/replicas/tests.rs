@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use varve_kv::Flow;
+use varve_kv_parted::{PartOptions, PartedEngine};
 use varve_model::schema::Retention;
 use varve_model::time::SystemClock;
 use varve_model::{ElementId, TemporalScope, Vertex, VertexId, VertexLabelId};
-use varve_testkit::SharedMemory;
+use varve_testkit::{ScatteredEngine, SharedMemory};
 
 use super::*;
 use crate::changes::{Change, CommitChange};
@@ -39,7 +40,10 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let shared = SharedMemory::new();
+        // Without snapshots, as a cluster.
+        let memory = Arc::new(ScatteredEngine::new());
+        let options = PartOptions { bytes_max: 1 << 20 };
+        let shared = SharedMemory::of(Box::new(PartedEngine::new(memory, &[], options)));
         let server = |address: &str| {
             let mut options = GraphOptions::new(Arc::new(SystemClock));
             options.changes = Some(Retention::All);

@@ -187,11 +187,14 @@ impl Kept {
         Ok(Self { began, oldest })
     }
 
-    /// The same on the pool: of a followed graph it is read from the store.
+    /// The same without blocking: of a followed graph it is read from the store, on the pool.
     pub(super) async fn found(
         context: &RequestContext,
         graph: &Arc<Graph>,
     ) -> Result<Self, ApiError> {
+        if !graph.is_followed() {
+            return Self::by(graph);
+        }
         let graph = Arc::clone(graph);
         let kept = context.state().run_blocking(move || Self::by(&graph));
         kept.await?
