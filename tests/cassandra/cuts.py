@@ -482,7 +482,11 @@ def fault(world, net, cluster, choices, number, given):
     if gone:
         wait(lambda: writes(other, number), 120)
         moved = time.monotonic() - began
+    time.sleep(1)
+    known = world.counts["acknowledged"]
     time.sleep(max(0.0, given.seconds - (time.monotonic() - began)))
+    if name.startswith("all datacenters") and world.counts["acknowledged"] > known:
+        world.fault("acknowledged without a majority", known, world.counts["acknowledged"])
     net.heal()
     if "stopped" in name:
         cluster("resume", str(node + 1)) if name.startswith("node") else led.signal(signal.SIGCONT)
