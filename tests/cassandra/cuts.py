@@ -5,8 +5,8 @@ on one bridge; a cut makes two of them drop what they would send to each other.
 
 What must hold: every acknowledged write is there, nothing that was refused is, no read at any server
 shows half of a transaction, a client that carries its bookmark never goes back, a bounded read shows
-everything that was acknowledged more than the bound before it, and after each fault both servers
-answer again.
+everything that was acknowledged more than the bound before it, readers of the changes at any server
+get each acknowledged write once, and after each fault both servers answer again.
 """
 
 import argparse
@@ -133,7 +133,7 @@ class World:
         self.faulty = True
         self.stored, self.refused = [], []
         self.counts = {"acknowledged": 0, "unknown": 0, "refused": 0, "no answer": 0,
-                       "bounded reads": 0, "reads refused": 0}
+                       "bounded reads": 0, "pages of changes": 0, "reads refused": 0}
         self.unexplained = []
         self.wrong = []
         # Acknowledged versions, with the moment of the answer; moments grow.
@@ -240,6 +240,53 @@ def watch(world, seed, carries):
         time.sleep(0.01)
 
 
+class Reader:
+    """Follows the changes, asking any server."""
+
+    def __init__(self, world, seed):
+        self.world, self.choices = world, random.Random(seed)
+        self.cursor, self.last, self.seen = "earliest", 0, set()
+
+    def run(self):
+        while not self.world.stop:
+            self.read(self.choices.choice(self.world.servers), {"Varve-Consistency": "bounded"})
+            time.sleep(0.05)
+
+    def read(self, server, headers):
+        """Takes a page; whether it had changes, None if the request is refused."""
+        world = self.world
+        path = f"{GRAPH}/changes?since={self.cursor}&types=vertex&limit=500"
+        status, text, _ = ask(server, "GET", path, headers=headers)
+        if status != 200:
+            world.count("reads refused")
+            if status not in (0, 503) or not world.faulty:
+                world.unexplained.append((status, text[:200], world.faulty))
+            return None
+        lines = [json.loads(line) for line in text.splitlines()]
+        if "caught_up_to" not in lines[-1]:
+            world.fault("changes without an end", server.address, self.cursor, lines[-1])
+        changes = [line for line in lines if "version" in line]
+        for change in changes:
+            version, name = int(change["version"]), (change["ref"], change["version"])
+            if version < self.last or name in self.seen:
+                world.fault("a change twice, or late", server.address, change, self.last)
+            self.last = version
+            self.seen.add(name)
+        self.cursor = lines[-1].get("caught_up_to", self.cursor)
+        world.count("pages of changes")
+        return bool(changes)
+
+    def judge(self):
+        """Reads the rest. What was acknowledged came once, what was refused did not."""
+        wait(lambda: self.read(self.world.servers[0], {}) is False, 60)
+        ids = [json.loads(ref) for ref, _ in self.seen]
+        vertices = [vertex for vertex in ids if not vertex.startswith("account-")]
+        missed = set(self.world.stored) - set(vertices)
+        wrong = set(self.world.refused) & set(vertices)
+        if missed or wrong or len(vertices) != len(set(vertices)):
+            self.world.fault("changes", sorted(missed)[:5], sorted(wrong)[:5], len(vertices))
+
+
 def states(server, version):
     """The versions of the accounts around a version, as they are stored now."""
     found = {}
@@ -304,6 +351,7 @@ def main():
         for number, address in enumerate(SERVERS):
             options = {
                 "server.allow_anonymous": "true",
+                "graph.changes": "all",
                 "server.staleness_ms": int(STALENESS * 1000),
                 "server.trusted_proxies": ",".join(SERVERS),
                 "storage.cassandra.contact_points": ",".join(f"{node}:{PORT}" for node in NODES),
@@ -331,6 +379,8 @@ def main():
                     for at, server in enumerate(servers)]
         threads += [threading.Thread(target=watch, args=(world, given.seed + 9 + at, at % 2 == 0))
                     for at in range(4)]
+        readers = [Reader(world, given.seed + 20 + at) for at in range(2)]
+        threads += [threading.Thread(target=reader.run) for reader in readers]
         for thread in threads:
             thread.start()
         time.sleep(3)
@@ -339,6 +389,8 @@ def main():
         world.stop = True
         for thread in threads:
             thread.join()
+        for reader in readers:
+            reader.judge()
         judge(world)
         print(f"cuts: {given.rounds} rounds, seed {given.seed}:",
               ", ".join(f"{count} {what}" for what, count in world.counts.items()))
@@ -375,11 +427,33 @@ def prepare(world):
     world.faulty = False
 
 
+def datacenter(server):
+    """The addresses of the server's datacenter, with --datacenters."""
+    return [server.address, NODES[SERVERS.index(server.address)]]
+
+
+def cuts_of_datacenters(net, led, other):
+    one, two, third = datacenter(led), datacenter(other), [NODES[2]]
+
+    def all_apart():
+        net.cut(one, two + third)
+        net.cut(two, third)
+
+    return [
+        ("both servers' datacenters are cut from each other, and reach the third",
+         lambda: net.cut(one, two)),
+        ("the leader's datacenter is cut off", lambda: net.cut(one, two + third)),
+        ("the follower's datacenter is cut off", lambda: net.cut(two, one + third)),
+        ("all datacenters are cut from each other", all_apart),
+    ]
+
+
 def fault(world, net, cluster, choices, number, given):
     led = leader(world)
     other = next(server for server in world.servers if server is not led)
     node = choices.randrange(3)
     kinds = [
+        *(cuts_of_datacenters(net, led, other) if given.datacenters else []),
         ("the leader is cut off from the nodes", lambda: net.cut([led.address], NODES)),
         ("the leader is cut off from all", lambda: net.cut([led.address], NODES + [other.address])),
         ("the servers are cut off from each other", lambda: net.cut([led.address], [other.address])),
@@ -403,12 +477,16 @@ def fault(world, net, cluster, choices, number, given):
     began = time.monotonic()
     do()
     # The other server goes on: how soon?
-    gone = name.startswith(("the leader is", "one node and")) and not name.endswith("each other")
+    gone = name.startswith(("the leader is", "the leader's", "one node and")) and not name.endswith("each other")
     moved = 0.0
     if gone:
         wait(lambda: writes(other, number), 120)
         moved = time.monotonic() - began
+    time.sleep(1)
+    known = world.counts["acknowledged"]
     time.sleep(max(0.0, given.seconds - (time.monotonic() - began)))
+    if name.startswith("all datacenters") and world.counts["acknowledged"] > known:
+        world.fault("acknowledged without a majority", known, world.counts["acknowledged"])
     net.heal()
     if "stopped" in name:
         cluster("resume", str(node + 1)) if name.startswith("node") else led.signal(signal.SIGCONT)

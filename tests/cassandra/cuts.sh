@@ -4,7 +4,8 @@
 #
 #   cuts.sh [--rounds N] [--seconds N] [--seed N] [--datacenters]
 #
-# --rounds: how many faults (default 20); --seconds: how long each lasts (default 10); --datacenters: each node is a datacenter.
+# --rounds: how many faults (default 20); --seconds: how long each lasts (default 10); --datacenters: each node is a
+# datacenter; also datacenters are cut from each other while all of them live.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if [[ $(id -u) != 0 ]] || ! command -v ip >/dev/null; then

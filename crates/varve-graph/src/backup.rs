@@ -31,7 +31,7 @@ use varve_model::time::{Clock as _, SystemClock};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{ErrorKind, GraphError};
-use crate::registry::Registry;
+use crate::registry::{GraphLocation, Registry};
 
 /// The file name of the manifest within a backup.
 pub const MANIFEST: &str = "MANIFEST";
@@ -142,13 +142,26 @@ impl BackupManifest {
     }
 }
 
+/// The error where no graph is open, as this one.
+fn nothing_to_copy(registry: &Registry, name: &str) -> GraphError {
+    let why = match registry.place(name) {
+        GraphLocation::There(leader) => format!("is led by the server at {}", leader.address),
+        _ => match registry.why_unopened(name) {
+            Some(reason) => format!("cannot be opened: {reason}"),
+            None => "is not open".to_owned(),
+        },
+    };
+    let message = format!("No graph can be backed up here: '{name}' {why}");
+    GraphError::new(ErrorKind::IllegalState, message)
+}
+
 /// Writes a backup of all graphs that are open here, including the system graph, into the new
-/// folder
-/// `target`. Graphs that cannot be opened ([`Registry::unopened`]), or that other servers lead, are
+/// folder `target`. Graphs that cannot be opened ([`Registry::unopened`]), or that other servers lead, are
 /// left out.
 ///
 /// # Errors
-/// [`ErrorKind::Existed`] when `target` exists; else when a graph cannot be copied or a file cannot
+/// [`ErrorKind::Existed`] when `target` exists; [`ErrorKind::IllegalState`] when there are graphs,
+/// and none is open here; else when a graph cannot be copied or a file cannot
 /// be written. The files written so far stay there, without a manifest.
 pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest, GraphError> {
     if target.exists() {
@@ -158,10 +171,14 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
         );
         return Err(GraphError::new(ErrorKind::Existed, message));
     }
+    let all = registry.names_with_system()?;
+    let is_open = |name: &&String| registry.get_with_system(name).is_ok();
+    let names: Vec<String> = all.iter().filter(is_open).cloned().collect();
+    if let Some(name) = all.first().filter(|_| names.is_empty()) {
+        return Err(nothing_to_copy(registry, name));
+    }
     let graphs_folder = target.join(GRAPHS);
     create_folders(&graphs_folder)?;
-    let mut names = registry.names_with_system()?;
-    names.retain(|name| registry.get_with_system(name).is_ok());
     let copies_rows = |name: &String| {
         let graph = registry.get_with_system(name);
         graph.is_ok_and(|graph| graph.recorded().is_some())

@@ -16,7 +16,7 @@ use varve_encoding::change::{self, Keys, Touched};
 use varve_encoding::row::{Header, RowKind};
 use varve_encoding::tables::{CHANGE, EDGE, EVENT, SCHEMA, VERTEX};
 use varve_encoding::{DecodeError, datum, key};
-use varve_kv::{ClusteringRange, Flow, Reader, ReaderExt, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, ReaderExt, ScanRequest, TableId};
 use varve_model::{CommitVersion, Datum, Element, ElementId, Instant, Period, TemporalScope};
 
 pub(crate) use self::forgetting::forget;
@@ -32,6 +32,9 @@ use crate::schema::SchemaKind;
 /// The approximate bytes of lists that one scan reads; the list of a commit is always read as a
 /// whole.
 const READ_BYTES: usize = 1024 * 1024;
+
+/// The entries of lists that are read together, if they are of several commits.
+const TOUCHED_TOGETHER: usize = 256;
 
 /// The effect of a commit on an element.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,17 +97,22 @@ pub struct CommitChanges {
 
 impl Graph {
     /// The version at which the list of changes began, and the version after which it is complete;
-    /// `None` if the graph keeps no changes.
-    #[must_use]
-    pub fn changes_kept(&self) -> Option<(CommitVersion, CommitVersion)> {
-        self.kept_changes().range()
+    /// `None` if the graph keeps no changes. Of a followed graph, reads what the leader has stored.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn changes_kept(&self) -> Result<Option<(CommitVersion, CommitVersion)>, GraphError> {
+        match self.is_followed() {
+            false => Ok(self.kept_changes().range()),
+            true => kept::stored_range(&self.notes()),
+        }
     }
 
     /// Calls `visit` with the changes of each commit after `since`, in order. Stops when `visit`
     /// breaks, or when `goes_on`, called before each read but the first, returns false. Returns the
     /// version up to which all changes were visited; if it is not the newest, a further call can
     /// continue from there. Returns `None` if changes after `since` are no longer kept, or `since`
-    /// is newer than the graph.
+    /// is newer than the graph; some of them may have been visited.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -116,47 +124,71 @@ impl Graph {
     ) -> Result<Option<CommitVersion>, GraphError> {
         let view = self.view(TemporalScope::NOW)?;
         let (reader, newest) = (view.reader(), view.last_commit()?);
+        let is_known = |since| {
+            let kept = self.changes_kept()?;
+            Ok::<_, GraphError>(kept.is_some_and(|(_, oldest)| {
+                let latest = newest.max(self.published()).max(oldest);
+                (oldest..=latest).contains(&since)
+            }))
+        };
         // Checked after the view was opened: changes that are deleted later are still in its
         // snapshot.
-        let is_known = self.changes_kept().is_some_and(|(_, oldest)| {
-            let latest = newest.max(self.published()).max(oldest);
-            (oldest..=latest).contains(&since)
-        });
-        if !is_known {
+        if !is_known(since)? {
             return Ok(None);
         }
-        let mut partition = Some(change::partition(since.next()));
-        let (mut after, mut is_first) = (since, true);
-        while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
-            if !is_first && !goes_on() {
-                // Everything before this partition was visited.
-                let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
-                return Ok(Some(before.max(after)));
-            }
-            let (pieces, is_whole) = pieces(reader, at, (after, newest))?;
-            let mut pieces = pieces.into_iter().peekable();
-            while let Some((version, mut commit)) = pieces.next() {
+        let visited = visit_commits(reader, (since, newest), goes_on, visit)?;
+        // Without a snapshot they may have been deleted while they were read.
+        match self.has_states() || is_known(since)? {
+            true => Ok(Some(visited)),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Calls `visit` with the changes of each commit after `since` up to `newest`; see
+/// [`Graph::visit_changes`].
+fn visit_commits(
+    reader: &dyn Reader,
+    (since, newest): (CommitVersion, CommitVersion),
+    goes_on: &mut dyn FnMut() -> bool,
+    visit: &mut dyn FnMut(CommitChanges) -> Flow,
+) -> Result<CommitVersion, GraphError> {
+    let mut partition = Some(change::partition(since.next()));
+    let (mut after, mut is_first) = (since, true);
+    while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
+        if !is_first && !goes_on() {
+            // Everything before this partition was visited.
+            let before = CommitVersion(change::first_of(at).0.saturating_sub(1));
+            return Ok(before.max(after));
+        }
+        let (pieces, is_whole) = pieces(reader, at, (after, newest))?;
+        let commits = whole(pieces);
+        let lists = commits
+            .iter()
+            .map(|(version, list)| List::of(*version, list));
+        let lists = lists.collect::<Result<Vec<_>, _>>()?;
+        let mut left = &lists[..];
+        while !left.is_empty() {
+            let (group, rest) = left.split_at(together(left));
+            left = rest;
+            for (list, changes) in group.iter().zip(resolved(reader, group)?) {
                 if !is_first && !goes_on() {
-                    return Ok(Some(after));
+                    return Ok(after);
                 }
                 is_first = false;
-                while let Some((_, piece)) = pieces.next_if(|(next, _)| *next == version) {
-                    // Skips the byte for the number of versions, which is that of the first piece.
-                    commit.extend_from_slice(&piece[1..]);
-                }
-                let changes = resolved(reader, version, &commit)?;
+                let version = list.last;
                 after = version;
                 if visit(CommitChanges { version, changes }).is_break() {
-                    return Ok(Some(version));
+                    return Ok(version);
                 }
             }
-            is_first = false;
-            if is_whole {
-                partition = change::next(at);
-            }
         }
-        Ok(Some(newest.max(since)))
+        is_first = false;
+        if is_whole {
+            partition = change::next(at);
+        }
     }
+    Ok(newest.max(since))
 }
 
 type Piece = (CommitVersion, Vec<u8>);
@@ -199,58 +231,116 @@ fn pieces(
     damaged.map_or(Ok((pieces, is_whole)), |error| Err(error.into()))
 }
 
-/// Reads the changes that a commit's list names.
-fn resolved(
-    reader: &dyn Reader,
+/// Joins the pieces of each commit.
+fn whole(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut commits: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for (version, piece) in pieces {
+        match commits.last_mut().filter(|(last, _)| *last == version) {
+            // Skips the byte for the number of versions, which is that of the first piece.
+            Some((_, list)) => list.extend_from_slice(piece.get(1..).unwrap_or_default()),
+            None => commits.push((version, piece)),
+        }
+    }
+    commits
+}
+
+/// What a commit touched.
+struct List<'l> {
+    /// Its first and its last version.
+    first: CommitVersion,
     last: CommitVersion,
-    list: &[u8],
-) -> Result<Vec<CommitChange>, GraphError> {
-    let mut touched = Vec::new();
-    let versions = change::visit(list, &mut |each| touched.push(each))?;
-    let first = CommitVersion(last.0.saturating_sub(versions as u64 - 1));
-    let mut changes = Vec::new();
-    for each in touched {
-        let keys = match each {
-            Touched::Element(keys) | Touched::Purged(keys) | Touched::Due(keys, _) => keys,
-            Touched::Schema(kind, id) => {
-                let kind = SchemaKind::from_byte(kind).ok_or_else(|| unknown(list))?;
-                let name = name_of(reader, kind, id)?;
-                changes.push(CommitChange::Schema { kind, name });
-                continue;
-            }
-        };
-        let id = id_of(keys)?;
-        let mut add = |version, change| {
-            changes.push(CommitChange::Element(Box::new(ElementChange {
-                version,
-                id: id.clone(),
-                change,
-            })));
-        };
-        match each {
-            Touched::Purged(_) => add(last, Change::Purged),
-            Touched::Due(_, at) => {
-                if let Some(change) = effective(reader, &id, keys, (at, last))? {
-                    add(last, change);
+    touched: Vec<Touched<'l>>,
+    bytes: &'l [u8],
+}
+
+impl<'l> List<'l> {
+    fn of(last: CommitVersion, bytes: &'l [u8]) -> Result<Self, DecodeError> {
+        let mut touched = Vec::new();
+        let versions = change::visit(bytes, &mut |each| touched.push(each))?;
+        Ok(Self {
+            first: CommitVersion(last.0.saturating_sub(versions as u64 - 1)),
+            last,
+            touched,
+            bytes,
+        })
+    }
+
+    fn written(&self) -> impl Iterator<Item = Written<'l>> {
+        let (first, last) = (self.first, self.last);
+        self.touched.iter().filter_map(move |each| match *each {
+            Touched::Element(keys) => Some(Written { keys, first, last }),
+            _ => None,
+        })
+    }
+
+    /// Its changes; `events` has those of the elements that it wrote.
+    fn changes(
+        &self,
+        reader: &dyn Reader,
+        events: &mut dyn Iterator<Item = Events>,
+    ) -> Result<Vec<CommitChange>, GraphError> {
+        let mut changes = Vec::new();
+        for each in &self.touched {
+            let keys = match *each {
+                Touched::Element(keys) | Touched::Purged(keys) | Touched::Due(keys, _) => keys,
+                Touched::Schema(kind, id) => {
+                    let kind = SchemaKind::from_byte(kind).ok_or_else(|| unknown(self.bytes))?;
+                    let name = name_of(reader, kind, id)?;
+                    changes.push(CommitChange::Schema { kind, name });
+                    continue;
                 }
-            }
-            _ => {
-                let events = events(reader, keys, (first, last))?;
-                if events.is_empty() {
-                    add(last, Change::Forgotten);
+            };
+            let id = id_of(keys)?;
+            let mut add = |version, change| {
+                changes.push(CommitChange::Element(Box::new(ElementChange {
+                    version,
+                    id: id.clone(),
+                    change,
+                })));
+            };
+            match *each {
+                Touched::Purged(_) => add(self.last, Change::Purged),
+                Touched::Due(_, at) => {
+                    if let Some(change) = effective(reader, &id, keys, (at, self.last))? {
+                        add(self.last, change);
+                    }
                 }
-                for (header, content) in events {
-                    let element = match header.kind {
-                        RowKind::Put => Some(decode_element(&id, &content)?),
-                        RowKind::Delete | RowKind::Marker => None,
-                    };
-                    let period = header.period();
-                    add(header.version, Change::Event { period, element });
+                _ => {
+                    let events = events.next().unwrap_or_default();
+                    if events.is_empty() {
+                        add(self.last, Change::Forgotten);
+                    }
+                    for (header, content) in events {
+                        let element = match header.kind {
+                            RowKind::Put => Some(decode_element(&id, &content)?),
+                            RowKind::Delete | RowKind::Marker => None,
+                        };
+                        let period = header.period();
+                        add(header.version, Change::Event { period, element });
+                    }
                 }
             }
         }
+        Ok(changes)
     }
-    Ok(changes)
+}
+
+/// How many of the first of these lists are read together.
+fn together(lists: &[List<'_>]) -> usize {
+    let mut touched = 0;
+    let fits = lists.iter().take_while(|list| {
+        touched += list.touched.len();
+        touched <= TOUCHED_TOGETHER
+    });
+    fits.count().max(1)
+}
+
+/// Reads the changes that these lists name, those of each.
+fn resolved(reader: &dyn Reader, lists: &[List<'_>]) -> Result<Vec<Vec<CommitChange>>, GraphError> {
+    let written: Vec<Written<'_>> = lists.iter().flat_map(List::written).collect();
+    let mut events = events(reader, &written)?.into_iter();
+    let changes = lists.iter().map(|list| list.changes(reader, &mut events));
+    changes.collect()
 }
 
 /// The name of a schema element, from its stored record: the schema in memory may not have it yet.
@@ -325,43 +415,76 @@ fn effective(
     }))
 }
 
-/// The events of an element that one commit wrote, oldest first.
-fn events(
-    reader: &dyn Reader,
-    keys: Keys<'_>,
-    (first, last): (CommitVersion, CommitVersion),
-) -> Result<Vec<(Header, Vec<u8>)>, GraphError> {
-    let (partition, clustering) = (keys.partition, keys.clustering);
-    let mut events = Vec::new();
-    let row = reader.get(table_of(keys), partition, clustering)?;
-    if let Some(row) = &row {
-        let (header, content) = Header::decode(row)?;
-        if header.kind == RowKind::Put && (first..=last).contains(&header.version) {
-            events.push((header, content.to_vec()));
+/// An element that a commit wrote.
+struct Written<'l> {
+    keys: Keys<'l>,
+    /// The commit's first and its last version.
+    first: CommitVersion,
+    last: CommitVersion,
+}
+
+impl Written<'_> {
+    fn has(&self, version: CommitVersion) -> bool {
+        (self.first..=self.last).contains(&version)
+    }
+
+    fn range(&self) -> ClusteringRange {
+        let before = CommitVersion(self.first.0.saturating_sub(1));
+        ClusteringRange {
+            from: key::event_clustering(self.keys.clustering, self.last),
+            to: Some(key::event_clustering(self.keys.clustering, before)),
         }
     }
-    let range = ClusteringRange {
-        from: key::event_clustering(clustering, last),
-        to: Some(key::event_clustering(
-            clustering,
-            CommitVersion(first.0.saturating_sub(1)),
-        )),
-    };
-    let request = ScanRequest {
-        table: EVENT,
-        partition,
-        range: &range,
-        reverse: false,
-    };
+}
+
+/// Events of an element, with their contents.
+type Events = Vec<(Header, Vec<u8>)>;
+
+/// The events that the commits wrote of each of these elements, oldest first. All rows are read
+/// together, then all events: on a cluster, a request for each would take long.
+fn events(reader: &dyn Reader, written: &[Written<'_>]) -> Result<Vec<Events>, GraphError> {
+    let mut events: Vec<Events> = written.iter().map(|_| Vec::new()).collect();
     let mut damaged = None;
-    reader.scan(request, &mut |_, row| {
+    for table in [VERTEX, EDGE] {
+        let is_of = |at: &usize| table_of(written[*at].keys) == table;
+        let own: Vec<usize> = (0..written.len()).filter(is_of).collect();
+        let places = own.iter().map(|at| {
+            let keys = written[*at].keys;
+            (keys.partition, keys.clustering)
+        });
+        let places: Vec<_> = places.collect();
+        let mut found = |number: usize, row: &[u8]| match Header::decode(row) {
+            Ok((header, content)) => {
+                let at = own[number];
+                if header.kind == RowKind::Put && written[at].has(header.version) {
+                    events[at].push((header, content.to_vec()));
+                }
+            }
+            Err(error) => damaged = Some(error),
+        };
+        reader.get_each(table, &places, &mut found)?;
+    }
+    // A version has one event of an element at most.
+    let is_open = |at: &usize| written[*at].first < written[*at].last || events[*at].is_empty();
+    let open: Vec<usize> = (0..written.len()).filter(is_open).collect();
+    let ranges: Vec<_> = open.iter().map(|at| written[*at].range()).collect();
+    let partitions = open.iter().map(|at| written[*at].keys.partition);
+    let scans = partitions.zip(&ranges);
+    let scans: Vec<_> = scans
+        .map(|(partition, range)| PartitionRange { partition, range })
+        .collect();
+    reader.scan_many(EVENT, &scans, &mut |number, _, row| {
         match Header::decode(row) {
-            Ok((header, content)) => events.push((header, content.to_vec())),
+            Ok((header, content)) => events[open[number]].push((header, content.to_vec())),
             Err(error) => damaged = Some(error),
         }
         Flow::Continue(())
     })?;
     damaged.map_or(Ok(()), Err)?;
-    events.sort_by_key(|(header, _)| header.version);
+    for each in &mut events {
+        each.sort_by_key(|(header, _)| header.version);
+        // Without a snapshot, a row may have become an event meanwhile.
+        each.dedup_by_key(|(header, _)| header.version);
+    }
     Ok(events)
 }

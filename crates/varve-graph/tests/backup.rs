@@ -241,3 +241,16 @@ fn a_cleared_graph_is_backed_up_as_it_is_now() {
     let restored = self::registry(memory).get("g").expect("the graph");
     assert_eq!(newest_version(&restored), CommitVersion::ZERO);
 }
+
+#[test]
+fn a_server_that_leads_no_graph_refuses_to_back_up() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (shared, leader) = shared();
+    write(&leader.create("g").expect("a graph"), 1);
+    let follower = registry(shared.server("b"));
+    let folder = dir.path().join("backup");
+    let refused = write_backup(&follower, &folder).expect_err("nothing to copy");
+    assert!(refused.message.contains("'g' is led by"), "{refused}");
+    assert!(!folder.exists());
+    write_backup(&leader, &folder).expect("the same folder is free");
+}

@@ -103,6 +103,7 @@ pub(crate) static ROUTES: &[Route] = &[
     // A reader that waits is a follower, not a read in work; reads of changes have their own limit.
     Route::get("graphs/{graph}/changes", Handler::Async(|c| Box::pin(changes::changes(c))))
         .reads(Scope::Graph)
+        .followed()
         .needs(rights::READ_ALL_ELEMENTS)
         .of("changes", "ChangesAPI")
         .with(&[

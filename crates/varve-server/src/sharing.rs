@@ -27,7 +27,7 @@ use varve_kv::Leader;
 use varve_session::place::still_leads;
 
 pub(crate) use self::following::{
-    Following, ROUTES as FOLLOWING_ROUTES, ask_for_ever, of_message, standing,
+    Following, ROUTES as FOLLOWING_ROUTES, ask_for_ever, followed, of_message, standing,
 };
 pub(crate) use self::headers::FORWARDED;
 use self::peers::Failed;

@@ -64,6 +64,18 @@ impl Note {
     }
 }
 
+/// The range of changes that the leader of a graph has noted.
+///
+/// # Errors
+/// When the store fails.
+pub(super) fn stored_range(
+    notes: &Notes,
+) -> Result<Option<(CommitVersion, CommitVersion)>, GraphError> {
+    let stored = notes.get(NOTE)?.as_deref().and_then(Note::read);
+    let kept = stored.filter(|note| !note.is_of_none());
+    Ok(kept.map(|note| (note.since, note.oldest)))
+}
+
 /// The range of changes that a graph keeps.
 #[derive(Debug)]
 pub(crate) struct KeptChanges {
@@ -151,7 +163,7 @@ impl KeptChanges {
     }
 
     /// Stores the version after which the list is complete, and whether older rows may remain.
-    pub(super) fn put(
+    pub(crate) fn put(
         &self,
         notes: &Notes,
         oldest: CommitVersion,

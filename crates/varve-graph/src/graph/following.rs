@@ -95,6 +95,12 @@ impl Graph {
         }))
     }
 
+    /// Whether another server's graph is followed here. It is then never changed.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.commits.followed().is_some()
+    }
+
     /// Refuses what changes the graph where it is only followed.
     ///
     /// # Errors

@@ -191,7 +191,7 @@ impl Desk {
                 query,
                 parameters,
                 extra,
-            } => self.run(&query, &parameters, &extra),
+            } => self.run(&query, &parameters, &extra).await,
             Request::Begin(extra) => {
                 self.check_impersonation(extra.imp_user.as_deref())?;
                 let own = cypher::Transaction::begin(&self.database().transactions)?;
@@ -199,6 +199,7 @@ impl Desk {
                     extra,
                     queries: 0,
                     own,
+                    followed: None,
                 });
                 Ok(Map::new())
             }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
 use varve_bolt::request::{AccessMode, Extra, Fetch};
 use varve_bolt::{Map, Value, Version};
-use varve_graph::registry::{GRAPH_NAME_BYTES_MAX, GraphLocation};
+use varve_graph::Standing;
+use varve_graph::registry::{GRAPH_NAME_BYTES_MAX, GraphLocation, ServedGraph};
 use varve_model::TemporalScope;
 use varve_session::budget::running::{Listing, Shown};
 use varve_session::budget::users::UserTurn;
@@ -23,12 +24,13 @@ use super::values;
 use crate::cypher::{
     Ran, Statement, Target, bookmarks, check_commit, of_element, read_only, summary,
 };
+use crate::sharing;
 use crate::system_database::is_system;
 use crate::wire::time::scope_of;
 
 impl Desk {
     /// Begins a query.
-    pub(super) fn run(
+    pub(super) async fn run(
         &mut self,
         query: &str,
         parameters: &Map,
@@ -42,7 +44,10 @@ impl Desk {
         let (mut action, mut database) = (Action::Read, None);
         let told = (&mut action, &mut database);
         let begun = match is_name {
-            true => self.begin((query, parameters), &graph, &extra, told),
+            true => {
+                let statement = (query, parameters);
+                self.begin(statement, &graph, &extra, told).await
+            }
             false => Err(Failure::new(
                 ErrorKind::NotFound,
                 "No graph has so long a name",
@@ -90,7 +95,7 @@ impl Desk {
     ///
     /// # Errors
     /// When the client may not run it, or not now.
-    fn begin(
+    async fn begin(
         &mut self,
         (query, parameters): (&str, &Map),
         graph: &str,
@@ -105,13 +110,12 @@ impl Desk {
             let message = "A transaction has one open result: take or discard its records first";
             return Err(Failure::new(ErrorKind::NotSupported, message));
         }
-        let session = self.session(extra.tx_timeout);
+        let mut session = self.session(extra.tx_timeout);
         if !is_system(&database, graph) {
             session.decide(Action::Read, graph)?;
         }
-        if let GraphLocation::There(leader) = database.graphs.place(graph) {
-            let message = format!("Graph '{graph}' is led by the server at {}", leader.address);
-            return Err(Failure::new(ErrorKind::Elsewhere, message));
+        if let Some(followed) = self.followed(graph, extra).await? {
+            session = session.on_followed(followed);
         }
         let default = &self.worker.state.config().bolt.default_graph;
         let target = Target::find(&session, graph, default)?;
@@ -147,6 +151,38 @@ impl Desk {
             _user_turn: user_turn,
         };
         Ok((running.start(query), fields))
+    }
+
+    /// The graph to read, if another server leads it. A client that only reads may read it here,
+    /// as of a state that has the commits of its bookmarks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Elsewhere`] if the leader must answer.
+    async fn followed(
+        &mut self,
+        graph: &str,
+        extra: &Extra,
+    ) -> Result<Option<Arc<ServedGraph>>, Failure> {
+        let of_transaction = self.transaction.as_ref();
+        if let Some(followed) = of_transaction.and_then(|open| open.followed.clone()) {
+            return Ok(Some(followed));
+        }
+        let GraphLocation::There(leader) = self.database().graphs.place(graph) else {
+            return Ok(None);
+        };
+        let version = bookmarks::newest(graph, &extra.bookmarks)?;
+        let followed = match extra.mode {
+            AccessMode::Read => sharing::followed(&self.worker.state, graph, version).await,
+            AccessMode::Write => None,
+        };
+        let followed = followed.ok_or_else(|| {
+            let message = format!("Graph '{graph}' is led by the server at {}", leader.address);
+            Failure::new(ErrorKind::Elsewhere, message)
+        })?;
+        if let Some(open) = &mut self.transaction {
+            open.followed = Some(Arc::clone(&followed));
+        }
+        Ok(Some(followed))
     }
 
     /// Commits the transaction.
@@ -307,11 +343,26 @@ impl RunningQuery {
             self.statement.admit(session)?;
         }
         let mut records = Records::new(feed, self.version, session.deadline);
-        // What another commit may undo is not sent before the own commit.
-        records.is_kept = self.is_alone && writes;
+        let followed = self.statement.target.followed();
+        // What another commit may undo is not sent before the own commit, and what is read of a
+        // followed graph not before it is known to be of one state.
+        records.is_kept = (self.is_alone && writes) || followed.is_some();
         let ran = self
             .statement
             .run_in(session, self.work.as_mut(), &mut records);
+        let standing = followed.map_or(Standing::Holds, |graph| graph.ask_standing());
+        let refused = |kind, message| Err(Failure::new(kind, message));
+        match standing {
+            Standing::Holds => {}
+            Standing::Passed => {
+                let message = "The state that was read has passed: try again";
+                return refused(ErrorKind::Busy, message);
+            }
+            Standing::NeedsLeader => {
+                let message = "Only the graph's leader can answer this";
+                return refused(ErrorKind::Elsewhere, message);
+            }
+        }
         let ran = ran.and_then(|ran| match records.end() {
             Ok(()) => Ok(ran),
             Err(failure) if ran.version.is_some() => Err(after_commit(&failure.of(session)).into()),

@@ -1,6 +1,9 @@
 //! A transaction of a connection.
 
+use std::sync::Arc;
+
 use varve_bolt::request::Extra;
+use varve_graph::registry::ServedGraph;
 
 use crate::cypher;
 
@@ -11,4 +14,6 @@ pub(super) struct Transaction {
     /// Queries that were run.
     pub(super) queries: u64,
     pub(super) own: cypher::Transaction,
+    /// The graph that it reads, if another server leads it.
+    pub(super) followed: Option<Arc<ServedGraph>>,
 }

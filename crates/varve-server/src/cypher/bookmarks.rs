@@ -27,13 +27,11 @@ pub(super) fn of_system() -> String {
     format!("{PREFIX}{SYSTEM}:0")
 }
 
-/// Waits until the commits of a graph that these bookmarks name are visible. Bookmarks of other
-/// graphs do not matter.
+/// The newest commit of a graph that these bookmarks name.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`] for a text that is no bookmark, or one of a state that was never;
-/// [`ErrorKind::Busy`] when a commit does not become visible in time.
-pub(crate) fn wait(graph: &Graph, sent: &[String], session: &Session) -> Result<(), Failure> {
+/// [`ErrorKind::InvalidArgument`] for a text that is no bookmark.
+pub(crate) fn newest(graph: &str, sent: &[String]) -> Result<CommitVersion, Failure> {
     let mut newest = 0;
     for bookmark in sent {
         let parts = bookmark
@@ -44,14 +42,26 @@ pub(crate) fn wait(graph: &Graph, sent: &[String], session: &Session) -> Result<
             let message = format!("'{bookmark}' is no bookmark of this server");
             return Err(Failure::new(ErrorKind::InvalidArgument, message));
         };
-        if name == graph.name() {
+        if name == graph {
             newest = newest.max(version);
         }
     }
-    let newest = CommitVersion(newest);
+    Ok(CommitVersion(newest))
+}
+
+/// Waits until the commits of a graph that these bookmarks name are visible. Bookmarks of other
+/// graphs do not matter.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] for a text that is no bookmark, or one of a state that was never;
+/// [`ErrorKind::Busy`] when a commit does not become visible in time.
+pub(crate) fn wait(graph: &Graph, sent: &[String], session: &Session) -> Result<(), Failure> {
+    let newest = newest(graph.name(), sent)?;
     if graph.published() >= newest {
         return Ok(());
     }
+    // A followed graph stays as it is.
+    graph.check_led()?;
     // All commits of a graph have passed through its leader, whose clock is ahead of them.
     if graph.is_led() && newest > CommitVersion::last_at(graph.now()) {
         let message = "A bookmark names a state that the graph has never had";

@@ -30,11 +30,13 @@ const EXCEPTION: &str = "org.apache.tinkerpop.gremlin.driver.exception.ResponseE
 
 pub(super) const GET: Route = Route::get("graphs/{graph}/cypher", Handler::Pooled(answer))
     .queries(Scope::Graph)
+    .followed()
     .needs(rights::RUN_CYPHER)
     .of("cypher", "CypherAPI")
     .with(PARAMETERS);
 pub(super) const POST: Route = Route::post("graphs/{graph}/cypher", Handler::Pooled(answer))
     .queries(Scope::Graph)
+    .followed()
     .needs(rights::RUN_CYPHER)
     .of("cypher", "CypherAPI")
     .text_body()

@@ -27,6 +27,7 @@ use crate::wire::time;
 
 pub(super) const POST: Route = Route::post("db/{graph}/query/v2", Handler::Pooled(answer))
     .queries(Scope::Graph)
+    .followed()
     .needs(rights::RUN_STATEMENTS)
     .of("cypher", "QueryAPI")
     .neo4j()

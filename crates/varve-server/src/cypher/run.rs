@@ -365,7 +365,7 @@ fn graph_of<'w>(state: &State<'w>, writes: bool, meter: &'w Meter) -> Graph<'w> 
 /// # Errors
 /// [`ErrorKind::Elsewhere`] if another server may have written meanwhile.
 fn still_led(graph: &varve_graph::Graph) -> Result<(), Failure> {
-    match still_leads(graph) {
+    match still_leads(graph) || graph.is_followed() {
         true => Ok(()),
         false => Err(Failure::new(
             ErrorKind::Elsewhere,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use varve_graph::Graph;
 use varve_graph::registry::ServedGraph;
 use varve_model::CommitVersion;
 use varve_session::{Failure, Session};
@@ -34,6 +35,14 @@ impl Target {
         match self {
             Self::Graph(served) => served.graph.name(),
             Self::System(_) => SYSTEM,
+        }
+    }
+
+    /// The graph, if another server leads it.
+    pub(crate) fn followed(&self) -> Option<&Graph> {
+        match self {
+            Self::Graph(served) => Some(&*served.graph).filter(|graph| graph.is_followed()),
+            Self::System(_) => None,
         }
     }
 

@@ -26,7 +26,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
 use varve_session::budget::lanes::Turn;
 
-use self::ask::Ask;
+use self::ask::{Ask, Kept};
 pub use self::config::ChangesConfig;
 pub(crate) use self::followers::Followers;
 use self::followers::{FollowerSlot, WaitEnd};
@@ -52,11 +52,16 @@ pub(super) fn is_stream(context: &RequestContext) -> bool {
 /// Answers with changes: as lines once, or as a stream of events.
 pub(super) async fn changes(mut context: Box<RequestContext>) -> HandlerResult {
     let graph = context.graph()?;
-    let mut ask = Ask::of(&context, &graph)?;
+    if is_stream(&context) {
+        // A followed graph does not change, and a stream has no end.
+        graph.check_led()?;
+    }
+    let kept = Kept::found(&context, &graph).await?;
+    let mut ask = Ask::of(&context, &graph, kept)?;
     if is_stream(&context) {
         return events(&context, graph, ask);
     }
-    let mut text = page::head(&graph, &ask)?;
+    let mut text = page::head(kept, &ask);
     let state = context.shared_state();
     let wait = wait(&context)?;
     let place = match wait.is_zero() {
@@ -77,6 +82,10 @@ pub(super) async fn changes(mut context: Box<RequestContext>) -> HandlerResult {
         context.renew_identity()?;
         let page = read(&context, &graph, (&ask, Form::Lines), place.as_ref()).await?;
         ask.since = page.next;
+        if page.changes == 0 && !wait.is_zero() {
+            // The leader sees the next commit.
+            graph.check_led()?;
+        }
         if page.changes > 0 || wait_end != WaitEnd::Commit || ask.since >= ask.until {
             text.extend_from_slice(&page.text);
             break;

@@ -477,12 +477,23 @@ pub(crate) async fn of_message(
     context: &RequestContext,
     graph: &str,
 ) -> Option<Arc<ServedGraph>> {
-    let is_elsewhere = matches!(state.graphs().place(graph), GraphLocation::There(_));
     let version = wanted(state, context.route(), &context.headers).ok()??;
+    followed(state, graph, version).await
+}
+
+/// The graph for one request or transaction, where another server leads it; it has every commit up
+/// to `version`. `None` if that server must answer.
+pub(crate) async fn followed(
+    state: &AppState,
+    graph: &str,
+    version: CommitVersion,
+) -> Option<Arc<ServedGraph>> {
+    let is_elsewhere = matches!(state.graphs().place(graph), GraphLocation::There(_));
     match state.is_shared() && is_elsewhere && graph != SYSTEM_GRAPH {
         true => {
             let end = Instant::now() + POSITION_WAIT;
             let replica = replica(state, (graph, version, false), end).await?;
+            state.metrics().followed.fetch_add(1, Ordering::Relaxed);
             Some(replica.for_request())
         }
         false => None,

@@ -1,6 +1,7 @@
 //! Several servers on one engine: who leads, who hands on, and what becomes of requests when a
 //! leader goes. The engine is in memory, with leases that end when a test says so.
 
+mod bolt;
 mod bounded;
 mod following;
 mod forwarded;

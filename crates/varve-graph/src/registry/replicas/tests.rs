@@ -2,11 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use varve_kv::Flow;
+use varve_kv_parted::{PartOptions, PartedEngine};
+use varve_model::schema::Retention;
 use varve_model::time::SystemClock;
 use varve_model::{ElementId, TemporalScope, Vertex, VertexId, VertexLabelId};
-use varve_testkit::SharedMemory;
+use varve_testkit::{ScatteredEngine, SharedMemory};
 
 use super::*;
+use crate::changes::{Change, CommitChange};
 use crate::commit::Standing;
 use crate::error::ErrorKind;
 use crate::graph::GraphOptions;
@@ -36,9 +40,13 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let shared = SharedMemory::new();
+        // Without snapshots, as a cluster.
+        let memory = Arc::new(ScatteredEngine::new());
+        let options = PartOptions { bytes_max: 1 << 20 };
+        let shared = SharedMemory::of(Box::new(PartedEngine::new(memory, &[], options)));
         let server = |address: &str| {
-            let options = GraphOptions::new(Arc::new(SystemClock));
+            let mut options = GraphOptions::new(Arc::new(SystemClock));
+            options.changes = Some(Retention::All);
             Registry::open(shared.server(address), options).unwrap()
         };
         let leader = Arc::new(server("a"));
@@ -99,6 +107,29 @@ impl Pair {
 
 fn view(graph: &Graph) -> View {
     graph.view(TemporalScope::NOW).unwrap()
+}
+
+/// The ids of the vertices that commits after `since` put or deleted; `None` if that is not kept.
+/// `meanwhile` is called with each commit.
+fn changed(
+    graph: &Graph,
+    since: CommitVersion,
+    meanwhile: &dyn Fn(),
+) -> Option<Vec<(ElementId, bool)>> {
+    let mut changed = Vec::new();
+    let read = graph.visit_changes(since, &mut || true, &mut |commit| {
+        for change in commit.changes {
+            if let CommitChange::Element(change) = change {
+                let Change::Event { element, .. } = change.change else {
+                    panic!("no event of {}", change.id);
+                };
+                changed.push((change.id, element.is_some()));
+            }
+        }
+        meanwhile();
+        Flow::Continue(())
+    });
+    read.unwrap().map(|_| changed)
 }
 
 fn has(graph: &Graph, id: i64) -> bool {
@@ -246,4 +277,41 @@ fn the_next_leader_is_followed_anew() {
         ErrorKind::Elsewhere,
         "the lease is lost"
     );
+}
+
+#[test]
+fn the_changes_up_to_a_position_are_read_whatever_follows() {
+    let pair = Pair::new();
+    let (began, _) = pair.led().changes_kept().unwrap().unwrap();
+    let first = pair.put(1);
+    pair.put(2);
+    pair.delete(1);
+    let replica = pair.follow();
+    let graph = &replica.for_request().graph;
+    assert_eq!(graph.changes_kept().unwrap(), Some((began, began)));
+    pair.put(1);
+    pair.delete(2);
+    pair.put(3);
+    let of = |id, there| (ElementId::Vertex(VertexId::Number(id)), there);
+    let nothing = || {};
+    let all = [of(1, true), of(2, true), of(1, false)];
+    assert_eq!(changed(graph, began, &nothing).unwrap(), all);
+    assert_eq!(changed(graph, first, &nothing).unwrap(), all[1..]);
+    assert_eq!(graph.standing(), Some(Standing::Holds));
+    // The leader deletes changes by age while they are read.
+    let forget = || {
+        let (led, version) = (pair.led(), replica.position.version);
+        led.kept_changes().put(&led.notes(), version, true).unwrap();
+    };
+    let graph = &replica.for_request().graph;
+    assert_eq!(changed(graph, began, &forget), None);
+    assert_eq!(changed(graph, first, &nothing), None);
+    let led = pair.led();
+    assert!(changed(&led, replica.position.version, &nothing).is_some());
+    let (_, oldest) = led.changes_kept().unwrap().unwrap();
+    let further = || {
+        let version = led.published();
+        led.kept_changes().put(&led.notes(), version, true).unwrap();
+    };
+    assert_eq!(changed(&led, oldest, &further), None, "at the leader, too");
 }

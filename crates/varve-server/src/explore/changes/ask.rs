@@ -2,6 +2,8 @@
 
 use http::StatusCode;
 use http::header::HeaderName;
+use std::sync::Arc;
+
 use varve_graph::Graph;
 use varve_graph::changes::{Change, CommitChange, ElementChange};
 use varve_graph::schema::Schema;
@@ -42,9 +44,12 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    pub(super) fn of(context: &RequestContext, graph: &Graph) -> Result<Self, ApiError> {
+    pub(super) fn of(
+        context: &RequestContext,
+        graph: &Graph,
+        Kept { began, oldest }: Kept,
+    ) -> Result<Self, ApiError> {
         let query = context.query()?;
-        let (began, oldest) = kept(graph)?;
         if let Some(id) = query.get("graph_id").filter(|id| *id != graph_id(began)) {
             return Err(ApiError::new(
                 StatusCode::CONFLICT,
@@ -63,7 +68,12 @@ impl Ask {
             Some("earliest") => oldest,
             Some(text) => since(graph, text, oldest)?,
         };
-        if since < oldest || since > graph.published().max(oldest) {
+        let newest = graph.published().max(oldest);
+        if since > newest {
+            // A reader may have come further than the position at which the graph is followed.
+            graph.check_led()?;
+        }
+        if !(oldest..=newest).contains(&since) {
             return Err(gone(oldest, since));
         }
         let until = match query.get("until").filter(|text| !text.is_empty()) {
@@ -159,12 +169,36 @@ pub(super) fn gone(oldest: CommitVersion, since: CommitVersion) -> ApiError {
     .with_cause(GONE)
 }
 
-/// When a graph began to keep changes, and the version after which all changes are kept; 400 if it
-/// keeps none.
-pub(super) fn kept(graph: &Graph) -> Result<(CommitVersion, CommitVersion), ApiError> {
-    graph.changes_kept().ok_or_else(|| {
-        ApiError::illegal_argument("The graph keeps no changes: see the option graph.changes")
-    })
+/// Which changes a graph keeps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    /// The version at which its list began.
+    pub(super) began: CommitVersion,
+    /// The version after which the list is complete.
+    pub(super) oldest: CommitVersion,
+}
+
+impl Kept {
+    /// 400 if the graph keeps no changes. Blocks.
+    pub(super) fn by(graph: &Graph) -> Result<Self, ApiError> {
+        let (began, oldest) = graph.changes_kept()?.ok_or_else(|| {
+            ApiError::illegal_argument("The graph keeps no changes: see the option graph.changes")
+        })?;
+        Ok(Self { began, oldest })
+    }
+
+    /// The same without blocking: of a followed graph it is read from the store, on the pool.
+    pub(super) async fn found(
+        context: &RequestContext,
+        graph: &Arc<Graph>,
+    ) -> Result<Self, ApiError> {
+        if !graph.is_followed() {
+            return Self::by(graph);
+        }
+        let graph = Arc::clone(graph);
+        let kept = context.state().run_blocking(move || Self::by(&graph));
+        kept.await?
+    }
 }
 
 /// The id of a graph's list of changes. A graph that was cleared or restored, or has kept no

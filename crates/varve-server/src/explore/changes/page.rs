@@ -12,7 +12,7 @@ use varve_model::{CommitVersion, Element, ElementId, TemporalScope};
 use varve_session::budget::lanes::yield_to_others;
 use varve_view::{CancelToken, GraphView as _, Meter};
 
-use super::ask::{Ask, gone, graph_id, kept};
+use super::ask::{Ask, Kept, gone, graph_id};
 use crate::errors::ApiError;
 use crate::explore::output::{element_members, element_ref};
 use crate::explore::read_request::write_instant;
@@ -67,15 +67,14 @@ pub(super) struct Page {
 }
 
 /// The first line, which names the graph.
-pub(super) fn head(graph: &Graph, ask: &Ask) -> Result<Vec<u8>, ApiError> {
-    let (began, oldest) = kept(graph)?;
+pub(super) fn head(Kept { began, oldest }: Kept, ask: &Ask) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(1_024);
     json.begin_object().key("graph_id").string(&graph_id(began));
     json.key("since").string(&ask.since.to_string());
     json.key("oldest").string(&oldest.to_string()).end_object();
     let mut text = json.finish();
     text.push(b'\n');
-    Ok(text)
+    text
 }
 
 /// Appends the last line, which has the cursor.
@@ -145,8 +144,7 @@ pub(super) fn read(
         return Err(error);
     }
     let Some(shown) = shown else {
-        let (_, oldest) = kept(graph)?;
-        return Err(gone(oldest, ask.since));
+        return Err(gone(Kept::by(graph)?.oldest, ask.since));
     };
     let next = match over {
         true => ask.until.min(shown).max(before),

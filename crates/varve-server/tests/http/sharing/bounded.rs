@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::*;
 
-const BOUNDED: &str = "Varve-Consistency: bounded\r\n";
+pub(super) const BOUNDED: &str = "Varve-Consistency: bounded\r\n";
 
-fn version(answer: &Answer) -> u64 {
+pub(super) fn version(answer: &Answer) -> u64 {
     let version = answer.header("varve-version");
     version
         .expect("the answer names its version")
@@ -24,7 +24,7 @@ fn figure(server: &Server, name: &str) -> u64 {
 }
 
 /// The reads that a server answered for graphs of others, and the requests that it forwarded.
-fn counts(server: &Server) -> (u64, u64) {
+pub(super) fn counts(server: &Server) -> (u64, u64) {
     let of = |name| figure(server, name);
     (
         of("varve_requests_followed_total"),
@@ -32,14 +32,14 @@ fn counts(server: &Server) -> (u64, u64) {
     )
 }
 
-fn bookmarked(server: &Server, path: &str, bookmark: u64) -> Answer {
+pub(super) fn bookmarked(server: &Server, path: &str, bookmark: u64) -> Answer {
     let headers = format!("Varve-Bookmark: {bookmark}\r\n");
     server.ask_with("GET", path, &headers, &Value::Null)
 }
 
 /// A bounded read that `server` answers itself. It may forward some, where the position of the
 /// leader came late or had passed.
-fn followed(server: &Server, path: &str, headers: &str) -> Answer {
+pub(super) fn followed(server: &Server, path: &str, headers: &str) -> Answer {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
         let before = counts(server).0;
@@ -94,6 +94,55 @@ fn every_server_reads_what_it_does_not_lead() {
     b.get(&path_of("y"));
     let wanted = (before.0, before.1 + 1);
     assert_eq!(counts(&b), wanted, "without the header the leader answers");
+}
+
+/// Cypher over HTTP: statements that read are answered here, others by the leader.
+#[test]
+fn statements_that_read_are_answered_on_every_server() {
+    let (_, a, b) = two();
+    b.await_role("g", "follower");
+    a.done("POST", &vertices(), &vertex("x"));
+    let mut of = version(&a.ask("POST", &vertices(), &vertex("y")));
+    let query = "/db/g/query/v2";
+    let names = json!({"statement": "MATCH (n) RETURN n.name AS name ORDER BY name"});
+    let read = |server: &Server, of: u64| {
+        let bookmark = format!("Varve-Bookmark: {of}\r\n");
+        let answer = server.ask_with("POST", query, &bookmark, &names);
+        assert_eq!(answer.status, 202, "{}", answer.text());
+        let body: Value = serde_json::from_slice(&answer.body).unwrap();
+        (body["data"]["values"].clone(), body["bookmarks"].clone())
+    };
+    let before = counts(&b);
+    assert_eq!(read(&b, of).0, json!([["x"], ["y"]]));
+    let brief = format!("{GRAPH}/cypher?cypher=MATCH%20(n)%20RETURN%20n.name%20AS%20name");
+    let brief = followed(&b, &brief, BOUNDED);
+    assert!(brief.text().contains(r#"{"name":"x"},{"name":"y"}"#));
+    assert!(counts(&b).0 > before.0);
+    // A write, and a command that changes the schema.
+    for statement in [
+        "MATCH (n {name: 'x'}) SET n.name = 'w' RETURN n.name",
+        "CREATE INDEX names FOR (n:thing) ON (n.name)",
+    ] {
+        let (before, body) = (counts(&b), json!({"statement": statement}));
+        let answer = b.ask_with("POST", query, BOUNDED, &body);
+        assert_eq!(answer.status, 202, "{}", answer.text());
+        assert_eq!(counts(&b).1, before.1 + 1, "{statement}");
+        of = of.max(version(&answer));
+    }
+    let (values, bookmarks) = read(&b, of);
+    assert_eq!(values, json!([["w"], ["y"]]));
+    // A bookmark in the body names a state after the position.
+    a.done("DELETE", &path_of("y"), &Value::Null);
+    let later = json!({"statement": "RETURN 1", "accessMode": "Read"});
+    let later = a.ask("POST", query, &later);
+    let later: Value = serde_json::from_slice(&later.body).unwrap();
+    assert_ne!(later["bookmarks"], bookmarks);
+    let mut asked = names.clone();
+    asked["bookmarks"] = later["bookmarks"].clone();
+    let answer = b.ask_with("POST", query, BOUNDED, &asked);
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    let body: Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(body["data"]["values"], json!([["w"]]));
 }
 
 #[test]
