@@ -2,7 +2,7 @@
 
 import re
 
-from browser import field, legend, set_time, settle, slider
+from browser import field, legend, set_time, settle
 
 
 def discs(page) -> list[tuple[float, float, float]]:
@@ -103,7 +103,7 @@ def check_comparison(browser, server, open_sample) -> None:
     page.locator(".preset", has_text="What changed").click()
     page.locator(".dialog .primary").click()
     settle(page)
-    assert page.locator(".marks li").all_inner_texts() == ["added", "removed", "changed"] or page.locator(".marks li").count() == 3
+    assert [each.strip() for each in page.locator(".marks li").all_inner_texts()] == ["added", "removed", "changed"]
     assert page.locator(".slider[data-kind=valid] .thumb.other").inner_text() == "A"
     assert page.locator(".slider[data-kind=known] .thumb.other").count() == 1
     rows = page.locator("li.change .row-button")
@@ -146,7 +146,7 @@ def check_kept(browser, server, open_sample) -> None:
     page.mouse.move(x + 50, y + 40)
     page.mouse.up()
     before, shown = discs(page), legend(page)
-    assert before != discs(page) or any(abs(each[0] - disc[0] - 50) < 3 and abs(each[1] - disc[1] - 40) < 3 for each in before), "the left button drags"
+    assert any(abs(each[0] - disc[0] - 50) < 3 and abs(each[1] - disc[1] - 40) < 3 for each in before), "the left button drags"
     for leave in (lambda: page.reload(), lambda: (page.goto(server.url + "/ui/#/tasks"), page.goto(server.url + "/ui/#/explore"))):
         leave()
         page.locator(".legend-row").first.wait_for(state="attached")
@@ -207,4 +207,3 @@ def check_selection(browser, server, open_sample) -> None:
     key = page.locator(".legend").bounding_box()
     covered = [each for each in discs(page) if frame["x"] + each[0] < key["x"] + key["width"] and frame["y"] + each[1] > key["y"]]
     assert not covered, covered
-    assert slider(page, "valid").count() == 1
