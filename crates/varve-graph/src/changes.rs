@@ -33,7 +33,7 @@ use crate::schema::SchemaKind;
 /// whole.
 const READ_BYTES: usize = 1024 * 1024;
 
-/// The entries of lists that are read together, if they are of several commits.
+/// The most entries of lists that are read together, if they are of several commits.
 const TOUCHED_TOGETHER: usize = 256;
 
 /// The effect of a commit on an element.
@@ -154,7 +154,7 @@ fn visit_commits(
     visit: &mut dyn FnMut(CommitChanges) -> Flow,
 ) -> Result<CommitVersion, GraphError> {
     let mut partition = Some(change::partition(since.next()));
-    let (mut after, mut is_first) = (since, true);
+    let (mut after, mut is_first, mut most) = (since, true, 1);
     while let Some(at) = partition.filter(|at| change::first_of(*at) <= newest) {
         if !is_first && !goes_on() {
             // Everything before this partition was visited.
@@ -169,7 +169,9 @@ fn visit_commits(
         let lists = lists.collect::<Result<Vec<_>, _>>()?;
         let mut left = &lists[..];
         while !left.is_empty() {
-            let (group, rest) = left.split_at(together(left));
+            let (group, rest) = left.split_at(together(left, most));
+            // Few at first, so that a small page reads little.
+            most = (4 * most).min(TOUCHED_TOGETHER);
             left = rest;
             for (list, changes) in group.iter().zip(resolved(reader, group)?) {
                 if !is_first && !goes_on() {
@@ -325,12 +327,12 @@ impl<'l> List<'l> {
     }
 }
 
-/// How many of the first of these lists are read together.
-fn together(lists: &[List<'_>]) -> usize {
+/// How many of the first of these lists are read together, for at most so many entries.
+fn together(lists: &[List<'_>], most: usize) -> usize {
     let mut touched = 0;
     let fits = lists.iter().take_while(|list| {
         touched += list.touched.len();
-        touched <= TOUCHED_TOGETHER
+        touched <= most
     });
     fits.count().max(1)
 }

@@ -17,6 +17,9 @@ use crate::TraversalError;
 
 pub use vertices::Vertices;
 
+/// Vertices between two checks of the clock and the cancel token.
+const CHECK_EVERY: Node = 4_096;
+
 /// The number of a vertex in a projection.
 pub type Node = u32;
 
@@ -125,6 +128,9 @@ impl Adjacency {
         let mut kept = Self::default();
         kept.starts.push(0);
         for node in 0..self.starts.len().saturating_sub(1) as Node {
+            if node.is_multiple_of(CHECK_EVERY) {
+                meter.check()?;
+            }
             let others = self.of_node(node).iter().copied();
             kept.others
                 .extend(others.filter(|other| wanted(node, *other)));
@@ -232,6 +238,9 @@ impl Projection {
         let sides = self.sides();
         let mut others: Vec<Node> = Vec::new();
         for node in self.nodes() {
+            if node.is_multiple_of(CHECK_EVERY) {
+                meter.check()?;
+            }
             others.clear();
             for side in &sides {
                 others.extend_from_slice(side.of_node(node));

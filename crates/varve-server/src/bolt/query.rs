@@ -344,6 +344,7 @@ impl RunningQuery {
         }
         let mut records = Records::new(feed, self.version, session.deadline);
         let followed = self.statement.target.followed();
+        let is_followed = followed.is_some();
         // What another commit may undo is not sent before the own commit, and what is read of a
         // followed graph not before it is known to be of one state.
         records.is_kept = (self.is_alone && writes) || followed.is_some();
@@ -371,6 +372,14 @@ impl RunningQuery {
         let ran = ran.map_err(|failure| match feed.is_closed() && !writes {
             true => Failure::cancelled(),
             false => failure.of(session),
+        });
+        let ran = ran.map_err(|failure| match failure.kind {
+            // The leader may have cleared or dropped the graph meanwhile.
+            ErrorKind::Storage | ErrorKind::Internal if is_followed => Failure::new(
+                ErrorKind::Busy,
+                "The state that was read has passed: try again",
+            ),
+            _ => failure,
         })?;
         Ok(self.metadata(&ran))
     }

@@ -151,8 +151,10 @@ impl Level {
             edges: Vec::with_capacity(halves),
             loops: vec![0.0; graph.len()],
         };
+        let mut pace = Pace::new(meter);
         for node in graph.nodes() {
             for (at, side) in graph.sides().iter().enumerate() {
+                pace.step(side.degree(node) as usize + 1)?;
                 for (other, weight) in side.weighted(node) {
                     match other == node {
                         true if at == 0 => level.loops[node as usize] += weight,

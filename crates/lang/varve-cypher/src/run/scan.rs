@@ -15,7 +15,7 @@ use crate::error::Outcome;
 use crate::filters::LabelFilter;
 use crate::lookups::conditions;
 use crate::numbers::{HASH_MIN, whole};
-use crate::plan::{IdLookup, IdOf, NodeScan};
+use crate::plan::{IdLookup, IdOf, LookupBy, NodeScan};
 use crate::value::{Node, Value};
 
 /// Nodes of the first page.
@@ -69,10 +69,12 @@ impl<'p> Scan<'p> {
             return None;
         }
         let key = schema.property_key_named(name)?;
-        // No condition is true for a NaN. Without one, NaNs may be at both ends of an index.
+        // No comparison is true for a NaN, which may be at both ends of an index, or for a list,
+        // which an open graph may have under any key.
+        let is_compared = scan.by.iter().any(|by| by.how != LookupBy::Among);
         let is_line = match key.data_type {
-            DataType::Float | DataType::Double => !scan.by.is_empty(),
-            other => other.is_rangeable(),
+            DataType::Float | DataType::Double => is_compared,
+            other => other.is_rangeable() && (is_compared || !schema.is_open()),
         };
         let labels = LabelFilter::new(scan.labels.as_ref()).list(schema)?;
         let [label] = *labels else {

@@ -167,10 +167,14 @@ pub(super) fn call(cx: Cx<'_>, call: &ProcedureOp, batch: &Batch) -> Outcome<Bat
         for argument in &call.arguments {
             arguments.push(cx.evaluate(argument, row)?);
         }
-        let procedures = cx.shared.procedures;
+        let (procedures, meter) = (cx.shared.procedures, cx.graph().meter);
+        let before = meter.counted();
         let results = procedures.call(&call.name, &arguments, cx.graph())?;
+        // What the call has held, it gives back when its results are in the rows.
+        let own = meter.counted().saturating_sub(before);
         if call.is_void || call.optional && results.is_empty() {
             out.push(row, count);
+            meter.release(usize::try_from(own).unwrap_or(usize::MAX));
             continue;
         }
         for (at, result) in results.into_iter().enumerate() {
@@ -181,6 +185,7 @@ pub(super) fn call(cx: Cx<'_>, call: &ProcedureOp, batch: &Batch) -> Outcome<Bat
             let column = |at: &usize| result.get(*at).cloned().unwrap_or(Value::Null);
             out.push_both(row, call.columns.iter().map(column), count);
         }
+        meter.release(usize::try_from(own).unwrap_or(usize::MAX));
     }
     Ok(out)
 }

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use varve_cypher::{CypherError, Graph, Node, Value};
-use varve_model::{Direction, PropertyKeyId};
+use varve_model::{Direction, EdgeLabelId, PropertyKeyId, VertexLabelId};
 use varve_traversal::algorithms::{
     self, Betweenness, Closeness, LouvainAsk, PageRank, UNREACHED, sampled,
 };
 use varve_traversal::{Node as Number, Projection, ProjectionAsk};
 
-use super::config::{Config, Named, error};
+use super::config::{Config, error};
 use super::{Catalogue, Rows, invalid};
 
 /// What a row holds for its node.
@@ -103,18 +103,23 @@ pub(super) fn page_rank(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -
     let alpha = call.config.float("alpha", (f64::MIN_POSITIVE, 1.0), 0.15)?;
     let times = call.times(20)?;
     let precision = call.config.float("precision", PRECISION, 1e-5)?;
-    let sources = call.config.take("sources");
-    let Some(copy) = call.copy(Some(Direction::In))? else {
-        return Ok(Vec::new());
-    };
-    let sources = match &sources {
-        None => Vec::new(),
-        Some(Value::List(list)) if list.iter().next().is_some() => list
-            .iter()
-            .map(|node| numbered(&copy, node, "sources are a list of nodes"))
-            .collect::<Result<_, _>>()?,
+    let sources = match call.config.take("sources") {
+        None => None,
+        Some(Value::List(list)) if list.iter().all(|one| matches!(one, Value::Node(_))) => {
+            Some(list)
+        }
         Some(_) => return Err(invalid("sources are a list of nodes")),
     };
+    let Some(part) = call.part()? else {
+        return Ok(Vec::new());
+    };
+    if sources.as_ref().is_some_and(|sources| sources.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let copy = call.copied(&part, Some(Direction::In))?;
+    let sources = sources.iter().flat_map(|sources| sources.iter());
+    let sources = sources.map(|node| numbered(&copy, node));
+    let sources: Vec<Number> = sources.collect::<Result<_, _>>()?;
     let ask = PageRank {
         alpha,
         times,
@@ -205,14 +210,15 @@ pub(super) fn distances(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -
     let mut call = Call::of(arguments, 1, graph)?;
     let direction = call.config.direction()?;
     let is_weighted = call.weight()?;
-    let copy = call.copy(direction)?;
-    if matches!(source, Value::Null) {
-        return Ok(Vec::new());
-    }
-    let Some(copy) = copy else {
-        return Ok(Vec::new());
+    let part = call.part()?;
+    let is_node = matches!(source, Value::Node(_));
+    let part = match (source, part) {
+        (Value::Null, _) | (_, None) => return Ok(Vec::new()),
+        (_, Some(part)) if is_node => part,
+        _ => return Err(invalid("source is a node")),
     };
-    let source = numbered(&copy, source, "source is a node")?;
+    let copy = call.copied(&part, direction)?;
+    let source = numbered(&copy, source)?;
     if is_weighted {
         let found = algorithms::distances(&copy, source, graph.meter).map_err(error)?;
         return call.rows(&copy, |node| {
@@ -235,12 +241,19 @@ fn count(count: u64) -> Value {
 }
 
 /// The number of a node in a copy.
-fn numbered(copy: &Projection, node: &Value, wrong: &str) -> Result<Number, CypherError> {
-    let Value::Node(node) = node else {
-        return Err(invalid(wrong));
-    };
+fn numbered(copy: &Projection, node: &Value) -> Result<Number, CypherError> {
     let missing = || invalid("a node to begin at is not among the nodes with the given labels");
-    copy.vertices().find(&node.key).ok_or_else(missing)
+    let number = match node {
+        Value::Node(node) => copy.vertices().find(&node.key),
+        _ => None,
+    };
+    number.ok_or_else(missing)
+}
+
+/// A part of a graph.
+struct Part {
+    types: Vec<EdgeLabelId>,
+    labels: Vec<VertexLabelId>,
 }
 
 /// A call of an algorithm.
@@ -288,9 +301,9 @@ impl<'g> Call<'g> {
         Ok(true)
     }
 
-    /// The part of the graph that the call names, with relationships in this direction or both;
+    /// The part of the graph that the call names, after which nothing may be left in `config`;
     /// `None` if it names labels of which there are none.
-    fn copy(&mut self, direction: Option<Direction>) -> Result<Option<Projection>, CypherError> {
+    fn part(&mut self) -> Result<Option<Part>, CypherError> {
         let types = self.config.types(self.graph)?;
         let labels = self.config.labels(self.graph.schema)?;
         self.config.finished()?;
@@ -298,19 +311,31 @@ impl<'g> Call<'g> {
             return Ok(None);
         }
         let no_types = types.is_empty();
-        let mut labels_of_edges = types.list();
+        let mut types = types.list();
         if no_types {
             // An empty list would be all.
-            labels_of_edges.push(varve_model::EdgeLabelId(u32::MAX));
+            types.push(EdgeLabelId(u32::MAX));
         }
+        let labels = labels.list();
+        Ok(Some(Part { types, labels }))
+    }
+
+    /// A copy of a part, with relationships in this direction or both.
+    fn copied(&self, part: &Part, direction: Option<Direction>) -> Result<Projection, CypherError> {
         let ask = ProjectionAsk {
-            labels: &labels_of_edges,
-            vertex_labels: &Named::list(labels),
+            labels: &part.types,
+            vertex_labels: &part.labels,
             direction,
             weight: self.weight,
         };
-        let copy = Projection::new(self.graph.view, &ask, self.graph.meter);
-        Ok(Some(copy.map_err(error)?))
+        Projection::new(self.graph.view, &ask, self.graph.meter).map_err(error)
+    }
+
+    /// A copy of the part of the graph that the call names.
+    fn copy(&mut self, direction: Option<Direction>) -> Result<Option<Projection>, CypherError> {
+        let part = self.part()?;
+        let copy = part.map(|part| self.copied(&part, direction));
+        copy.transpose()
     }
 
     /// A row for each node with a value.
