@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use varve_files::Rows;
 
-use super::catalogue::{Catalogue, nearest};
-use super::exported;
-use super::mapping::{Source, When};
-use super::sender::BatchKind;
+use crate::catalogue::{Catalogue, nearest};
+use crate::exported;
+use crate::mapping::{Source, When};
+use crate::batches::BatchKind;
 
 /// Checks that the file has all columns that its mapping names; returns the file's columns.
 ///
 /// # Errors
 /// A message that names the column and the file.
-pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> {
+pub fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> {
     let file = source.file.display();
     let rows = source.rows()?;
     let (columns, place) = match rows.header() {
@@ -45,7 +45,7 @@ pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, S
 ///
 /// # Errors
 /// A message that names the missing label or property.
-pub(super) fn schema(
+pub fn schema(
     source: &Source,
     columns: &[String],
     kind: BatchKind,

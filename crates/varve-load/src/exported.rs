@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::catalogue::{Catalogue, VertexLabel};
-use super::element::{Action, Element, Period, identity, property};
-use super::mapping::Source;
-use super::sender::BatchKind;
+use crate::catalogue::{Catalogue, VertexLabel};
+use crate::element::{Action, Element, Period, identity, property};
+use crate::mapping::Source;
+use crate::batches::BatchKind;
 
 /// The columns that an export has.
-pub(super) fn columns(kind: BatchKind) -> &'static [&'static str] {
+pub(crate) fn columns(kind: BatchKind) -> &'static [&'static str] {
     match kind {
         BatchKind::Vertices => &["~id", "~label"],
         BatchKind::Edges => &["~id", "~label", "~from", "~from_label", "~to", "~to_label"],
@@ -20,7 +20,7 @@ pub(super) fn columns(kind: BatchKind) -> &'static [&'static str] {
 ///
 /// # Errors
 /// A message that names the wrong column and the reason.
-pub(super) fn element(
+pub(crate) fn element(
     columns: &Map<String, Json>,
     kind: BatchKind,
     source: &Source,
