@@ -116,6 +116,8 @@ pub struct Options {
     pub null: Vec<String>,
     /// The label of the charset of a text; by default that of its byte order mark, else UTF-8.
     pub charset: Option<String>,
+    /// The most bytes that the file may have once it is unpacked; by default any number.
+    pub unpacked_bytes_max: Option<u64>,
 }
 
 impl Options {

@@ -3,7 +3,7 @@
 //! The journal stores the byte ranges, so that an interrupted load resumes after the last loaded
 //! row.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::ops::Range;
@@ -108,6 +108,21 @@ impl Iterator for Rows {
     }
 }
 
+/// Distinct names: a second `n` is called `n_2`.
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    names
+        .map(|name| {
+            let times = times.entry(name).or_default();
+            *times += 1;
+            match *times {
+                1 => name.to_owned(),
+                times => format!("{name}_{times}"),
+            }
+        })
+        .collect()
+}
+
 fn check_header(header: &[String]) -> Result<(), String> {
     if header.is_empty() {
         return Err("it is empty, without a header".to_owned());
@@ -158,7 +173,7 @@ impl CsvRows {
         let record = self.records.next().map_err(|error| error.to_string())?;
         let cells = record.map_or(Ok(Vec::new()), |record| record.cells);
         let cells = cells.map_err(|fault| format!("the header: {fault}"))?;
-        Ok(cells.iter().map(|name| name.trim().to_owned()).collect())
+        Ok(numbered(cells.iter().map(|name| name.trim())))
     }
 
     fn columns(&self, cells: Vec<String>) -> Result<Map<String, Value>, String> {

@@ -33,6 +33,12 @@ pub struct Source {
     /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) means all
     /// files that match it.
     pub file: PathBuf,
+    /// Where the file is, if not at `file`.
+    #[serde(skip)]
+    pub place: Option<PathBuf>,
+    /// The most bytes that the file may have once it is unpacked.
+    #[serde(skip)]
+    pub unpacked_bytes_max: Option<u64>,
     /// The unpacked content of a packed file.
     #[serde(skip)]
     pub unpacked: Unpacked,
@@ -290,6 +296,7 @@ impl Source {
             header: self.header.clone(),
             null: self.null.clone(),
             charset: self.charset.clone(),
+            unpacked_bytes_max: self.unpacked_bytes_max,
         }
     }
 
@@ -298,7 +305,20 @@ impl Source {
     /// # Errors
     /// When the file cannot be read, or is not what the mapping says.
     pub fn rows(&self) -> Result<Rows, String> {
-        Rows::open(&self.file, &self.options(), &self.unpacked)
+        let opened = Rows::open(self.path(), &self.options(), &self.unpacked);
+        opened.map_err(|error| match &self.place {
+            // A message names the file as the user does.
+            Some(place) => {
+                let file = self.file.display().to_string();
+                error.replace(&place.display().to_string(), &file)
+            }
+            None => error,
+        })
+    }
+
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &Path {
+        self.place.as_ref().unwrap_or(&self.file)
     }
 
     /// The formats of the dates in this column.

@@ -70,6 +70,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-auth",
             "varve-bolt",
             "varve-cypher",
+            "varve-files",
             "varve-graph",
             "varve-graphson",
             "varve-gremlin",

@@ -108,7 +108,7 @@ pub(super) fn as_key(column: &str, label: &str) -> u8 {
     let has_key = all.last().is_some_and(|word| is_key(word)) || all != stem;
     match has_key {
         true if stem.is_empty() => 3,
-        true if stem == label || label.ends_with(&stem) => 3,
+        true if stem == label || (label.len() == 2 && label.ends_with(&stem)) => 3,
         true => 1,
         false => 0,
     }
@@ -125,7 +125,7 @@ pub(super) fn as_reference(column: &str, key: &str, label: &str) -> u8 {
         return 0;
     }
     let is_same = own == of_key && !is_generic(&own);
-    let is_entity = own.ends_with(&label) || (own.len() == 1 && label.ends_with(&own));
+    let is_entity = own.ends_with(&label) || (label.len() == 2 && label.ends_with(&own));
     let is_role = own.iter().any(|word| is_end(word)) || is_role(&own);
     match () {
         () if is_same || is_entity => 3,

@@ -1,6 +1,6 @@
 //! What the rows of each file are: vertices or edges, with which keys, ends and valid times.
 
-use super::column::ColumnKind;
+use super::column::{Column, ColumnKind};
 use super::names;
 use super::table::Table;
 use super::Note;
@@ -78,7 +78,7 @@ pub(super) fn relate(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Related> {
 /// How well a column refers to a unique column of another table; `None` if it does not.
 fn score(tables: &[Table], (from, column): (usize, usize), (to, key): (usize, usize)) -> Option<f64> {
     let (table, other) = (&tables[from], &tables[to]);
-    let (own, keys) = (table.column(column), other.column(key));
+    let own = table.column(column);
     if (from, column) == (to, key) || own.values.is_empty() || own.is_list {
         return None;
     }
@@ -87,7 +87,7 @@ fn score(tables: &[Table], (from, column): (usize, usize), (to, key): (usize, us
         return None;
     }
     let name = names::as_reference(&table.names[column], &other.names[key], &other.label);
-    let known = own.values.intersection(&keys.values).count();
+    let known = own.values.len() - missing(tables, own, (to, key));
     #[expect(clippy::cast_precision_loss, reason = "a part of some thousands")]
     let part = known as f64 / own.values.len() as f64;
     let is_known = match name {
@@ -100,7 +100,25 @@ fn score(tables: &[Table], (from, column): (usize, usize), (to, key): (usize, us
         _ => other.is_cut && name == 3,
     };
     let enough = part >= CONTAINED[usize::from(name)] && (name > 0 || is_known);
-    (enough || (is_known && name == 3)).then_some(f64::from(name) * 10.0 + part * 5.0)
+    // The key of a table of its own goes before that of a table of two.
+    let own_key = f64::from(names::as_key(&other.names[key], &other.label));
+    let score = f64::from(name) * 10.0 + part * 5.0 + own_key;
+    (enough || (is_known && name == 3)).then_some(score)
+}
+
+/// The number of values of a column that no file of a label has in this column of its key.
+fn missing(tables: &[Table], own: &Column, (to, key): (usize, usize)) -> usize {
+    let (label, name) = (&tables[to].label, &tables[to].names[key]);
+    let parts: Vec<&Column> = tables
+        .iter()
+        .filter(|table| table.label == *label)
+        .filter_map(|table| {
+            let at = table.names.iter().position(|it| it == name)?;
+            Some(table.column(at))
+        })
+        .collect();
+    let is_known = |value: &u64| parts.iter().any(|part| part.values.contains(value));
+    own.values.iter().filter(|value| !is_known(value)).count()
 }
 
 /// The unique column of each table by which others name its rows, or else that which is named like
@@ -159,22 +177,22 @@ fn links(
         if is_own && names::as_key(&table.names[column], &table.label) == 3 {
             continue;
         }
+        let key = keys[to].unwrap_or_default();
         let rivals = scored.iter().skip(1);
         let rivals = rivals.filter(|(score, _)| (best - score).abs() < 0.01);
-        let rivals: Vec<&str> = rivals.map(|(_, to)| &*tables[*to].label).collect();
+        let rivals = rivals.map(|(_, to)| &*tables[*to].label);
+        let rivals: Vec<&str> = rivals.filter(|label| *label != tables[to].label).collect();
         if !rivals.is_empty() {
             notes.push(Note::of(table, column, format!(
                 "its values are ids of '{}', but also of {rivals:?}", tables[to].label
             )));
         }
-        if best < 10.0 {
+        if names::as_reference(&table.names[column], &tables[to].names[key], &tables[to].label) == 0 {
             notes.push(Note::of(table, column, format!(
                 "taken for ids of '{}', since all its values are some", tables[to].label
             )));
         }
-        let key = keys[to].unwrap_or_default();
-        let ids = &tables[to].column(key).values;
-        let missing = table.column(column).values.difference(ids).count();
+        let missing = missing(tables, table.column(column), (to, key));
         if missing > 0 && !tables[to].is_cut {
             notes.push(Note::of(table, column, format!(
                 "{missing} of its values are no ids of '{}': these edges will be refused",
@@ -214,7 +232,9 @@ fn role(
         for link in others {
             notes.push(Note::of(table, link.column, "a third end: it stays a property".to_owned()));
         }
-        let sort = sort(table, columns, own, times, notes);
+        let thirds = links.iter().map(|link| link.column);
+        let preferred: Vec<usize> = own_id.into_iter().chain(thirds).collect();
+        let sort = sort(table, columns, &preferred, times, notes);
         return Role::Edges { columns, ends, sort };
     }
     let key = match own.or(key) {
@@ -290,7 +310,7 @@ fn composite(table: &Table, links: &[Link]) -> Vec<usize> {
 fn sort(
     table: &Table,
     (from, to): (usize, usize),
-    own: Option<usize>,
+    preferred: &[usize],
     times: (Option<usize>, Option<usize>),
     notes: &mut Vec<Note>,
 ) -> Vec<usize> {
@@ -306,7 +326,8 @@ fn sort(
         let is_end = columns.contains(at) || times.1 == Some(*at);
         is_kind && !is_end && table.empty(*at) == 0 && !table.column(*at).is_list
     };
-    let candidates = own.into_iter().chain(0..table.names.len()).filter(usable);
+    let all = 0..table.names.len();
+    let candidates = preferred.iter().copied().chain(all).filter(usable);
     let distinguishes = |at: &usize| {
         let mut with = columns.clone();
         with.push(*at);
@@ -315,7 +336,7 @@ fn sort(
     let found = candidates.into_iter().find(distinguishes);
     match found {
         Some(at) => notes.push(Note::of(table, at, format!(
-            "tells {repeated} edges from others between the same vertices (`sort_keys`)"
+            "tells edges apart that have the same ends ({repeated} rows; `sort_keys`)"
         ))),
         None => notes.push(Note::of_table(table, format!(
             "{repeated} rows have the ends and the start of an earlier row, and will replace it"

@@ -50,7 +50,7 @@ impl Table {
     pub(super) fn read(source: &Source) -> Result<Self, String> {
         let mut source = source.clone();
         let failed = |error: String| format!("{}: {error}", source.file.display());
-        let charset = likely_charset(&source.file).map_err(failed)?;
+        let charset = likely_charset(source.path()).map_err(failed)?;
         source.charset = source.charset.or(charset.map(str::to_owned));
         let file = source.file.clone();
         let failed = |error: String| format!("{}: {error}", file.display());

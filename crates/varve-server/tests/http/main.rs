@@ -54,6 +54,7 @@ mod in_place;
 mod likeness;
 mod limits;
 mod listings;
+mod loads;
 mod memory;
 mod olap;
 mod omrs;

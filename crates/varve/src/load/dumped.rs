@@ -42,6 +42,8 @@ pub(super) struct Dump {
 pub(super) fn source(path: &Path) -> Source {
     Source {
         file: path.to_path_buf(),
+        place: None,
+        unpacked_bytes_max: None,
         unpacked: Unpacked::default(),
         label: String::new(),
         format: Some(Format::Jsonl),
