@@ -409,7 +409,7 @@ def files_become_a_graph_in_time(browser: Browser, server: Server):
     jobs = "person_id;company_id;role;from;to\n1;c1;clerk;2019-01-01;31.12.2021\n1;c2;boss;2022-01-01;\n2;c2;clerk;2020-06-01;\n"
     server.call("/graphs/jobs_in_time", {"name": "jobs_in_time"})
     page = browser.page()
-    page.goto(f"{server.url}/ui/#/load?graph=jobs_in_time")
+    page.goto(f"{server.url}/ui/#/load?g=jobs_in_time")
     files = [("people.csv", people.encode()), ("companies.csv", companies.encode()), ("jobs.csv.gz", gzip.compress(jobs.encode()))]
     page.set_input_files("input[type=file]", [{"name": name, "mimeType": "text/csv", "buffer": data} for name, data in files])
     page.locator("[data-action=load]").click()

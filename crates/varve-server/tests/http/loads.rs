@@ -1,6 +1,6 @@
 //! `…/load`: files are uploaded in pieces, drafted, tried and loaded, with the client's rights.
 
-#[path = "../../../varve-load/tests/data.rs"]
+#[path = "../../../varve-load/tests/data/mod.rs"]
 mod data;
 
 use serde_json::{Value, json};
