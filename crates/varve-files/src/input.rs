@@ -201,8 +201,7 @@ fn first_mark(head: &[u8]) -> Option<u8> {
     text.trim_ascii_start().first().copied()
 }
 
-/// What a file is that begins with these bytes and is no text in UTF-8. The explorer has the same
-/// rule in `ui/src/load/bytes.ts`.
+/// What a file is that begins with these bytes and is no text in UTF-8.
 fn no_text(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"PK\x03\x04") {
         return Some("it is a ZIP archive or a workbook; unpack it, or save the sheet as CSV");

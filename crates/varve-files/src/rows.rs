@@ -60,8 +60,8 @@ impl Rows {
             Format::Csv => CsvRows::open(file, path, options).map(Kind::Csv),
             Format::Jsonl => Ok(Kind::Lines(LineRows::new(file))),
             Format::Json => Ok(Kind::Members(Members::new(file))),
-            Format::Parquet => ColumnarRows::parquet(file).map(Kind::Columnar),
-            Format::Arrow => ColumnarRows::arrow(file).map(Kind::Columnar),
+            Format::Parquet => ColumnarRows::parquet(file, options).map(Kind::Columnar),
+            Format::Arrow => ColumnarRows::arrow(file, options).map(Kind::Columnar),
         };
         let kind = kind.map_err(failed)?;
         let rows = Self { found, kind };
@@ -82,6 +82,15 @@ impl Rows {
             Kind::Csv(rows) => Some(&rows.header),
             Kind::Columnar(rows) => Some(rows.header()),
             Kind::Lines(_) | Kind::Members(_) => None,
+        }
+    }
+
+    /// The columns of a type that is not read.
+    #[must_use]
+    pub fn unread(&self) -> &[String] {
+        match &self.kind {
+            Kind::Columnar(rows) => rows.unread(),
+            _ => &[],
         }
     }
 

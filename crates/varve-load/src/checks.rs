@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use varve_files::Rows;
+use varve_files::{Format, Rows};
 
 use crate::catalogue::{Catalogue, nearest};
 use crate::exported;
@@ -24,7 +24,9 @@ pub fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> 
     // An empty JSON Lines file has no known columns.
     let says_nothing = columns.is_empty();
     if source.label.is_empty() {
-        let mut expected = exported::columns(kind).iter();
+        let is_flat = source.format() != Some(Format::Jsonl);
+        let expected = exported::columns(kind).iter();
+        let mut expected = expected.filter(|_| is_flat && !says_nothing);
         return match expected.find(|name| !columns.iter().any(|known| known == **name)) {
             None => Ok(columns),
             Some(name) => Err(format!(

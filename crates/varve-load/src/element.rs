@@ -374,7 +374,7 @@ mod tests {
 
     use super::*;
 
-    const READING: &str = include_str!("../../../ui/test/reading.json");
+    const READING: &str = include_str!("../../varve-files/tests/reading.json");
     const SCHEMA: &str = r#"{
         "propertykeys": [
             {"name": "name", "data_type": "TEXT", "cardinality": "SINGLE"},

@@ -170,6 +170,10 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
         if let Some(why) = column.why_text() {
             notes.push(Note::of(table, at, why));
         }
+        if column.kind() == column::ColumnKind::Nested {
+            let text = "ignored: its values are of a type that no property has";
+            notes.push(Note::of(table, at, text.to_owned()));
+        }
         if column.formats().is_some_and(|chosen| chosen.is_ambiguous) {
             let text = "all its dates can be read with the day or with the month first: the day \
                         is taken; else say month_day_year";

@@ -37,7 +37,9 @@ pub fn element(
     owners: &mut Owners,
 ) -> Result<Option<Element>, String> {
     let element = match kind {
-        kind if source.label.is_empty() => exported::element(columns, kind, source, catalogue)?,
+        kind if source.label.is_empty() => {
+            return exported::element(columns, kind, source, catalogue);
+        }
         BatchKind::Vertices => {
             let vertex = element::vertex(columns, source, catalogue)?;
             owners.claim(&source.label, vertex.identity)?;

@@ -36,14 +36,17 @@ pub struct Source {
     /// Where the file is, if not at `file`.
     #[serde(skip)]
     pub place: Option<PathBuf>,
+    /// Whether columns of a type that is not read are ignored.
+    #[serde(skip)]
+    pub ignores_unread: bool,
     /// The most bytes that the file may have once it is unpacked.
     #[serde(skip)]
     pub unpacked_bytes_max: Option<u64>,
     /// The unpacked content of a packed file.
     #[serde(skip)]
     pub unpacked: Unpacked,
-    /// The label of its elements; empty for a dump, and for a CSV file that the server has
-    /// exported: its rows name their labels.
+    /// The label of its elements; empty for a dump, and for a file that the server has exported:
+    /// its rows name their labels.
     #[serde(default)]
     pub label: String,
     /// The format; by default derived from the file's extension.
@@ -297,6 +300,8 @@ impl Source {
             null: self.null.clone(),
             charset: self.charset.clone(),
             unpacked_bytes_max: self.unpacked_bytes_max,
+            ignored: self.ignore.clone(),
+            ignores_unread: self.ignores_unread,
         }
     }
 
@@ -314,6 +319,11 @@ impl Source {
             }
             None => error,
         })
+    }
+
+    /// The format, as the mapping or the name of the file says it.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format.or_else(|| Format::of_name(&self.file))
     }
 
     /// Where the file is.
@@ -345,8 +355,8 @@ impl Source {
         }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {
-            _ if self.label.is_empty() => match self.format.or(Format::of_name(&self.file)) {
-                Some(Format::Csv) => Ok(()),
+            _ if self.label.is_empty() => match self.format() {
+                Some(Format::Csv | Format::Jsonl | Format::Parquet | Format::Arrow) => Ok(()),
                 _ => Err("say `label`, the label of its elements".to_owned()),
             },
             "edge" if ends.0 == 0 || ends.1 == 0 => Err(

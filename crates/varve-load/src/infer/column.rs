@@ -95,6 +95,8 @@ pub(super) struct Column {
     misfits: [Option<Seen>; FORMS.len()],
     pub(super) dates: Dates,
     is_nested: bool,
+    /// Whether its cells are of a type that is not read.
+    pub(super) is_unread: bool,
     has_fraction: bool,
     has_comma: bool,
     /// The least and the greatest whole number.
@@ -223,7 +225,7 @@ impl Column {
     pub(super) fn kind(&self) -> ColumnKind {
         let is_int = |number: i64| i32::try_from(number).is_ok();
         match self.range {
-            _ if self.is_nested => ColumnKind::Nested,
+            _ if self.is_nested || self.is_unread => ColumnKind::Nested,
             _ if self.count == 0 => ColumnKind::Text,
             _ if self.is_epoch => ColumnKind::Date,
             _ if self.has(Form::Boolean) => ColumnKind::Boolean,

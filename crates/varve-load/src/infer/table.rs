@@ -54,7 +54,9 @@ impl Table {
         source.charset = source.charset.or(charset.map(str::to_owned));
         let file = source.file.clone();
         let failed = |error: String| format!("{}: {error}", file.display());
+        source.ignores_unread = true;
         let mut rows = source.rows()?;
+        source.ignores_unread = false;
         let of_csv = !rows.found().format.is_typed();
         let header = rows.header().map(<[String]>::to_vec);
         if let Some(header) = header.as_ref().filter(|_| of_csv) {
@@ -77,6 +79,9 @@ impl Table {
             source,
         };
         table.name(header.into_iter().flatten());
+        for (name, column) in table.names.iter().zip(&mut table.columns) {
+            column.is_unread = rows.unread().contains(name);
+        }
         table.read_rows(&mut rows).map_err(failed)?;
         table.is_cut = rows.next().is_some();
         if table.names.is_empty() {

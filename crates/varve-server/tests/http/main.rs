@@ -55,6 +55,7 @@ mod likeness;
 mod limits;
 mod listings;
 mod loads;
+mod loads_of_exports;
 mod memory;
 mod olap;
 mod omrs;

@@ -43,6 +43,7 @@ pub(super) fn source(path: &Path) -> Source {
     Source {
         file: path.to_path_buf(),
         place: None,
+        ignores_unread: false,
         unpacked_bytes_max: None,
         unpacked: Unpacked::default(),
         label: String::new(),
