@@ -223,7 +223,9 @@ fn array(column: &TableColumn, cells: &[Cell]) -> ArrayRef {
     macro_rules! made {
         ($builder:expr, $cell:ident => $value:expr) => {
             match column.is_list {
-                true => lists(cells, $builder, |builder, $cell| builder.append_option($value)),
+                true => lists(cells, $builder, |builder, $cell| {
+                    builder.append_option($value)
+                }),
                 false => {
                     let mut builder = $builder;
                     cells.iter().for_each(|$cell| builder.append_option($value));

@@ -81,8 +81,7 @@ fn content(case: &Value) -> Vec<u8> {
 
 #[test]
 fn the_table_of_files_holds() {
-    let table: Value =
-        serde_json::from_str(include_str!("reading.json")).expect("a table");
+    let table: Value = serde_json::from_str(include_str!("reading.json")).expect("a table");
     let cases = table["files"].as_array().expect("files").iter();
     for case in cases {
         let (_dir, path) = file(case["file"].as_str().expect("a name"), &content(case));
@@ -283,7 +282,10 @@ fn a_column_of_another_type_does_not_spoil_the_others() {
     };
     for options in [ignored, any] {
         let rows = columns("a.parquet", &bytes, &options).expect("rows");
-        assert_eq!(rows[1], json!({"id": 2}).as_object().expect("an object").clone());
+        assert_eq!(
+            rows[1],
+            json!({"id": 2}).as_object().expect("an object").clone()
+        );
     }
 }
 

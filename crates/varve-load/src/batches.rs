@@ -82,13 +82,7 @@ impl Batches {
     }
 
     /// Adds a row that became an element, with its mark, its line and its byte range.
-    pub fn add(
-        &mut self,
-        element: Element,
-        mark: Option<Mark>,
-        line: u64,
-        bytes: Range<u64>,
-    ) {
+    pub fn add(&mut self, element: Element, mark: Option<Mark>, line: u64, bytes: Range<u64>) {
         let seen = element.identity.and_then(|known| self.places.get(&known));
         let first = match seen {
             None => 0,

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use varve_files::{Format, Rows};
 
+use crate::batches::BatchKind;
 use crate::catalogue::{Catalogue, nearest};
 use crate::exported;
 use crate::mapping::{Source, When};
-use crate::batches::BatchKind;
 
 /// Checks that the file has all columns that its mapping names; returns the file's columns.
 ///

@@ -7,8 +7,8 @@ use varve_files::{Decimal, instant_of, millis_of};
 use varve_model::DataType;
 use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
-use varve_model::value::{Uuid, Value, nearest_float};
 use varve_model::time::parse_instant;
+use varve_model::value::{Uuid, Value, nearest_float};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::catalogue::{Catalogue, Key, VertexLabel};

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Json};
 use varve_files::Format;
 
+use crate::batches::BatchKind;
 use crate::catalogue::{Catalogue, VertexLabel};
 use crate::element::{Action, Element, Period, identity, property};
 use crate::mapping::Source;
-use crate::batches::BatchKind;
 
 /// The columns that an export has.
 pub(crate) fn columns(kind: BatchKind) -> &'static [&'static str] {

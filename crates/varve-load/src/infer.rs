@@ -180,7 +180,11 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
             notes.push(Note::of(table, at, text.to_owned()));
         }
         for (null, count) in &column.nulls {
-            notes.push(Note::of(table, at, format!("'{null}' ({count} times) is no value")));
+            notes.push(Note::of(
+                table,
+                at,
+                format!("'{null}' ({count} times) is no value"),
+            ));
         }
         if table.kind(at) != column.kind() {
             let text = "a text: its numbers have a decimal comma, those of other columns a point";
@@ -189,7 +193,10 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
     }
     if table.faulty > 0 {
         let (line, reason) = table.faults.first().cloned().unwrap_or_default();
-        let text = format!("{} rows cannot be read; line {line}: {reason}", table.faulty);
+        let text = format!(
+            "{} rows cannot be read; line {line}: {reason}",
+            table.faulty
+        );
         notes.push(Note::of_table(table, text));
     }
 }
@@ -218,7 +225,9 @@ fn preview(table: &Table) -> Preview {
         rows_read: table.rows,
         has_more: table.is_cut,
         rows_refused: table.faulty,
-        refused: refused.map(|(line, reason)| RefusedRow { line, reason }).collect(),
+        refused: refused
+            .map(|(line, reason)| RefusedRow { line, reason })
+            .collect(),
         columns: (0..table.names.len()).map(column).collect(),
         rows: rows.collect(),
     }

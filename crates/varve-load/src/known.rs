@@ -105,8 +105,8 @@ impl Owners {
 
 #[cfg(test)]
 mod tests {
-    use crate::element::{Action, Period};
     use super::*;
+    use crate::element::{Action, Period};
 
     #[test]
     fn a_row_is_an_element_a_state_or_a_replacement() {

@@ -95,7 +95,9 @@ impl Graph {
                     [key] => {
                         // The key of a text is the text; numbers have an encoding of their own.
                         let value = &vertex["properties"][key];
-                        let number = value.as_i64().map(|number| varve_model::sortable::encode_number(number).to_string());
+                        let number = value
+                            .as_i64()
+                            .map(|number| varve_model::sortable::encode_number(number).to_string());
                         let key = number.unwrap_or_else(|| value.as_str().expect("a text").into());
                         ids.insert(Json::from(format!("{}:{key}", label.id)).to_string());
                     }
@@ -105,16 +107,27 @@ impl Graph {
         }
         for (name, edges) in &self.edges {
             let label = catalogue.edge_label(name).expect("a label");
-            let source = catalogue.vertex_label(&label.source_label).expect("a label");
+            let source = catalogue
+                .vertex_label(&label.source_label)
+                .expect("a label");
             let mut known = HashSet::new();
             for edge in edges {
                 assert!(ids.contains(&edge["inV"].to_string()), "{edge}");
                 let is_whole = source.primary_keys.len() < 2;
-                assert!(!is_whole || ids.contains(&edge["outV"].to_string()), "{edge}");
-                let sort = label.sort_keys.iter().map(|key| edge["properties"][key].to_string());
+                assert!(
+                    !is_whole || ids.contains(&edge["outV"].to_string()),
+                    "{edge}"
+                );
+                let sort = label
+                    .sort_keys
+                    .iter()
+                    .map(|key| edge["properties"][key].to_string());
                 let sort = sort.collect::<Vec<_>>().join(",");
                 let key = [&edge["outV"], &edge["inV"], &edge["valid_from"]];
-                assert!(known.insert(format!("{key:?} {sort}")), "twice: {name} {edge}");
+                assert!(
+                    known.insert(format!("{key:?} {sort}")),
+                    "twice: {name} {edge}"
+                );
             }
         }
     }
@@ -132,27 +145,38 @@ impl Graph {
 
     fn sum_of_vertices(&self, label: &str, property: &str, expected: impl Iterator<Item = f64>) {
         let all = self.vertices[label].values();
-        let found: f64 = all.filter_map(|it| it["properties"][property].as_f64()).sum();
+        let found: f64 = all
+            .filter_map(|it| it["properties"][property].as_f64())
+            .sum();
         near(found, expected.sum());
     }
 
     fn sum_of_edges(&self, label: &str, property: &str, expected: impl Iterator<Item = f64>) {
         let all = self.edges[label].iter();
-        let found: f64 = all.filter_map(|it| it["properties"][property].as_f64()).sum();
+        let found: f64 = all
+            .filter_map(|it| it["properties"][property].as_f64())
+            .sum();
         near(found, expected.sum());
     }
 
     fn kind(&self, key: &str) -> &str {
-        let keys = self.drafted.schema["propertykeys"].as_array().expect("keys");
+        let keys = self.drafted.schema["propertykeys"]
+            .as_array()
+            .expect("keys");
         let key = keys.iter().find(|it| it["name"] == key).expect("a key");
         key["data_type"].as_str().expect("a type")
     }
 
     fn says(&self, column: &str, part: &str) {
         let mut notes = self.drafted.unsure.iter();
-        let found = notes.any(|note| note.column.as_deref() == Some(column) && note.text.contains(part));
+        let found =
+            notes.any(|note| note.column.as_deref() == Some(column) && note.text.contains(part));
         assert!(found, "{:?}", self.drafted.unsure);
-        assert!(self.drafted.mapping.contains(part), "{}", self.drafted.mapping);
+        assert!(
+            self.drafted.mapping.contains(part),
+            "{}",
+            self.drafted.mapping
+        );
     }
 }
 
@@ -184,7 +208,11 @@ fn a_trade_with_many_tables() {
         ],
     );
     graph.sum_of_vertices("orders", "Freight", (0..830).map(|n| f64::from(n) + 0.25));
-    graph.sum_of_edges("order_details", "Quantity", (0..2155).map(|n| f64::from(n % 50 + 1)));
+    graph.sum_of_edges(
+        "order_details",
+        "Quantity",
+        (0..2155).map(|n| f64::from(n % 50 + 1)),
+    );
     for (key, kind) in [
         ("HireDate", "DATE"),
         ("ShippedDate", "DATE"),
@@ -205,7 +233,11 @@ fn a_social_network() {
         &[("posts_author", 300), ("follows", 1000), ("likes", 600)],
     );
     graph.sum_of_vertices("posts", "likes", (1..=300).map(|n| f64::from(n % 17)));
-    graph.sum_of_edges("follows", "weight", (0..1000).map(|n| f64::from(n % 5) + 0.5));
+    graph.sum_of_edges(
+        "follows",
+        "weight",
+        (0..1000).map(|n| f64::from(n % 5) + 0.5),
+    );
     assert_eq!(graph.kind("joined"), "DATE");
     assert_eq!(graph.kind("liked_at"), "DATE");
 }
@@ -244,7 +276,11 @@ fn a_sample_of_a_benchmark() {
 fn people_companies_and_jobs_in_time() {
     let graph = Graph::of(&data::temporal());
     graph.has(&[("people", 60), ("companies", 12)], &[("jobs", 100)]);
-    graph.sum_of_edges("jobs", "salary", (0..100).map(|n| f64::from(30_000 + n * 10)));
+    graph.sum_of_edges(
+        "jobs",
+        "salary",
+        (0..100).map(|n| f64::from(30_000 + n * 10)),
+    );
     let heights = (1..=60).map(|n| 1.0 + f64::from(50 + n % 40) / 100.0);
     graph.sum_of_vertices("people", "height", heights);
     assert_eq!(graph.kind("born"), "DATE");
@@ -254,7 +290,10 @@ fn people_companies_and_jobs_in_time() {
     assert_eq!(job["valid_to"], "2019-05-31T00:00:00Z");
     let person = graph.vertices["people"].values().next();
     let person = person.expect("a person");
-    assert_eq!(person["valid_from"], "1900-01-01", "jobs need people who exist");
+    assert_eq!(
+        person["valid_from"], "1900-01-01",
+        "jobs need people who exist"
+    );
 }
 
 #[test]
@@ -269,7 +308,10 @@ fn edges_alone_make_their_vertices() {
 #[test]
 fn a_column_of_texts_names_the_row_that_made_it_one() {
     let set = Set {
-        files: vec![("a.csv", b"id,n,at\n1,5,2020-01-01\n2,6,soon\n3,x,2020-01-03\n".to_vec())],
+        files: vec![(
+            "a.csv",
+            b"id,n,at\n1,5,2020-01-01\n2,6,soon\n3,x,2020-01-03\n".to_vec(),
+        )],
     };
     let graph = Graph::of(&set);
     graph.says("n", "line 4 has 'x'; 2 of 3 values are whole numbers");
@@ -279,13 +321,18 @@ fn a_column_of_texts_names_the_row_that_made_it_one() {
 #[test]
 fn an_id_is_unique_in_the_graph() {
     let strategies = |files: &[(&'static str, &str)]| {
-        let files = files.iter().map(|(name, text)| (*name, text.as_bytes().to_vec()));
+        let files = files
+            .iter()
+            .map(|(name, text)| (*name, text.as_bytes().to_vec()));
         let set = Set {
             files: files.collect(),
         };
         let folder = tempfile::tempdir().expect("a folder");
         let drafted = inferred(&set, folder.path());
-        let labels = drafted.schema["vertexlabels"].as_array().expect("labels").clone();
+        let labels = drafted.schema["vertexlabels"]
+            .as_array()
+            .expect("labels")
+            .clone();
         let strategies = labels.iter().map(|label| label["id_strategy"].as_str());
         strategies.flatten().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -302,7 +349,10 @@ fn what_is_no_table_is_refused() {
         (&b"id^x\n1^p\n2^q\n"[..], "separates the columns"),
         (b"id x\n1 p\n", "separates the columns"),
         (b"1,Ann\n2,Bob\n", "should name the columns"),
-        (b"Ann,1970-01-02\nBob,1970-01-03\n", "should name the columns"),
+        (
+            b"Ann,1970-01-02\nBob,1970-01-03\n",
+            "should name the columns",
+        ),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.csv");

@@ -15,8 +15,8 @@ use varve_auth::AuthOptions;
 
 use crate::bolt::BoltConfig;
 use crate::explore::{ChangesConfig, ExploreConfig};
-use crate::load::LoadConfig;
 use crate::forwarded::{ForwardedHeader, Proxies};
+use crate::load::LoadConfig;
 use crate::section;
 use crate::tls::TlsConfig;
 use varve_session::audit::AuditLevel;

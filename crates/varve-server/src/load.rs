@@ -34,14 +34,17 @@ const FILES: &str = "graphs/{graph}/load/files";
 
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[
-    Route::put("graphs/{graph}/load/files/{name}", Handler::Async(|c| Box::pin(files::put(c))))
-        .writes(Scope::Graph)
-        .keeps_content()
-        .needs(rights::WRITE_ELEMENTS)
-        .of("load", "LoadAPI")
-        .with(&[Parameter::new("offset", LONG, "0")])
-        .batch()
-        .bytes(),
+    Route::put(
+        "graphs/{graph}/load/files/{name}",
+        Handler::Async(|c| Box::pin(files::put(c))),
+    )
+    .writes(Scope::Graph)
+    .keeps_content()
+    .needs(rights::WRITE_ELEMENTS)
+    .of("load", "LoadAPI")
+    .with(&[Parameter::new("offset", LONG, "0")])
+    .batch()
+    .bytes(),
     Route::get(FILES, Handler::Inline(files::list))
         .reads(Scope::Graph)
         .needs(rights::WRITE_ELEMENTS)

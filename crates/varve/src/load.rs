@@ -88,7 +88,10 @@ fn draft(files: &[PathBuf]) -> Result<(), CommandError> {
             let file = File::options().write(true).create_new(true).open(&name);
             match file {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
-                made => Some(made.map(|file| (name.clone(), file)).map_err(|error| format!("{name}: {error}"))),
+                made => Some(
+                    made.map(|file| (name.clone(), file))
+                        .map_err(|error| format!("{name}: {error}")),
+                ),
             }
         })
         .ok_or("no name is free")??;
@@ -108,7 +111,11 @@ fn load_files(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCod
     for input in &plan.inputs {
         columns.push(check_columns(&input.source, input.kind)?);
     }
-    let given = arguments.schema.as_deref().map(schema::of_file).transpose()?;
+    let given = arguments
+        .schema
+        .as_deref()
+        .map(schema::of_file)
+        .transpose()?;
     let schemas: Vec<&Json> = given.iter().chain(&plan.schema).collect();
     if !arguments.dry_run {
         for schema in &schemas {

@@ -269,7 +269,9 @@ impl GraphClient {
         if let Some(authorization) = &self.authorization {
             request = request.header("authorization", authorization);
         }
-        let mut answer = request.call().map_err(|error| no_answer(error.to_string()))?;
+        let mut answer = request
+            .call()
+            .map_err(|error| no_answer(error.to_string()))?;
         let status = answer.status();
         if !status.is_success() {
             let text = answer.body_mut().read_to_string().unwrap_or_default();

@@ -207,12 +207,24 @@ mod tests {
         }
         assert!(chosen(&["1/2/2020"]).expect("formats").is_ambiguous);
         let refused = chosen(&["13/02/2020", "02/13/2020"]).unwrap_err();
-        assert!(refused.contains("line 3 the month ('02/13/2020')"), "{refused}");
+        assert!(
+            refused.contains("line 3 the month ('02/13/2020')"),
+            "{refused}"
+        );
     }
 
     #[test]
     fn texts_and_numbers_are_no_dates() {
-        for text in ["", "20200102", "2020", "soon", "12-34", "1.5", "31/02/2020", "Jan 2020"] {
+        for text in [
+            "",
+            "20200102",
+            "2020",
+            "soon",
+            "12-34",
+            "1.5",
+            "31/02/2020",
+            "Jan 2020",
+        ] {
             assert!(!Dates::default().add(1, text), "{text}");
         }
     }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
+use super::Note;
 use super::column::ColumnKind;
 use super::names::{self, clean};
 use super::relate::{End, Link, Related, Role};
 use super::table::Table;
-use super::Note;
 
 /// Since when elements without times of their own are valid, where others have times.
 const LONG_AGO: (&str, i64) = ("1900-01-01", -2_208_988_800_000);
@@ -139,7 +139,11 @@ impl Draft<'_> {
             true => format!("the first {} rows", table.rows),
             false => format!("{} rows", table.rows),
         };
-        let _ = writeln!(self.mapping, "\n# {file}: {}; {rows}", table.found.join(", "));
+        let _ = writeln!(
+            self.mapping,
+            "\n# {file}: {}; {rows}",
+            table.found.join(", ")
+        );
         for note in notes.iter().filter(|note| note.file == file) {
             let text = note.to_string().replace(['\n', '\r'], " ");
             let _ = writeln!(self.mapping, "# - {text}");
@@ -256,14 +260,13 @@ impl Draft<'_> {
         let own = &self.tables[at];
         let is_number = own.kind(*key).is_whole();
         let has_implied = self.related.iter().any(|related| match &related.role {
-            Role::Edges { ends, .. } => {
-                [&ends.0, &ends.1].iter().any(|end| matches!(end, End::Implied(_)))
-            }
+            Role::Edges { ends, .. } => [&ends.0, &ends.1]
+                .iter()
+                .any(|end| matches!(end, End::Implied(_))),
             Role::Vertices { .. } => false,
         });
-        let others = (0..self.tables.len()).filter(|other| {
-            self.tables[*other].label != own.label && self.key(*other).len() == 1
-        });
+        let others = (0..self.tables.len())
+            .filter(|other| self.tables[*other].label != own.label && self.key(*other).len() == 1);
         let meets = |other: usize| {
             let (table, column) = (&self.tables[other], self.key(other)[0]);
             let is_unknown = own.is_cut || table.is_cut;
@@ -285,9 +288,13 @@ impl Draft<'_> {
         let dropped: Vec<usize> = dropped.into_iter().filter(|it| !key.contains(it)).collect();
         if !key.is_empty() && self.may_share_ids(at) {
             self.times(at);
-            let keys: Vec<String> = key.iter().map(|at_key| self.properties[at][*at_key].clone()).collect();
+            let keys: Vec<String> = key
+                .iter()
+                .map(|at_key| self.properties[at][*at_key].clone())
+                .collect();
             let properties = self.properties(at, &[], &dropped);
-            let nullable: Vec<&String> = properties.iter().filter(|it| !keys.contains(it)).collect();
+            let nullable: Vec<&String> =
+                properties.iter().filter(|it| !keys.contains(it)).collect();
             let made = json!({
                 "name": label, "id_strategy": "PRIMARY_KEY", "primary_keys": keys,
                 "properties": properties, "nullable_keys": nullable,
@@ -325,7 +332,8 @@ impl Draft<'_> {
                 let name = &table.names[column];
                 let mut ignored: Vec<&str> = table.names.iter().map(String::as_str).collect();
                 ignored.retain(|other| other != name);
-                self.mapping.push_str("\n# No file has these vertices: they have an id alone.\n");
+                self.mapping
+                    .push_str("\n# No file has these vertices: they have an id alone.\n");
                 self.line("[[vertex]]");
                 self.setting("file", table.file());
                 self.setting("label", label.as_str());
@@ -334,15 +342,20 @@ impl Draft<'_> {
                     let line = format!("valid_from = {since}");
                     self.line(&line);
                 }
-                let rename: toml::Table = [(name.clone(), toml::Value::from("id"))].into_iter().collect();
+                let rename: toml::Table = [(name.clone(), toml::Value::from("id"))]
+                    .into_iter()
+                    .collect();
                 self.setting("rename", rename);
                 self.setting("ignore", ignored);
                 let known = self.keys.entry("id".to_owned()).or_insert((kind, false));
                 known.0 = known.0.with(kind).unwrap_or(ColumnKind::Text);
-                add(&mut self.vertex_labels, json!({
-                    "name": label, "id_strategy": "PRIMARY_KEY", "primary_keys": ["id"],
-                    "properties": ["id"], "nullable_keys": [],
-                }));
+                add(
+                    &mut self.vertex_labels,
+                    json!({
+                        "name": label, "id_strategy": "PRIMARY_KEY", "primary_keys": ["id"],
+                        "properties": ["id"], "nullable_keys": [],
+                    }),
+                );
             }
         }
     }
@@ -356,7 +369,12 @@ impl Draft<'_> {
 
     /// Adds the entry of a table of edges.
     fn edges(&mut self, at: usize, notes: &[Note]) {
-        let Role::Edges { columns, ends, sort } = &self.related[at].role else {
+        let Role::Edges {
+            columns,
+            ends,
+            sort,
+        } = &self.related[at].role
+        else {
             return;
         };
         let label = self.tables[at].label.clone();
@@ -366,7 +384,10 @@ impl Draft<'_> {
         self.setting("target", self.tables[at].names[to].as_str());
         self.times(at);
         let properties = self.properties(at, &[from, to], &[]);
-        let sort: Vec<String> = sort.iter().map(|at_sort| self.properties[at][*at_sort].clone()).collect();
+        let sort: Vec<String> = sort
+            .iter()
+            .map(|at_sort| self.properties[at][*at_sort].clone())
+            .collect();
         let nullable: Vec<&String> = properties.iter().filter(|it| !sort.contains(it)).collect();
         let mut made = json!({
             "name": label, "source_label": self.label_of(&ends.0),
@@ -395,7 +416,11 @@ impl Draft<'_> {
         let stem = names::stem(column).join("_");
         let label = format!("{}_{stem}", table.label);
         let target = &self.tables[link.to].label;
-        let _ = writeln!(self.mapping, "\n# {}: '{column}' has ids of '{target}'", table.file());
+        let _ = writeln!(
+            self.mapping,
+            "\n# {}: '{column}' has ids of '{target}'",
+            table.file()
+        );
         self.line("[[edge]]");
         self.setting("file", table.file());
         self.setting("label", label.as_str());
@@ -428,14 +453,26 @@ impl Draft<'_> {
 
     /// Adds the schema to the mapping.
     fn end(self) -> (String, Json) {
-        let Self { mut mapping, keys, vertex_labels, edge_labels, .. } = self;
+        let Self {
+            mut mapping,
+            keys,
+            vertex_labels,
+            edge_labels,
+            ..
+        } = self;
         let keys = keys.iter().map(|(name, (kind, is_list))| {
             let cardinality = if *is_list { "LIST" } else { "SINGLE" };
             json!({ "name": name, "data_type": kind.name(), "cardinality": cardinality })
         });
         let keys: Vec<Json> = keys.collect();
-        mapping.push_str("\n# The types and labels, which the load makes if the graph has none.\n[schema]\n");
-        for (kind, elements) in [("propertykeys", &keys), ("vertexlabels", &vertex_labels), ("edgelabels", &edge_labels)] {
+        mapping.push_str(
+            "\n# The types and labels, which the load makes if the graph has none.\n[schema]\n",
+        );
+        for (kind, elements) in [
+            ("propertykeys", &keys),
+            ("vertexlabels", &vertex_labels),
+            ("edgelabels", &edge_labels),
+        ] {
             let _ = writeln!(mapping, "{kind} = [");
             for element in elements {
                 let _ = writeln!(mapping, "  {},", inline(element));
@@ -449,14 +486,20 @@ impl Draft<'_> {
 
 /// Adds a label. Of two files of one label, the properties of both are those of the label.
 fn add(labels: &mut Vec<Json>, made: Json) {
-    let Some(known) = labels.iter_mut().find(|known| known["name"] == made["name"]) else {
+    let Some(known) = labels
+        .iter_mut()
+        .find(|known| known["name"] == made["name"])
+    else {
         labels.push(made);
         return;
     };
     for list in ["properties", "nullable_keys"] {
         let more = made[list].as_array().cloned().unwrap_or_default();
         if let Some(names) = known[list].as_array_mut() {
-            let more: Vec<Json> = more.into_iter().filter(|name| !names.contains(name)).collect();
+            let more: Vec<Json> = more
+                .into_iter()
+                .filter(|name| !names.contains(name))
+                .collect();
             names.extend(more);
         }
     }

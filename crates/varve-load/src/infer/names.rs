@@ -6,7 +6,14 @@ const KEYS: [&str; 9] = [
 ];
 /// Names that many tables have, and that say nothing about another table.
 const GENERIC: [&str; 8] = [
-    "name", "title", "label", "description", "type", "status", "date", "comment",
+    "name",
+    "title",
+    "label",
+    "description",
+    "type",
+    "status",
+    "date",
+    "comment",
 ];
 /// Names of the source and the target of an edge.
 const ENDS: [(&str, &str); 14] = [
@@ -42,7 +49,14 @@ const TIMES: [(&str, &str); 10] = [
 const TIME_WORDS: [&str; 4] = ["date", "time", "at", "on"];
 /// Words that only names of instants have.
 const INSTANT_WORDS: [&str; 8] = [
-    "date", "time", "timestamp", "at", "created", "updated", "creation", "birthday",
+    "date",
+    "time",
+    "timestamp",
+    "at",
+    "created",
+    "updated",
+    "creation",
+    "birthday",
 ];
 
 /// The words of a name, in lower case and in the singular, without numbers.
@@ -142,13 +156,21 @@ fn is_part(word: &str, label: &[String]) -> bool {
 }
 
 fn is_end(word: &str) -> bool {
-    ENDS.iter().any(|(one, other)| word == *one || word == *other)
+    ENDS.iter()
+        .any(|(one, other)| word == *one || word == *other)
 }
 
 /// Whether a column names another row of the same kind.
 fn is_role(words: &[String]) -> bool {
     const ROLES: [&str; 8] = [
-        "manager", "boss", "supervisor", "parent", "mentor", "spouse", "friend", "report",
+        "manager",
+        "boss",
+        "supervisor",
+        "parent",
+        "mentor",
+        "spouse",
+        "friend",
+        "report",
     ];
     words.iter().any(|word| ROLES.contains(&word.as_str()))
 }
@@ -160,7 +182,10 @@ pub(super) fn ends(columns: &[String]) -> Option<(usize, usize)> {
         let mut places = stems.iter().enumerate();
         // `source airport`, but not `start date`.
         let is_so = |stem: &str| {
-            stem == wanted || stem.strip_prefix(wanted).is_some_and(|it| it.starts_with(' '))
+            stem == wanted
+                || stem
+                    .strip_prefix(wanted)
+                    .is_some_and(|it| it.starts_with(' '))
         };
         places.find(|(_, stem)| is_so(stem)).map(|(at, _)| at)
     };
@@ -224,7 +249,9 @@ pub(super) fn times(
 /// Whether the name is that of an instant.
 pub(super) fn is_instant(name: &str) -> bool {
     let words = words(name);
-    words.iter().any(|word| INSTANT_WORDS.contains(&word.as_str()))
+    words
+        .iter()
+        .any(|word| INSTANT_WORDS.contains(&word.as_str()))
 }
 
 /// A name that a schema element may have.
@@ -281,10 +308,16 @@ mod tests {
         assert_eq!(ends_of(&["airline", "origin", "destination"]), Some((1, 2)));
         assert_eq!(ends_of(&["Person.id", "Person.id_2", "x"]), Some((0, 1)));
         assert_eq!(ends_of(&["person1", "person2"]), Some((0, 1)));
-        assert_eq!(ends_of(&["source_airport", "destination_airport"]), Some((0, 1)));
+        assert_eq!(
+            ends_of(&["source_airport", "destination_airport"]),
+            Some((0, 1))
+        );
         assert_eq!(ends_of(&["id", "name", "country_id"]), None);
         let times_of = |names: &[&str]| times(&owned(names), |_| true);
-        assert_eq!(times_of(&["x", "valid_from", "valid_to"]), (Some(1), Some(2)));
+        assert_eq!(
+            times_of(&["x", "valid_from", "valid_to"]),
+            (Some(1), Some(2))
+        );
         assert_eq!(times_of(&["start_date", "end_date"]), (Some(0), Some(1)));
         assert_eq!(times_of(&["work_from", "work_until"]), (Some(0), Some(1)));
         assert_eq!(times_of(&["since"]), (Some(0), None));

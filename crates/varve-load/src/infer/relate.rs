@@ -1,9 +1,9 @@
 //! What the rows of each file are: vertices or edges, with which keys, ends and valid times.
 
+use super::Note;
 use super::column::{Column, ColumnKind};
 use super::names;
 use super::table::Table;
-use super::Note;
 
 /// A column with values of the key of a table of vertices.
 #[derive(Debug, Clone)]
@@ -76,7 +76,11 @@ pub(super) fn relate(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Related> {
 }
 
 /// How well a column refers to a unique column of another table; `None` if it does not.
-fn score(tables: &[Table], (from, column): (usize, usize), (to, key): (usize, usize)) -> Option<f64> {
+fn score(
+    tables: &[Table],
+    (from, column): (usize, usize),
+    (to, key): (usize, usize),
+) -> Option<f64> {
     let (table, other) = (&tables[from], &tables[to]);
     let own = table.column(column);
     if (from, column) == (to, key) || own.values.is_empty() || own.is_list {
@@ -168,7 +172,8 @@ fn links(
         let mut scored: Vec<(f64, usize)> = all
             .filter_map(|at| Some((score(tables, (from, column), at)?, at.0)))
             .collect();
-        scored.sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
+        scored
+            .sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
         let Some((best, to)) = scored.first().copied() else {
             continue;
         };
@@ -183,21 +188,40 @@ fn links(
         let rivals = rivals.map(|(_, to)| &*tables[*to].label);
         let rivals: Vec<&str> = rivals.filter(|label| *label != tables[to].label).collect();
         if !rivals.is_empty() {
-            notes.push(Note::of(table, column, format!(
-                "its values are ids of '{}', but also of {rivals:?}", tables[to].label
-            )));
+            notes.push(Note::of(
+                table,
+                column,
+                format!(
+                    "its values are ids of '{}', but also of {rivals:?}",
+                    tables[to].label
+                ),
+            ));
         }
-        if names::as_reference(&table.names[column], &tables[to].names[key], &tables[to].label) == 0 {
-            notes.push(Note::of(table, column, format!(
-                "taken for ids of '{}', since all its values are some", tables[to].label
-            )));
+        if names::as_reference(
+            &table.names[column],
+            &tables[to].names[key],
+            &tables[to].label,
+        ) == 0
+        {
+            notes.push(Note::of(
+                table,
+                column,
+                format!(
+                    "taken for ids of '{}', since all its values are some",
+                    tables[to].label
+                ),
+            ));
         }
         let missing = missing(tables, table.column(column), (to, key));
         if missing > 0 && !tables[to].is_cut {
-            notes.push(Note::of(table, column, format!(
-                "{missing} of its values are no ids of '{}': these edges will be refused",
-                tables[to].label
-            )));
+            notes.push(Note::of(
+                table,
+                column,
+                format!(
+                    "{missing} of its values are no ids of '{}': these edges will be refused",
+                    tables[to].label
+                ),
+            ));
         }
         let score = best;
         links.push(Link { column, to, score });
@@ -228,14 +252,24 @@ fn role(
             (Some(one), None) | (None, Some(one)) => (one.clone(), one),
             (None, None) => (implied(), implied()),
         };
-        let others = links.iter().filter(|it| it.column != columns.0 && it.column != columns.1);
+        let others = links
+            .iter()
+            .filter(|it| it.column != columns.0 && it.column != columns.1);
         for link in others {
-            notes.push(Note::of(table, link.column, "a third end: it stays a property".to_owned()));
+            notes.push(Note::of(
+                table,
+                link.column,
+                "a third end: it stays a property".to_owned(),
+            ));
         }
         let thirds = links.iter().map(|link| link.column);
         let preferred: Vec<usize> = own_id.into_iter().chain(thirds).collect();
         let sort = sort(table, columns, &preferred, times, notes);
-        return Role::Edges { columns, ends, sort };
+        return Role::Edges {
+            columns,
+            ends,
+            sort,
+        };
     }
     let key = match own.or(key) {
         Some(key) => vec![key],
@@ -301,7 +335,9 @@ fn composite(table: &Table, links: &[Link]) -> Vec<usize> {
         pairs.extend(columns[place + 1..].iter().map(|other| (*one, *other)));
     }
     pairs.sort_by_key(|(one, other)| std::cmp::Reverse(worth(*one) + worth(*other)));
-    let mut pairs = pairs.into_iter().filter(|(one, other)| worth(*one) + worth(*other) > 0);
+    let mut pairs = pairs
+        .into_iter()
+        .filter(|(one, other)| worth(*one) + worth(*other) > 0);
     let found = pairs.find(|(one, other)| table.repeated(&[*one, *other], 2) == 0);
     found.map_or(Vec::new(), |(one, other)| vec![one, other])
 }
@@ -335,12 +371,17 @@ fn sort(
     };
     let found = candidates.into_iter().find(distinguishes);
     match found {
-        Some(at) => notes.push(Note::of(table, at, format!(
-            "tells edges apart that have the same ends ({repeated} rows; `sort_keys`)"
-        ))),
-        None => notes.push(Note::of_table(table, format!(
-            "{repeated} rows have the ends and the start of an earlier row, and will replace it"
-        ))),
+        Some(at) => notes.push(Note::of(
+            table,
+            at,
+            format!("tells edges apart that have the same ends ({repeated} rows; `sort_keys`)"),
+        )),
+        None => notes.push(Note::of_table(
+            table,
+            format!(
+                "{repeated} rows have the ends and the start of an earlier row, and will replace it"
+            ),
+        )),
     }
     found.into_iter().collect()
 }

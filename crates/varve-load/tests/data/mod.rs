@@ -12,7 +12,9 @@ pub(crate) struct Set {
 
 impl Set {
     fn of(files: Vec<(&'static str, String)>) -> Self {
-        let files = files.into_iter().map(|(name, text)| (name, text.into_bytes()));
+        let files = files
+            .into_iter()
+            .map(|(name, text)| (name, text.into_bytes()));
         Self {
             files: files.collect(),
         }
@@ -107,7 +109,11 @@ pub(crate) fn trade() -> Set {
 pub(crate) fn social() -> Set {
     let users = table("id\tname\tage\tcity\tjoined", 1..=200, |n| {
         let (age, city) = (18 + n % 50, ["Rome", "Oslo"][n % 2]);
-        format!("{n}\tUser {n}\t{age}\t{city}\t{}/{}/2019", n % 28 + 1, n % 12 + 1)
+        format!(
+            "{n}\tUser {n}\t{age}\t{city}\t{}/{}/2019",
+            n % 28 + 1,
+            n % 12 + 1
+        )
     });
     let mut posts = String::new();
     for n in 1..=300 {

@@ -91,7 +91,12 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
         .unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let limit = Duration::from_millis(state.config().explore.export_timeout_ms);
     let export = Export {
-        writer: Writer::new(format, kinds, &snapshot, &columns(&snapshot, &parts, is_one))?,
+        writer: Writer::new(
+            format,
+            kinds,
+            &snapshot,
+            &columns(&snapshot, &parts, is_one),
+        )?,
         state: Arc::clone(&state),
         snapshot,
         parts,

@@ -29,7 +29,9 @@ pub(crate) fn create(
     let mut routes = ROUTES.iter();
     let route = routes.find(|it| it.verb == Verb::Post && it.pattern == pattern);
     let Some((route, Handler::Pooled(handler))) = route.map(|route| (route, route.handler)) else {
-        return Err(ApiError::illegal_argument(format!("A schema has no '{kind}'")));
+        return Err(ApiError::illegal_argument(format!(
+            "A schema has no '{kind}'"
+        )));
     };
     access::check_identity(
         context.state(),

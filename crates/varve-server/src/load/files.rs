@@ -241,7 +241,11 @@ pub(super) async fn put(context: Box<RequestContext>) -> HandlerResult {
     let config = state.config().load.clone();
     let body = context.body().clone();
     // The piece is in nobody's graph.
-    let write = move || upload.write(&config, (&name, offset), &body).map(|length| (name, length));
+    let write = move || {
+        upload
+            .write(&config, (&name, offset), &body)
+            .map(|length| (name, length))
+    };
     let (name, length) = state.run_beside(Lane::Writes, write).await??;
     let answer = json!({ "name": name, "bytes": length });
     Ok(Response::created(answer.to_string()))

@@ -111,7 +111,11 @@ pub(super) fn load(context: &RequestContext) -> HandlerResult {
         }
     });
     let content_type = ContentType::Other("application/x-ndjson");
-    Ok(Response::new(StatusCode::OK, content_type, Body::streamed(lines)))
+    Ok(Response::new(
+        StatusCode::OK,
+        content_type,
+        Body::streamed(lines),
+    ))
 }
 
 /// Checks the mapping with its files and the schema: 400 before anything is stored.
@@ -119,21 +123,31 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     let asked: LoadJson = context.json_object()?;
     let state = context.state();
     let query = context.query()?;
-    let (is_dry, checks) = (query.boolean("dry_run", false)?, query.boolean("check_vertex", true)?);
+    let (is_dry, checks) = (
+        query.boolean("dry_run", false)?,
+        query.boolean("check_vertex", true)?,
+    );
     let errors_max = query.get("max_errors").unwrap_or("1000");
     let errors_max: u64 = errors_max.parse().map_err(|_| {
-        ApiError::illegal_argument(format!("max_errors must be a number, but got '{errors_max}'"))
+        ApiError::illegal_argument(format!(
+            "max_errors must be a number, but got '{errors_max}'"
+        ))
     })?;
     let slot = state.feature::<Slots>().slot(state)?;
     let upload = state.feature::<Uploads>().of(context)?;
     let wrong = |message: String| ApiError::illegal_argument(message);
     let mapping = Mapping::parse(&asked.mapping, MAPPING, &mut |file| {
-        upload.path(&file.to_string_lossy()).map(|_| vec![file.to_path_buf()])
+        upload
+            .path(&file.to_string_lossy())
+            .map(|_| vec![file.to_path_buf()])
     });
     let mapping = mapping.map_err(wrong)?;
     let skips = mapping.skip_unchanged || query.boolean("skip_unchanged", false)?;
     let catalogue = catalogue(context, mapping.schema.as_ref(), is_dry)?;
-    let vertices = mapping.vertices.into_iter().map(|it| (BatchKind::Vertices, it));
+    let vertices = mapping
+        .vertices
+        .into_iter()
+        .map(|it| (BatchKind::Vertices, it));
     let edges = mapping.edges.into_iter().map(|it| (BatchKind::Edges, it));
     let mut inputs = Vec::new();
     for (kind, source) in vertices.chain(edges) {
@@ -143,7 +157,9 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
         check_schema(&source, &columns, kind, &catalogue).map_err(wrong)?;
         inputs.push((kind, source));
     }
-    let of_vertices = inputs.iter().filter(|(kind, _)| *kind == BatchKind::Vertices);
+    let of_vertices = inputs
+        .iter()
+        .filter(|(kind, _)| *kind == BatchKind::Vertices);
     let labels = of_vertices.map(|(_, source)| &*source.label);
     let owners = Owners::new(labels.filter(|label| !label.is_empty()), &catalogue);
     let limit = Duration::from_millis(state.config().load.load_timeout_ms);
@@ -182,7 +198,9 @@ fn catalogue(
     let unknown = schema.as_object().into_iter().flatten();
     let mut unknown = unknown.filter(|(kind, _)| !SCHEMA_KINDS.contains(&kind.as_str()));
     if let Some((kind, _)) = unknown.next() {
-        return Err(ApiError::illegal_argument(format!("A schema has no '{kind}'")));
+        return Err(ApiError::illegal_argument(format!(
+            "A schema has no '{kind}'"
+        )));
     }
     for kind in SCHEMA_KINDS {
         for element in schema[kind].as_array().into_iter().flatten() {
@@ -201,7 +219,10 @@ impl Load {
         let last = match ended {
             Err(failure) => Some(self.end(Some(failure))),
             Ok(()) if refused > self.errors_max => {
-                let failure = format!("more than {} rows were refused (max_errors)", self.errors_max);
+                let failure = format!(
+                    "more than {} rows were refused (max_errors)",
+                    self.errors_max
+                );
                 Some(self.end(Some(failure)))
             }
             Ok(()) if self.at == self.inputs.len() => Some(self.end(None)),
@@ -251,7 +272,10 @@ impl Load {
                     batches.add(element, mark, row.line, row.bytes);
                 }
                 Ok(None) => {}
-                Err(reason) => batches.add_bad(BadRow { line: row.line, reason }),
+                Err(reason) => batches.add_bad(BadRow {
+                    line: row.line,
+                    reason,
+                }),
             }
         }
         self.store(context, kind, &mut batches, lines)?;
@@ -301,7 +325,10 @@ impl Load {
     }
 
     fn progress(&self) -> Json {
-        let file = self.inputs.get(self.at).map(|(_, source)| source.file.display().to_string());
+        let file = self
+            .inputs
+            .get(self.at)
+            .map(|(_, source)| source.file.display().to_string());
         let stored: u64 = self.tallies.iter().map(|tally| tally.stored).sum();
         let refused: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
         let (input, inputs) = (self.at, self.inputs.len());
@@ -313,16 +340,20 @@ impl Load {
 
     /// The last line.
     fn end(&self, failure: Option<String>) -> Json {
-        let inputs = self.inputs.iter().zip(&self.tallies).map(|((kind, source), tally)| {
-            let kind = match kind {
-                BatchKind::Vertices => "vertex",
-                BatchKind::Edges => "edge",
-            };
-            json!({
-                "file": source.file.display().to_string(), "kind": kind, "label": source.label,
-                "loaded": tally.stored, "refused": tally.refused,
-            })
-        });
+        let inputs = self
+            .inputs
+            .iter()
+            .zip(&self.tallies)
+            .map(|((kind, source), tally)| {
+                let kind = match kind {
+                    BatchKind::Vertices => "vertex",
+                    BatchKind::Edges => "edge",
+                };
+                json!({
+                    "file": source.file.display().to_string(), "kind": kind, "label": source.label,
+                    "loaded": tally.stored, "refused": tally.refused,
+                })
+            });
         let refused: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
         let mut end = json!({
             "dry_run": self.is_dry, "elements": self.counts.elements, "states": self.counts.states,

@@ -33,7 +33,11 @@ impl Graphs {
 
     /// A graph with a schema.
     fn make(&self, graph: &str) {
-        self.done("POST", &format!("/graphs/{graph}"), &json!({ "name": graph }));
+        self.done(
+            "POST",
+            &format!("/graphs/{graph}"),
+            &json!({ "name": graph }),
+        );
         let schema = format!("/graphs/{graph}/schema");
         for (name, data_type, cardinality) in KEYS {
             let key = json!({"name": name, "data_type": data_type, "cardinality": cardinality});
@@ -51,7 +55,11 @@ impl Graphs {
             self.done("POST", &format!("{schema}/vertexlabels"), &label);
         }
         for (name, target, sort) in [("knows", "person", &["born"][..]), ("has", "thing", &[])] {
-            let frequency = if sort.is_empty() { "SINGLE" } else { "MULTIPLE" };
+            let frequency = if sort.is_empty() {
+                "SINGLE"
+            } else {
+                "MULTIPLE"
+            };
             let label = json!({"name": name, "source_label": "person", "target_label": target,
                 "properties": ["born", "weight"], "nullable_keys": ["weight"],
                 "frequency": frequency, "sort_keys": sort});
@@ -62,7 +70,17 @@ impl Graphs {
     fn fill(&self, graph: &str) {
         let path = format!("/graphs/{graph}/graph");
         let odd = [
-            "Ann", "=1+1", "a,\"b\"", "'tis", "x:y!z`", " ", "Zoë 日本", "two\nlines", "NULL", "-5", "[1]",
+            "Ann",
+            "=1+1",
+            "a,\"b\"",
+            "'tis",
+            "x:y!z`",
+            " ",
+            "Zoë 日本",
+            "two\nlines",
+            "NULL",
+            "-5",
+            "[1]",
         ];
         let people = odd.iter().enumerate().map(|(at, name)| {
             json!({"label": "person", "valid_from": "2020-01-01T00:00:00.000001Z", "properties": {
@@ -83,14 +101,18 @@ impl Graphs {
                 "inVLabel": target, "valid_from": "2021-05-05", "properties": {"born": born}})
         };
         let edges = json!([
-            edge("knows", 0, 4, "2020-01-01"), edge("knows", 0, 4, "2020-01-02"),
-            edge("has", 4, odd.len(), "2020-01-03"), edge("has", 1, odd.len(), "2020-01-03"),
+            edge("knows", 0, 4, "2020-01-01"),
+            edge("knows", 0, 4, "2020-01-02"),
+            edge("has", 4, odd.len(), "2020-01-03"),
+            edge("has", 1, odd.len(), "2020-01-03"),
         ]);
         self.done("POST", &format!("{path}/edges/batch"), &edges);
     }
 
     fn export(&self, graph: &str, query: &str) -> Vec<u8> {
-        let answer = self.server.get(&format!("/graphs/{graph}/explore/export?{query}"));
+        let answer = self
+            .server
+            .get(&format!("/graphs/{graph}/explore/export?{query}"));
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer.body
     }
@@ -118,7 +140,9 @@ impl Graphs {
             assert_eq!(answer.status, 201, "{}", answer.text());
         }
         let body = json!({ "mapping": mapping }).to_string();
-        let answer = self.server.send("POST", &format!("/graphs/{graph}/load"), &body);
+        let answer = self
+            .server
+            .send("POST", &format!("/graphs/{graph}/load"), &body);
         let last = answer.text().lines().last().unwrap_or_default().to_owned();
         let last: Value = serde_json::from_str(&last).expect("JSON");
         assert_eq!(last["done"]["refused"], 0, "{}", answer.text());
@@ -136,9 +160,8 @@ fn exports_load_again_unchanged() {
     for format in ["csv", "parquet", "arrow"] {
         graphs.make(format);
         let name = |what: &str| format!("{what}.{format}");
-        let export = |what: &str| {
-            graphs.export("first", &format!("format={format}&elements={what}"))
-        };
+        let export =
+            |what: &str| graphs.export("first", &format!("format={format}&elements={what}"));
         let (vertices, edges) = (name("vertices"), name("edges"));
         let files = [(&*vertices, export("vertices")), (&*edges, export("edges"))];
         let mapping = format!("[[vertex]]\nfile = \"{vertices}\"\n[[edge]]\nfile = \"{edges}\"\n");
@@ -162,6 +185,9 @@ fn a_label_is_exported_with_its_own_columns() {
     let table = graphs.export("first", "format=csv&elements=edges&label=has");
     let table = String::from_utf8(table).expect("UTF-8");
     let header = table.lines().next().expect("a header");
-    assert!(header.ends_with("~to_label,weight,born") || header.ends_with("~to_label,born,weight"), "{header}");
+    assert!(
+        header.ends_with("~to_label,weight,born") || header.ends_with("~to_label,born,weight"),
+        "{header}"
+    );
     assert_eq!(table.lines().count(), 3);
 }

@@ -51,7 +51,9 @@ pub(super) fn dump(
         ("edge", "edgelabels", "edges"),
     ] {
         for label in schema[labels].as_array().into_iter().flatten() {
-            let Some(label) = label["name"].as_str().filter(|_| label["edgelabel_type"] != "PARENT")
+            let Some(label) = label["name"]
+                .as_str()
+                .filter(|_| label["edgelabel_type"] != "PARENT")
             else {
                 continue;
             };
@@ -77,7 +79,11 @@ pub(super) fn dump(
     }
     fs::write(folder.path().join(MAPPING), mapping).map_err(failed)?;
     fs::rename(folder.keep(), output).map_err(failed)?;
-    println!("{}: load it with varve load {}", output.display(), output.join(MAPPING).display());
+    println!(
+        "{}: load it with varve load {}",
+        output.display(),
+        output.join(MAPPING).display()
+    );
     Ok(())
 }
 
@@ -107,7 +113,11 @@ fn clean(element: &mut Json) {
     if let Some(Json::Object(data)) = members.get_mut("user_data") {
         data.remove("~create_time");
     }
-    if members.contains_key("links") && members.get("edgelabel_type").is_some_and(|it| it == "NORMAL") {
+    if members.contains_key("links")
+        && members
+            .get("edgelabel_type")
+            .is_some_and(|it| it == "NORMAL")
+    {
         members.remove("source_label");
         members.remove("target_label");
     }

@@ -148,15 +148,16 @@ impl Sender<'_> {
         };
         let path = self.path(kind, &rest);
         let goes_on = || !self.is_stopped();
-        store_each(elements, bad, &goes_on, &mut |body| {
-            match self.client.send_patiently("POST", &path, body) {
-                Ok(_) => Ok(()),
-                Err(RestError::Refused {
-                    status: 400 | 413,
-                    message,
-                }) => Err(Refused::Elements(message)),
-                Err(failure) => Err(Refused::Failed(failure)),
-            }
+        store_each(elements, bad, &goes_on, &mut |body| match self
+            .client
+            .send_patiently("POST", &path, body)
+        {
+            Ok(_) => Ok(()),
+            Err(RestError::Refused {
+                status: 400 | 413,
+                message,
+            }) => Err(Refused::Elements(message)),
+            Err(failure) => Err(Refused::Failed(failure)),
         })
     }
 

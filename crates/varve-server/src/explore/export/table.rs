@@ -61,7 +61,10 @@ impl Table {
             });
         }
         let writer = TableWriter::new(format, columns).map_err(ApiError::internal)?;
-        Ok(Self { writer, keys: kinds })
+        Ok(Self {
+            writer,
+            keys: kinds,
+        })
     }
 
     /// Writes an element.

@@ -241,7 +241,9 @@ pub(crate) fn store_rows(
         false => vertices::prepare_batch,
     };
     context.check_deadline()?;
-    target.graph.write_now(&request(&of_batch, &target, prepare)?)?;
+    target
+        .graph
+        .write_now(&request(&of_batch, &target, prepare)?)?;
     Ok(())
 }
 
