@@ -112,7 +112,8 @@ impl Graph {
                 .expect("a label");
             let mut known = HashSet::new();
             for edge in edges {
-                assert!(ids.contains(&edge["inV"].to_string()), "{edge}");
+                let is_known = ids.contains(&edge["inV"].to_string());
+                assert!(is_known, "{edge} {}", self.drafted.mapping);
                 let is_whole = source.primary_keys.len() < 2;
                 assert!(
                     !is_whole || ids.contains(&edge["outV"].to_string()),

@@ -83,7 +83,9 @@ fn score(
 ) -> Option<f64> {
     let (table, other) = (&tables[from], &tables[to]);
     let own = table.column(column);
-    if (from, column) == (to, key) || own.values.is_empty() || own.is_list {
+    // Parts of one label have the same columns.
+    let is_itself = table.label == other.label && table.names[column] == other.names[key];
+    if is_itself || own.values.is_empty() || own.is_list {
         return None;
     }
     let usable = |kind: ColumnKind| kind.is_whole() || kind == ColumnKind::Text;

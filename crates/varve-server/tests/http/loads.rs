@@ -23,6 +23,8 @@ impl Loads {
             load,
             ..ServerConfig::default()
         });
+        let made = server.send("POST", GRAPH, r#"{"name":"hugegraph"}"#);
+        assert!(made.is_success(), "{}", made.text());
         Self { server }
     }
 
