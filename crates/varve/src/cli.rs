@@ -219,8 +219,8 @@ pub(crate) struct DumpArguments {
     /// Write all versions of each element, also of deleted ones, with their valid times
     #[arg(long, conflicts_with = "format")]
     pub(crate) history: bool,
-    /// Write a folder with a file for each label and a mapping that loads them again; or one file of
-    /// graphml or gexf
+    /// Write a folder with a file for each label and a mapping that loads them again, or one file
+    /// of GraphML or GEXF
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<DumpFormat>,
     /// Valid time of the state: a date or an instant

@@ -39,9 +39,8 @@ use crate::CommandError;
 use crate::cli::DumpArguments;
 use crate::data;
 use crate::rest::{GraphClient, RestError, encode};
+use tables::SCHEMA_KINDS;
 
-/// The kinds of schema elements, in order of creation.
-const SCHEMA_KINDS: [&str; 4] = ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
 /// The number of versions in one request.
 const HISTORY_PAGE: usize = 1000;
 

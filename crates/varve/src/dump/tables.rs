@@ -7,10 +7,12 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::CommandError;
 use crate::cli::{DumpArguments, DumpFormat};
-use crate::rest::{GraphClient, encode};
+use crate::rest::{GraphClient, RestError, encode};
 
+/// The kinds of schema elements, in order of creation.
+pub(super) const SCHEMA_KINDS: [&str; 4] =
+    ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
 /// The file that loads the tables again.
 const MAPPING: &str = "mapping.toml";
 
@@ -22,11 +24,11 @@ pub(super) fn dump(
     arguments: &DumpArguments,
     client: &GraphClient,
     (format, now): (DumpFormat, &str),
-) -> Result<(), CommandError> {
+) -> Result<(), String> {
     let output = &arguments.output;
     let failed = |error: std::io::Error| format!("{}: {error}", output.display());
     if output.symlink_metadata().is_ok() {
-        return Err(failed(std::io::ErrorKind::AlreadyExists.into()).into());
+        return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
     }
     let as_of = arguments.as_of.as_deref().unwrap_or(now);
     let as_of_tx = arguments.as_of_tx.as_deref().unwrap_or(now);
@@ -42,7 +44,8 @@ pub(super) fn dump(
         .prefix(".varve-dump-")
         .tempdir_in(beside.unwrap_or(Path::new(".")))
         .map_err(failed)?;
-    let mut schema: Json = client.get(&client.of_graph("schema"))?;
+    let schema = client.get(&client.of_graph("schema"));
+    let mut schema: Json = schema.map_err(|error: RestError| error.to_string())?;
     let mut mapping = format!(
         "# Made by `varve dump --format {name}`: the state of {as_of}, as known {as_of_tx}.\n"
     );
@@ -68,11 +71,12 @@ pub(super) fn dump(
         }
     }
     mapping.push_str("\n[schema]\n");
-    for kind in super::SCHEMA_KINDS {
+    for kind in SCHEMA_KINDS {
         mapping.push_str(&format!("{kind} = [\n"));
         for element in schema[kind].as_array_mut().into_iter().flatten() {
             clean(element);
-            let element: toml::Value = serde_json::from_value(element.take())?;
+            let element: Result<toml::Value, _> = serde_json::from_value(element.take());
+            let element = element.map_err(|error| error.to_string())?;
             mapping.push_str(&format!("  {element},\n"));
         }
         mapping.push_str("]\n");
@@ -88,7 +92,7 @@ pub(super) fn dump(
 }
 
 /// Streams an export into a new file.
-fn export(client: &GraphClient, query: &str, path: &Path) -> Result<(), CommandError> {
+fn export(client: &GraphClient, query: &str, path: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut file = BufWriter::new(File::create_new(path).map_err(failed)?);
     let resource = client.of_graph(&format!("explore/export?{query}"));
@@ -97,9 +101,9 @@ fn export(client: &GraphClient, query: &str, path: &Path) -> Result<(), CommandE
     if let Err(error) = received {
         // A part is not taken for the whole.
         let _ = fs::remove_file(path);
-        return Err(error.into());
+        return Err(error.to_string());
     }
-    Ok(written.map_err(failed)?)
+    written.map_err(failed)
 }
 
 /// Takes out of a schema element what a request that makes it does not have.
