@@ -230,7 +230,7 @@ fn uploads_are_bounded_and_belong_together() {
     is(
         &loads.put("a.csv", 0, b"\xef\xbb\xbfid\n"),
         201,
-        "{\"name\":\"a.csv\",\"bytes\":6}",
+        "\"bytes\":6",
     );
     is(&loads.put("a.csv", 5, b"x"), 400, "has 6 bytes");
     is(&loads.put("a.csv", 6, b"1\n"), 201, "\"bytes\":8");
@@ -240,7 +240,7 @@ fn uploads_are_bounded_and_belong_together() {
         "load.files_bytes_max",
     );
     is(&loads.put("b.csv", 0, &[b'x'; 992]), 201, "992");
-    is(&loads.put("b.csv", 0, b"x"), 201, "\"bytes\":1}");
+    is(&loads.put("b.csv", 0, b"x"), 201, "\"bytes\":1");
     is(&loads.put("c.csv", 0, b"x"), 400, "load.files_max");
     for name in ["..", ".a", "a%2Fb", "a%5Cb", "a%0Ab"] {
         assert_ne!(loads.put(name, 0, b"x").status, 201, "{name}");
