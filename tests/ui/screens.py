@@ -134,7 +134,7 @@ def load(page, look: Callable[[str], None]) -> None:
     text = "name,born\nZoe,1990-01-01\nYan,1991-02-03\n"
     page.set_input_files("input[type=file]", {"name": "people.csv", "mimeType": "text/csv", "buffer": text.encode()})
     page.locator("[data-action=dry]").wait_for()
-    look("load-columns")
+    look("load-draft")
 
 
 def metadata(page, look: Callable[[str], None]) -> None:

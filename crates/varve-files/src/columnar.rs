@@ -12,6 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::ParquetMetaData;
 use serde_json::Map;
 
+use crate::Options;
 use crate::cells;
 use crate::rows::Row;
 
@@ -24,7 +25,7 @@ type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 /// The rows of a Parquet or Arrow file.
 pub(crate) struct ColumnarRows {
     batches: Batches,
-    header: Vec<String>,
+    header: Header,
     batch: Option<RecordBatch>,
     /// The next row within the batch.
     at: usize,
@@ -34,24 +35,24 @@ pub(crate) struct ColumnarRows {
 
 impl ColumnarRows {
     /// Opens a Parquet file.
-    pub(crate) fn parquet(file: File) -> Result<Self, String> {
+    pub(crate) fn parquet(file: File, options: &Options) -> Result<Self, String> {
         let failed = |error: parquet::errors::ParquetError| error.to_string();
         let length = file.metadata().map_err(|error| error.to_string())?.len();
         guarded(|| {
             let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
             check_pieces(builder.metadata(), length)?;
-            let header = header(builder.schema())?;
+            let header = Header::of(builder.schema(), options)?;
             let batches = builder.with_batch_size(BATCH_ROWS).build();
             Ok(Self::new(Box::new(batches.map_err(failed)?), header))
         })
     }
 
     /// Opens an Arrow IPC file or stream.
-    pub(crate) fn arrow(file: File) -> Result<Self, String> {
-        guarded(|| Self::open_arrow(file))
+    pub(crate) fn arrow(file: File, options: &Options) -> Result<Self, String> {
+        guarded(|| Self::open_arrow(file, options))
     }
 
-    fn open_arrow(mut file: File) -> Result<Self, String> {
+    fn open_arrow(mut file: File, options: &Options) -> Result<Self, String> {
         let failed = |error: ArrowError| error.to_string();
         let mut head = [0; 6];
         let length = file.read_at(&mut head, 0).map_err(|it| it.to_string())?;
@@ -59,16 +60,16 @@ impl ColumnarRows {
         let input = BufReader::new(file);
         if &head[..length] == b"ARROW1" {
             let reader = FileReader::try_new(input, None).map_err(failed)?;
-            let header = header(&reader.schema())?;
+            let header = Header::of(&reader.schema(), options)?;
             return Ok(Self::new(Box::new(reader), header));
         }
         let reader = StreamReader::try_new(input, None);
         let reader = reader.map_err(|error| format!("it is not Arrow IPC: {error}"))?;
-        let header = header(&reader.schema())?;
+        let header = Header::of(&reader.schema(), options)?;
         Ok(Self::new(Box::new(reader), header))
     }
 
-    fn new(batches: Batches, header: Vec<String>) -> Self {
+    fn new(batches: Batches, header: Header) -> Self {
         Self {
             batches,
             header,
@@ -80,7 +81,12 @@ impl ColumnarRows {
 
     /// The names of the columns.
     pub(crate) fn header(&self) -> &[String] {
-        &self.header
+        &self.header.names
+    }
+
+    /// The columns of a type that is not read.
+    pub(crate) fn unread(&self) -> &[String] {
+        &self.header.unread
     }
 
     /// The next row; `None` after the last.
@@ -138,27 +144,54 @@ fn check_pieces(metadata: &ParquetMetaData, length: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// The names of the columns, if the types of all can be read.
-fn header(schema: &Schema) -> Result<Vec<String>, String> {
-    let fields = schema.fields().iter();
-    let names = fields.map(|field| match cells::is_read(field.data_type()) {
-        true => Ok(field.name().clone()),
-        false => Err(format!(
-            "column '{}' has the type {}, which is not read",
-            field.name(),
-            field.data_type()
-        )),
-    });
-    names.collect()
+/// The columns of a file.
+struct Header {
+    names: Vec<String>,
+    /// Whether each is ignored.
+    ignored: Vec<bool>,
+    /// Those of a type that is not read.
+    unread: Vec<String>,
+}
+
+impl Header {
+    /// The columns, if the types of all that are not ignored can be read.
+    fn of(schema: &Schema, options: &Options) -> Result<Self, String> {
+        let mut header = Self {
+            names: Vec::new(),
+            ignored: Vec::new(),
+            unread: Vec::new(),
+        };
+        for field in schema.fields() {
+            let is_read = cells::is_read(field.data_type());
+            let is_named = options.ignored.contains(field.name());
+            if !is_read && !is_named && !options.ignores_unread {
+                return Err(format!(
+                    "column '{}' has the type {}, which is not read; name it in `ignore`",
+                    field.name(),
+                    field.data_type()
+                ));
+            }
+            if !is_read {
+                header.unread.push(field.name().clone());
+            }
+            header.names.push(field.name().clone());
+            header.ignored.push(!is_read || is_named);
+        }
+        Ok(header)
+    }
 }
 
 fn columns(
-    header: &[String],
+    header: &Header,
     batch: &RecordBatch,
     row: usize,
 ) -> Result<Map<String, serde_json::Value>, String> {
     let mut columns = Map::new();
-    for (name, array) in header.iter().zip(batch.columns()) {
+    let named = header.names.iter().zip(&header.ignored);
+    for ((name, is_ignored), array) in named.zip(batch.columns()) {
+        if *is_ignored {
+            continue;
+        }
         let value = cells::cell(array, row).map_err(|fault| format!("column '{name}': {fault}"))?;
         if !value.is_null() {
             columns.insert(name.clone(), value);

@@ -1,6 +1,4 @@
 //! Recognizes the delimiter of a CSV file from its first records.
-//!
-//! The explorer has the same rule in `ui/src/load/csv.ts`.
 
 use crate::records::Records;
 

@@ -71,7 +71,9 @@ pub(crate) fn open(path: &Path, options: &Options, unpacked: &Unpacked) -> Resul
     let compression = compression(&head_of(&file).map_err(failed)?);
     let mut is_temporary = compression != Compression::None;
     if is_temporary {
-        file = unpack(file, compression).map_err(|error| format!("cannot be unpacked: {error}"))?;
+        let most = options.unpacked_bytes_max.unwrap_or(u64::MAX);
+        file = unpack(file, compression, most)
+            .map_err(|error| format!("cannot be unpacked: {error}"))?;
     }
     let head = head_of(&file).map_err(failed)?;
     let format = format_of(path, options, &head)?;
@@ -166,9 +168,12 @@ fn reader(file: File, compression: Compression) -> io::Result<Box<dyn Read>> {
     })
 }
 
-fn unpack(packed: File, compression: Compression) -> io::Result<File> {
+fn unpack(packed: File, compression: Compression, most: u64) -> io::Result<File> {
     let mut unpacked = tempfile::tempfile()?;
-    io::copy(&mut reader(packed, compression)?, &mut unpacked)?;
+    let mut reader = reader(packed, compression)?.take(most.saturating_add(1));
+    if io::copy(&mut reader, &mut unpacked)? > most {
+        return Err(io::Error::other(format!("it has more than {most} bytes")));
+    }
     unpacked.rewind()?;
     Ok(unpacked)
 }
@@ -196,8 +201,7 @@ fn first_mark(head: &[u8]) -> Option<u8> {
     text.trim_ascii_start().first().copied()
 }
 
-/// What a file is that begins with these bytes and is no text in UTF-8. The explorer has the same
-/// rule in `ui/src/load/bytes.ts`.
+/// What a file is that begins with these bytes and is no text in UTF-8.
 fn no_text(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"PK\x03\x04") {
         return Some("it is a ZIP archive or a workbook; unpack it, or save the sheet as CSV");

@@ -1,5 +1,6 @@
 //! Reads files of rows, one after the other: CSV with any separator, JSON Lines, JSON arrays,
 //! Parquet and Arrow IPC, in gzip, zstd or plain, in any charset of the WHATWG's list.
+//! Writes Parquet and Arrow IPC.
 //!
 //! A row has its line, its position in the file and its columns by name. Positions are byte ranges
 //! for texts, and row numbers for Parquet and Arrow. A row that cannot be read does not spoil the
@@ -17,6 +18,7 @@ mod input;
 mod numbers;
 mod records;
 mod rows;
+mod write;
 
 use std::path::Path;
 
@@ -25,6 +27,7 @@ pub use input::{Compression, Found, Unpacked, likely_charset, open_text};
 pub use numbers::{Decimal, whole_or_real};
 pub use records::RECORD_BYTES_MAX;
 pub use rows::{Row, Rows};
+pub use write::{Cell, CellKind, TableColumn, TableFormat, TableWriter};
 
 /// The most columns of a CSV header, a Parquet or an Arrow file.
 pub const COLUMNS_MAX: usize = 10_000;
@@ -116,6 +119,12 @@ pub struct Options {
     pub null: Vec<String>,
     /// The label of the charset of a text; by default that of its byte order mark, else UTF-8.
     pub charset: Option<String>,
+    /// Columns of a Parquet or Arrow file that are not read. Their types may be any.
+    pub ignored: Vec<String>,
+    /// Whether columns of a type that is not read are ignored, too.
+    pub ignores_unread: bool,
+    /// The most bytes that the file may have once it is unpacked; by default any number.
+    pub unpacked_bytes_max: Option<u64>,
 }
 
 impl Options {

@@ -1,7 +1,6 @@
 //! Splits a file into the records of CSV (RFC 4180), with the lines and the byte range of each.
 //!
-//! A record ends with a line feed, a carriage return or both. The explorer has the same reader in
-//! `ui/src/load/csv.ts`; both are tested with `ui/test/reading.json`.
+//! A record ends with a line feed, a carriage return or both.
 
 use std::io::{self, BufRead};
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! The journal stores the byte ranges, so that an interrupted load resumes after the last loaded
 //! row.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::ops::Range;
@@ -60,8 +60,8 @@ impl Rows {
             Format::Csv => CsvRows::open(file, path, options).map(Kind::Csv),
             Format::Jsonl => Ok(Kind::Lines(LineRows::new(file))),
             Format::Json => Ok(Kind::Members(Members::new(file))),
-            Format::Parquet => ColumnarRows::parquet(file).map(Kind::Columnar),
-            Format::Arrow => ColumnarRows::arrow(file).map(Kind::Columnar),
+            Format::Parquet => ColumnarRows::parquet(file, options).map(Kind::Columnar),
+            Format::Arrow => ColumnarRows::arrow(file, options).map(Kind::Columnar),
         };
         let kind = kind.map_err(failed)?;
         let rows = Self { found, kind };
@@ -82,6 +82,15 @@ impl Rows {
             Kind::Csv(rows) => Some(&rows.header),
             Kind::Columnar(rows) => Some(rows.header()),
             Kind::Lines(_) | Kind::Members(_) => None,
+        }
+    }
+
+    /// The columns of a type that is not read.
+    #[must_use]
+    pub fn unread(&self) -> &[String] {
+        match &self.kind {
+            Kind::Columnar(rows) => rows.unread(),
+            _ => &[],
         }
     }
 
@@ -106,6 +115,21 @@ impl Iterator for Rows {
             Kind::Columnar(rows) => rows.next().transpose(),
         }
     }
+}
+
+/// Distinct names: a second `n` is called `n_2`.
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    names
+        .map(|name| {
+            let times = times.entry(name).or_default();
+            *times += 1;
+            match *times {
+                1 => name.to_owned(),
+                times => format!("{name}_{times}"),
+            }
+        })
+        .collect()
 }
 
 fn check_header(header: &[String]) -> Result<(), String> {
@@ -158,7 +182,7 @@ impl CsvRows {
         let record = self.records.next().map_err(|error| error.to_string())?;
         let cells = record.map_or(Ok(Vec::new()), |record| record.cells);
         let cells = cells.map_err(|fault| format!("the header: {fault}"))?;
-        Ok(cells.iter().map(|name| name.trim().to_owned()).collect())
+        Ok(numbered(cells.iter().map(|name| name.trim())))
     }
 
     fn columns(&self, cells: Vec<String>) -> Result<Map<String, Value>, String> {

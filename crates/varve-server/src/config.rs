@@ -16,6 +16,7 @@ use varve_auth::AuthOptions;
 use crate::bolt::BoltConfig;
 use crate::explore::{ChangesConfig, ExploreConfig};
 use crate::forwarded::{ForwardedHeader, Proxies};
+use crate::load::LoadConfig;
 use crate::section;
 use crate::tls::TlsConfig;
 use varve_session::audit::AuditLevel;
@@ -184,6 +185,9 @@ section! {
         %
         /// The section `explore`.
         explore: ExploreConfig,
+        %
+        /// The section `load`.
+        load: LoadConfig,
         %
         /// The section `changes`.
         changes: ChangesConfig,

@@ -10,8 +10,11 @@ mod traversers;
 mod variables;
 
 pub(crate) use algorithms::Algorithms;
-pub(crate) use graph::store_batch;
-pub(crate) use schema::{Sight as SchemaSight, scripts as schema_of_scripts};
+pub(crate) use graph::{store_batch, store_rows};
+pub(crate) use schema::{
+    KINDS as SCHEMA_KINDS, Sight as SchemaSight, create as create_schema, json as schema_json,
+    scripts as schema_of_scripts,
+};
 pub(crate) use tasks::{Sight, submit as submit_job};
 pub(crate) use traversers::{Way, conditions as edge_conditions};
 

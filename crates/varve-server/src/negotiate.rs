@@ -33,7 +33,7 @@ pub(crate) fn check_types(
     {
         return Err(ApiError::not_acceptable());
     }
-    if route.verb == Verb::Get {
+    if route.verb == Verb::Get || route.consumes == Consumes::Bytes {
         return Ok(());
     }
     let Some(content_type) = headers.get(header::CONTENT_TYPE) else {

@@ -311,6 +311,13 @@ impl Route {
         self
     }
 
+    /// Takes bodies of any type.
+    #[must_use]
+    pub const fn bytes(mut self) -> Self {
+        self.consumes = Consumes::Bytes;
+        self
+    }
+
     /// Also accepts and answers with the media types of TinkerPop's server.
     #[must_use]
     pub(crate) const fn gremlin(mut self) -> Self {

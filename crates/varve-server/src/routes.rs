@@ -8,6 +8,7 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
         crate::global::ROUTES,
         crate::admin::ROUTES,
         crate::explore::ROUTES,
+        crate::load::ROUTES,
         crate::queries::ROUTES,
         crate::gremlin::ROUTES,
         crate::cypher::ROUTES,

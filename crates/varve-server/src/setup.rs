@@ -37,7 +37,7 @@ use crate::sharing::{self, Following, SharedUsers};
 use crate::state::{AppState, Features, serving_threads};
 use crate::tls::Tls;
 use crate::wire::predicate::condition_of_right;
-use crate::{admin, cypher, explore, routes};
+use crate::{admin, cypher, explore, load, routes};
 use varve_session::audit::{Audit, AuditLevel};
 
 impl AppState {
@@ -179,6 +179,7 @@ fn features(config: &ServerConfig) -> Features {
     admin::add_to(&mut features);
     cypher::add_to(&mut features);
     explore::add_to(&mut features, config);
+    load::add_to(&mut features, config);
     features
 }
 

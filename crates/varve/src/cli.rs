@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::config::{Config, ConfigError, Overrides};
 
@@ -184,6 +184,31 @@ pub(crate) enum SampleAction {
     Load,
 }
 
+/// The format of a dump as tables, or as one file for other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DumpFormat {
+    Csv,
+    Jsonl,
+    Parquet,
+    Arrow,
+    Graphml,
+    Gexf,
+}
+
+impl DumpFormat {
+    /// Its name, which is that of the server's exports and the ending of files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Graphml => "graphml",
+            Self::Gexf => "gexf",
+        }
+    }
+}
+
 /// `varve dump`
 #[derive(Debug, Args)]
 pub(crate) struct DumpArguments {
@@ -192,8 +217,18 @@ pub(crate) struct DumpArguments {
     #[command(flatten)]
     pub(crate) target: Target,
     /// Write all versions of each element, also of deleted ones, with their valid times
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub(crate) history: bool,
+    /// Write a folder with a file for each label and a mapping that loads them again, or one file
+    /// of GraphML or GEXF
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<DumpFormat>,
+    /// Valid time of the state: a date or an instant
+    #[arg(long, requires = "format", value_name = "WHEN")]
+    pub(crate) as_of: Option<String>,
+    /// Transaction time of the state: a date, an instant or a commit version
+    #[arg(long, requires = "format", value_name = "WHEN")]
+    pub(crate) as_of_tx: Option<String>,
     /// Elements per request; fewer where the answer would be too large
     #[arg(long, default_value_t = 4000, value_name = "N")]
     pub(crate) batch: usize,

@@ -20,8 +20,8 @@ use varve_graph::maintenance::MaintenanceOptions;
 use varve_graph::schema::parse_retention;
 use varve_model::schema::Retention;
 use varve_server::{
-    AuthConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, OmrsConfig, OptionDoc,
-    ServerConfig, TlsConfig, section,
+    AuthConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, LoadConfig, OmrsConfig,
+    OptionDoc, ServerConfig, TlsConfig, section,
 };
 
 pub(crate) use document::{markdown, toml_text};
@@ -233,6 +233,8 @@ pub(crate) struct Config {
     pub(crate) bolt: BoltConfig,
     /// `[explore]`
     pub(crate) explore: ExploreConfig,
+    /// `[load]`
+    pub(crate) load: LoadConfig,
     /// `[changes]`
     pub(crate) changes: ChangesConfig,
     /// `[maintenance]`
@@ -302,6 +304,11 @@ const SECTIONS: &[Section] = &[
         name: "explore",
         about: "Limits on the explorer's requests, see [explorer-api.md](explorer-api.md)",
         options: ExploreConfig::DOCS,
+    },
+    Section {
+        name: "load",
+        about: "Limits on files that are loaded over HTTP, see [operating.md](operating.md#load-and-dump)",
+        options: LoadConfig::DOCS,
     },
     Section {
         name: "changes",
@@ -444,6 +451,7 @@ impl Config {
             bolt: self.bolt.clone(),
             auth: self.auth.clone(),
             explore: self.explore.clone(),
+            load: self.load.clone(),
             changes: self.changes.clone(),
             tls: self.tls.clone(),
             ..self.server.clone()

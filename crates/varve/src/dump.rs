@@ -13,10 +13,14 @@
 //! `{"INT":29}`. Its indexes and constraints are commands of Cypher, after the schema elements:
 //! `{"definition":"CREATE …"}`.
 //!
+//! With `--format`, the state is written as tables instead, or as GraphML or GEXF (`tables`).
+//!
 //! A dump with history has one line for each version of every element, including deleted elements,
 //! oldest first, with `valid_from` and `valid_to`. A deletion is `{"delete_vertex":<id>,"label":…}`
 //! or `{"delete_edge":<id>,"label":…}`. Versions of removed labels are left out, since they are not
 //! in the schema.
+
+mod tables;
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -35,9 +39,8 @@ use crate::CommandError;
 use crate::cli::DumpArguments;
 use crate::data;
 use crate::rest::{GraphClient, RestError, encode};
+use tables::SCHEMA_KINDS;
 
-/// The kinds of schema elements, in order of creation.
-const SCHEMA_KINDS: [&str; 4] = ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
 /// The number of versions in one request.
 const HISTORY_PAGE: usize = 1000;
 
@@ -98,6 +101,10 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
 
 fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandError> {
     let client = GraphClient::new(server, &arguments.target.graph, &arguments.target.trust)?;
+    if let Some(format) = arguments.format {
+        tables::dump(arguments, &client, (format, &now_text()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let output = &arguments.output;
     let failed = |error: std::io::Error| format!("{}: {error}", output.display());
     if output.symlink_metadata().is_ok() {

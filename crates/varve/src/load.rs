@@ -6,21 +6,15 @@
 //! but not recorded are sent again, which changes nothing for elements with ids of their own.
 //! Refused rows are listed with file, line and reason, and do not stop the load.
 
-mod batches;
-mod catalogue;
-mod checks;
 mod dumped;
-mod element;
-mod exported;
-mod infer;
 mod journal;
-mod known;
-mod mapping;
 mod outgoing;
 mod restoring;
 mod schema;
 mod sender;
 
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -29,20 +23,22 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
+use serde::Deserialize as _;
+use serde_json::Value as Json;
 use varve_files::Row;
+use varve_load::{
+    BadRow, BatchKind, Catalogue, Counts, Element, Mapping, Mark, Owners, Source, check_columns,
+    check_schema, infer, source_of,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::CommandError;
 use crate::cli::LoadArguments;
-use crate::rest::GraphClient;
-use catalogue::Catalogue;
+use crate::rest::{GraphClient, RestError};
 use dumped::Dump;
-use element::Element;
 use journal::{Done, Journal, Progress, Subject};
-use known::{Counts, Mark, Owners};
-use mapping::{Mapping, Source};
 use outgoing::Outgoing;
-use sender::{BadRow, BatchKind, HandOver, Sender, Tally};
+use sender::{HandOver, Sender, Tally};
 
 /// The exit code when all rows were tried and some were refused.
 const SOME_REFUSED: u8 = 3;
@@ -52,6 +48,8 @@ struct Plan {
     inputs: Vec<Input>,
     /// Whether an element that is already stored with the same content gets no new version.
     skip_unchanged: bool,
+    /// The schema elements that the mapping has.
+    schema: Option<Json>,
     /// A hash of the mapping, which decides how rows become elements.
     fingerprint: String,
 }
@@ -67,7 +65,7 @@ struct Input {
 /// Loads the files that the arguments name.
 pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     if !arguments.infer.is_empty() {
-        infer::run(&arguments.infer)?;
+        draft(&arguments.infer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let client = GraphClient::of(&arguments.target)?;
@@ -77,22 +75,59 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     }
 }
 
+/// Writes a mapping for these files into the current folder, under a name that is free.
+fn draft(files: &[PathBuf]) -> Result<(), CommandError> {
+    let sources: Result<Vec<Source>, String> = files.iter().map(|it| source_of(it)).collect();
+    let drafted = infer(&sources?)?;
+    let (name, mut file) = (1..)
+        .map(|number| match number {
+            1 => "mapping.toml".to_owned(),
+            _ => format!("mapping-{number}.toml"),
+        })
+        .find_map(|name| {
+            let file = File::options().write(true).create_new(true).open(&name);
+            match file {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+                made => Some(
+                    made.map(|file| (name.clone(), file))
+                        .map_err(|error| format!("{name}: {error}")),
+                ),
+            }
+        })
+        .ok_or("no name is free")??;
+    file.write_all(drafted.mapping.as_bytes())?;
+    for note in &drafted.unsure {
+        println!("{}: {note}", note.file);
+    }
+    println!("wrote {name}: check it, then run");
+    println!("  varve load {name} --dry-run");
+    Ok(())
+}
+
 /// Loads the files of a mapping.
 fn load_files(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCode, CommandError> {
     let plan = Plan::of_mapping(arguments.input())?;
     let mut columns = Vec::new();
     for input in &plan.inputs {
-        columns.push(checks::columns(&input.source, input.kind)?);
+        columns.push(check_columns(&input.source, input.kind)?);
     }
-    if let (Some(path), false) = (&arguments.schema, arguments.dry_run) {
-        schema::create_from_file(client, path)?;
+    let given = arguments
+        .schema
+        .as_deref()
+        .map(schema::of_file)
+        .transpose()?;
+    let schemas: Vec<&Json> = given.iter().chain(&plan.schema).collect();
+    if !arguments.dry_run {
+        for schema in &schemas {
+            schema::create_all(client, schema)?;
+        }
     }
-    let mut catalogue = Catalogue::fetch(client)?;
-    if let (Some(path), true) = (&arguments.schema, arguments.dry_run) {
-        catalogue.add_file(path)?;
+    let mut catalogue = fetched(client)?;
+    for schema in schemas.into_iter().filter(|_| arguments.dry_run) {
+        catalogue.add(Catalogue::deserialize(schema)?);
     }
     for (input, columns) in plan.inputs.iter().zip(&columns) {
-        checks::schema(&input.source, columns, input.kind, &catalogue)?;
+        check_schema(&input.source, columns, input.kind, &catalogue)?;
     }
     let work = Work {
         threads: arguments.threads.max(1),
@@ -107,7 +142,7 @@ fn load_dump(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCode
         return Err("--dry-run checks a mapping and its files; a dump is read as it is".into());
     }
     if let Some(path) = &arguments.schema {
-        schema::create_from_file(client, path)?;
+        schema::create_all(client, &schema::of_file(path)?)?;
     }
     let dump = Dump::open(client, arguments.input())?;
     // The versions of an element must be sent in order.
@@ -123,7 +158,7 @@ fn load_dump(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCode
     let mut definitions = Vec::new();
     let ended = restoring::while_restoring(client, || {
         definitions = dump.create_schema(client)?;
-        let catalogue = Catalogue::fetch(client)?;
+        let catalogue = fetched(client)?;
         load(arguments, &work, client, &plan, &catalogue)
     })?;
     dumped::define(client, &definitions)?;
@@ -147,6 +182,7 @@ impl Plan {
         Ok(Self {
             inputs: vertices.chain(edges).collect(),
             skip_unchanged: mapping.skip_unchanged,
+            schema: mapping.schema,
             fingerprint,
         })
     }
@@ -161,6 +197,7 @@ impl Plan {
         Self {
             inputs: vec![input(BatchKind::Vertices), input(BatchKind::Edges)],
             skip_unchanged: false,
+            schema: None,
             fingerprint: "dump".to_owned(),
         }
     }
@@ -411,18 +448,17 @@ impl Reader<'_> {
 
     fn element(&mut self, row: Row) -> Result<Option<Element>, String> {
         let columns = row.columns?;
-        let source = &self.input.source;
         match self.input.kind {
             kind if self.input.dumped => dumped::element(columns, kind, self.catalogue),
-            kind if source.label.is_empty() => {
-                exported::element(&columns, kind, source, self.catalogue).map(Some)
+            kind => {
+                let of = (kind, &self.input.source);
+                varve_load::element(&columns, of, self.catalogue, self.owners)
             }
-            BatchKind::Vertices => {
-                let vertex = element::vertex(&columns, source, self.catalogue)?;
-                self.owners.claim(&source.label, vertex.identity)?;
-                Ok(Some(vertex))
-            }
-            BatchKind::Edges => element::edge(&columns, source, self.catalogue).map(Some),
         }
     }
+}
+
+/// The schema of the server's graph.
+fn fetched(client: &GraphClient) -> Result<Catalogue, RestError> {
+    client.get(&client.of_graph("schema"))
 }

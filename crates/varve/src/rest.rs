@@ -4,7 +4,7 @@
 //! `https://` it trusts the authorities that the system trusts; `--ca-file` or `SSL_CERT_FILE`
 //! names others.
 
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +27,8 @@ const PASSWORD: &str = "VARVE_PASSWORD";
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 /// The time limit of one request, in seconds.
 const REQUEST_SECONDS_MAX: u64 = 120;
+/// The most seconds that a download takes; the server ends an export before.
+const DOWNLOAD_SECONDS_MAX: u64 = 6 * 3600;
 /// The longest wait for a busy or unreachable server, in seconds.
 const TIMEOUT_SECONDS: u64 = 60;
 /// The first pause before a retry; it doubles up to [`PAUSE_MAX`].
@@ -250,6 +252,39 @@ impl GraphClient {
             status: status.as_u16(),
             message,
         })
+    }
+
+    /// Writes the answer of a GET request to `output`, as it comes.
+    ///
+    /// # Errors
+    /// As [`GraphClient::send`], or when the answer is cut off or cannot be written.
+    pub(crate) fn download(&self, path: &str, output: &mut impl Write) -> Result<(), RestError> {
+        let url = format!("{}{path}", self.server);
+        let no_answer = |cause: String| RestError::NoAnswer {
+            url: url.clone(),
+            cause,
+        };
+        let limit = Some(Duration::from_secs(DOWNLOAD_SECONDS_MAX));
+        let mut request = self.agent.get(&url).config().timeout_global(limit).build();
+        if let Some(authorization) = &self.authorization {
+            request = request.header("authorization", authorization);
+        }
+        let mut answer = request
+            .call()
+            .map_err(|error| no_answer(error.to_string()))?;
+        let status = answer.status();
+        if !status.is_success() {
+            let text = answer.body_mut().read_to_string().unwrap_or_default();
+            let message =
+                serde_json::from_str::<ErrorBody>(&text).map_or_else(|_| text, |body| body.message);
+            return Err(RestError::Refused {
+                status: status.as_u16(),
+                message,
+            });
+        }
+        let copied = io::copy(&mut answer.body_mut().as_reader(), output);
+        copied.map_err(|error| no_answer(error.to_string()))?;
+        Ok(())
     }
 
     /// As [`GraphClient::send`], but retries while the server is busy (503, 429) or unreachable.

@@ -53,14 +53,15 @@ export async function callText(path: string, call: Call = {}): Promise<string> {
 export async function send(path: string, call: Call = {}): Promise<Response> {
   // The second keeps the browser from asking for a password in a window of its own.
   const headers: Record<string, string> = { Accept: call.accept ?? "application/json", "X-Requested-With": "XMLHttpRequest" };
-  if (call.body !== undefined) headers["Content-Type"] = "application/json";
+  const isBytes = call.body instanceof ArrayBuffer;
+  if (call.body !== undefined) headers["Content-Type"] = isBytes ? "application/octet-stream" : "application/json";
   if (call.tag) headers["Varve-Query-Tag"] = call.tag;
   let response: Response;
   try {
     response = await fetch(pathOf(path, call.query), {
       method: call.method ?? "GET",
       headers,
-      body: call.body === undefined ? undefined : typeof call.body === "string" ? call.body : JSON.stringify(call.body),
+      body: bodyOf(call.body),
       signal: call.signal,
       credentials: "same-origin",
     });
@@ -77,6 +78,11 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
     setLoginAsked(true);
   }
   throw failure;
+}
+
+function bodyOf(body: unknown): string | ArrayBuffer | undefined {
+  if (body === undefined || typeof body === "string" || body instanceof ArrayBuffer) return body;
+  return JSON.stringify(body);
 }
 
 async function failureOf(response: Response): Promise<Failure> {

@@ -110,13 +110,12 @@ export const en = {
   failed: "Failed", at: "At", statusCode: "Status", slowRequests: "Slow requests (over {ms} ms)", noneYet: "None yet.", attempt: "Try it",
 
   // Load
-  loadHint: "The file is read in this browser and sent in batches of 2,000 rows.", pickFile: "Drop a CSV, TSV or JSON Lines file here, or choose one",
-  picked: "{name}, {size} bytes", columnsOf: "Columns of the file", column: "Column", means: "Is", firstValues: "First values",
-  ignoreColumn: "(ignored)", columnId: "(id of the vertex)", columnSource: "(source vertex)", columnTarget: "(target vertex)",
-  columnValidFrom: "(valid from)", columnValidTo: "(valid to)", rowsAre: "Each row is a", lacking: "No column yet for: {what}", doubled: "More than one column for: {what}. Ignore all but one.",
-  dryRun: "Dry run of 1,000 rows", loadNow: "Load", dryResult: "{good} rows fit, {bad} would be refused. Nothing was sent.",
+  loadHint: "Files are sent to the server, which drafts what their rows mean. Nothing is stored before you load.", pickFile: "Drop files here, or choose some: CSV, TSV, JSON, JSON Lines, Parquet, Arrow, also packed",
+  picked: "{name}, {size} bytes", columnsOf: "Columns of the file", column: "Column", firstValues: "First values",
+  dryRun: "Dry run", loadNow: "Load", dryResult: "{good} rows fit, {bad} would be refused. Nothing was stored.",
   loadResult: "{good} loaded, {bad} refused", line: "Line {line}:", saveRefused: "Save the refused rows",
-  sameForTool: "The same for varve load", noLabelsYet: "This graph has no labels yet. Create them first:",
+  rowsRead: "{rows} rows", firstRowsRead: "the first {rows} rows", columnType: "Type", unsure: "Check this", mapping: "Mapping (as for varve load): change it as you like",
+  saveMapping: "Save the mapping", rowsReplaced: "{count} rows replaced an earlier row of the same element and time.",
 
   // Metadata
   lineage: "Lineage", lineageBefore: "One step further back", lineageAfter: "One step further on", lineageEnd: "Nothing further",

@@ -112,13 +112,12 @@ export const zh: Dictionary = {
   failed: "失败", at: "时间", statusCode: "状态码", slowRequests: "慢请求（超过 {ms} 毫秒）", noneYet: "还没有。", attempt: "试一试",
 
   // Load
-  loadHint: "文件在本浏览器中读取，每批发送 2,000 行。", pickFile: "将 CSV、TSV 或 JSON Lines 文件拖到此处，或选择一个",
-  picked: "{name}，{size} 字节", columnsOf: "文件的列", column: "列", means: "含义", firstValues: "前几个值",
-  ignoreColumn: "（忽略）", columnId: "（顶点 ID）", columnSource: "（起点）", columnTarget: "（终点）",
-  columnValidFrom: "（有效期起）", columnValidTo: "（有效期止）", rowsAre: "每一行是一个", lacking: "尚无对应的列：{what}", doubled: "多个列对应同一项：{what}。请只保留一列，忽略其余。",
-  dryRun: "试运行 1,000 行", loadNow: "导入", dryResult: "{good} 行可用，{bad} 行会被拒绝。没有发送任何数据。",
+  loadHint: "文件发送到服务器，由服务器推断各行的含义。导入之前不会存储任何数据。", pickFile: "将文件拖到此处，或选择文件：CSV、TSV、JSON、JSON Lines、Parquet、Arrow，也可压缩",
+  picked: "{name}，{size} 字节", columnsOf: "文件的列", column: "列", firstValues: "前几个值",
+  dryRun: "试运行", loadNow: "导入", dryResult: "{good} 行可用，{bad} 行会被拒绝。没有存储任何数据。",
   loadResult: "已导入 {good} 行，拒绝 {bad} 行", line: "第 {line} 行：", saveRefused: "保存被拒绝的行",
-  sameForTool: "用于 varve load 的相同映射", noLabelsYet: "此图还没有类型。请先创建：",
+  rowsRead: "{rows} 行", firstRowsRead: "前 {rows} 行", columnType: "类型", unsure: "请检查", mapping: "映射（与 varve load 相同）：可随意修改",
+  saveMapping: "保存映射", rowsReplaced: "{count} 行替换了同一元素同一时间的较早行。",
 
   // Metadata
   lineage: "血缘", lineageBefore: "再往上游一步", lineageAfter: "再往下游一步", lineageEnd: "没有更多",

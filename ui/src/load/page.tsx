@@ -1,84 +1,75 @@
-// Loads a file: what it holds, what its columns mean, a dry run, then the rows.
+// Loads files: what they hold, what their rows mean, a dry run, then the load.
 
 import { createSignal, For, onMount, Show } from "solid-js";
 import { number, t } from "../i18n";
 import { isAbort, messageOf } from "../core/http";
 import { hrefOf } from "../core/route";
-import { readSchema, schema } from "../core/schema";
+import { readSchema } from "../core/schema";
 import { Icon } from "../parts/icon";
-import { doubled, guess, IGNORE, labelOf, lacking, SPECIAL, toml, type Mapping } from "./mapping";
-import { dryRun, refusedCsv, run, Source, type Progress } from "./run";
-import type { Block } from "./reading";
-import { textOf } from "./values";
+import { forget, infer, load, refusedCsv, upload, type Drafted, type End, type FileRead, type Progress, type Refused } from "./api";
 
-const [file, setFile] = createSignal<File | null>(null);
-const [block, setBlock] = createSignal<Block | null>(null);
-const [mapping, setMapping] = createSignal<Mapping | null>(null);
-const [tried, setTried] = createSignal<Progress | null>(null);
+const [files, setFiles] = createSignal<File[]>([]);
+const [sent, setSent] = createSignal<number | null>(null);
+const [drafted, setDrafted] = createSignal<Drafted | null>(null);
+const [mapping, setMapping] = createSignal("");
 const [progress, setProgress] = createSignal<Progress | null>(null);
-const [done, setDone] = createSignal(false);
+const [refused, setRefused] = createSignal<Refused[]>([]);
+const [end, setEnd] = createSignal<End | null>(null);
 const [abort, setAbort] = createSignal<AbortController | null>(null);
 const [problem, setProblem] = createSignal("");
 
-async function take(picked: File): Promise<void> {
-  setFile(picked);
-  setTried(null);
-  setProgress(null);
-  setDone(false);
-  setProblem("");
-  setBlock(null);
-  const source = new Source(picked);
-  try {
-    const first = await source.next();
-    setBlock(first);
-    const known = await readSchema(true);
-    setMapping(bestGuess(picked.name, first.columns, known));
-  } catch (error) {
-    setProblem(messageOf(error));
-  } finally {
-    source.close();
-  }
-}
+const PREVIEW_ROWS = 3;
+const REFUSED_SHOWN = 50;
 
-/** The label that takes most of the columns; the file's name decides between equals. */
-function bestGuess(name: string, columns: string[], known: NonNullable<ReturnType<typeof schema>>): Mapping | null {
-  const all = [
-    ...known.vertexlabels.map((label) => guess(known, "vertex", label.name, columns)),
-    ...known.edgelabels.map((label) => guess(known, "edge", label.name, columns)),
-  ];
-  const worth = (each: Mapping) =>
-    each.targets.filter((target) => target !== IGNORE).length * 2 -
-    lacking(known, each).length * 3 +
-    (name.toLowerCase().includes(each.label.toLowerCase()) ? 1 : 0);
-  return all.sort((a, b) => worth(b) - worth(a))[0] ?? null;
-}
-
-async function tryIt(): Promise<void> {
-  const [known, chosen, picked] = [schema(), mapping(), file()];
-  if (!known || !chosen || !picked) return;
-  try {
-    setTried(await dryRun(picked, known, chosen));
-  } catch (error) {
-    setProblem(messageOf(error));
-  }
-}
-
-async function loadIt(): Promise<void> {
-  const [known, chosen, picked] = [schema(), mapping(), file()];
-  if (!known || !chosen || !picked) return;
+/** Does work that the user can stop. */
+async function busy(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const control = new AbortController();
+  abort()?.abort();
   setAbort(control);
-  setDone(false);
   setProblem("");
-  setProgress({ read: 0, size: picked.size, loaded: 0, refused: [] });
   try {
-    setProgress(await run(picked, known, chosen, setProgress, control.signal));
-    setDone(true);
+    await work(control.signal);
   } catch (error) {
     setProblem(isAbort(error) ? t("cancelled") : messageOf(error));
   } finally {
-    setAbort(null);
+    if (abort() === control) setAbort(null);
+    setSent(null);
+    setProgress(null);
   }
+}
+
+function take(picked: File[]): Promise<void> {
+  setFiles(picked);
+  setDrafted(null);
+  setEnd(null);
+  setRefused([]);
+  return busy(async (signal) => {
+    await forget();
+    let before = 0;
+    for (const file of picked) {
+      await upload(file, (bytes) => setSent(before + bytes), signal);
+      before += file.size;
+    }
+    setSent(null);
+    const found = await infer(picked.map((file) => file.name), signal);
+    setMapping(found.mapping);
+    setDrafted(found);
+  });
+}
+
+function start(dry: boolean): Promise<void> {
+  setEnd(null);
+  setRefused([]);
+  return busy(async (signal) => {
+    const tell = (now: Progress | null, rows: Refused[]) => {
+      setProgress(now);
+      setRefused(rows);
+    };
+    const ended = await load(mapping(), dry, tell, signal);
+    setEnd(ended);
+    if (ended.message) setProblem(ended.message);
+    if (!dry) await readSchema(true);
+  });
 }
 
 function save(name: string, text: string): void {
@@ -89,14 +80,17 @@ function save(name: string, text: string): void {
   URL.revokeObjectURL(link.href);
 }
 
+const sizeOf = (picked: File[]) => picked.reduce((sum, file) => sum + file.size, 0);
+
 function Picker() {
   const [over, setOver] = createSignal(false);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    const dropped = event.dataTransfer?.files[0];
-    if (dropped) void take(dropped);
+    const dropped = [...(event.dataTransfer?.files ?? [])];
+    if (dropped.length) void take(dropped);
   };
+  const names = () => files().map((file) => file.name).join(", ");
   return (
     <label
       class="picker"
@@ -109,129 +103,86 @@ function Picker() {
       onDrop={drop}
     >
       <Icon name="load" />
-      <span>{file() ? t("picked", { name: file()!.name, size: number(file()!.size) }) : t("pickFile")}</span>
+      <span>{files().length ? t("picked", { name: names(), size: number(sizeOf(files())) }) : t("pickFile")}</span>
       <span class="button">{t("choose")}</span>
       <input
         class="visually-hidden"
         type="file"
-        accept=".csv,.tsv,.jsonl,.ndjson,.json,.txt,.gz"
+        multiple
         onChange={(event) => {
-          const picked = event.currentTarget.files?.[0];
-          if (picked) void take(picked);
+          const picked = [...(event.currentTarget.files ?? [])];
+          if (picked.length) void take(picked);
         }}
       />
     </label>
   );
 }
 
-function targetText(target: string): string {
-  switch (target) {
-    case IGNORE:
-      return t("ignoreColumn");
-    case "~id":
-      return t("columnId");
-    case "~source":
-      return t("columnSource");
-    case "~target":
-      return t("columnTarget");
-    case "~valid_from":
-      return t("columnValidFrom");
-    case "~valid_to":
-      return t("columnValidTo");
-    default:
-      return target;
-  }
-}
-
-function Columns(props: { mapping: Mapping; block: Block }) {
-  const options = () => {
-    const known = schema();
-    const label = known ? labelOf(known, props.mapping) : undefined;
-    const special = SPECIAL.filter((target) =>
-      props.mapping.kind === "vertex" ? !["~source", "~target"].includes(target) : target !== "~id",
-    );
-    return [IGNORE, ...special, ...(label?.properties ?? [])];
-  };
-  const set = (index: number, target: string) => {
-    const targets = props.mapping.targets.map((old, at) => (at === index ? target : old));
-    setMapping({ ...props.mapping, targets });
-    setTried(null);
-  };
+function Columns(props: { read: FileRead }) {
+  const values = (index: number) => props.read.rows.slice(0, PREVIEW_ROWS).map((row) => row.cells[index] ?? "∅").join(" · ");
   return (
-    <div class="table-scroll flat" tabindex="0" role="region" aria-label={t("columnsOf")}>
-      <table class="columns">
-        <thead>
-          <tr>
-            <th scope="col">{t("column")}</th>
-            <th scope="col">{t("means")}</th>
-            <th scope="col">{t("firstValues")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          <For each={props.block.columns}>
-            {(column, index) => (
-              <tr>
-                <th scope="row">{column}</th>
-                <td>
-                  <select aria-label={`${t("means")}: ${column}`} value={props.mapping.targets[index()]} onChange={(event) => set(index(), event.currentTarget.value)}>
-                    <For each={options()}>{(target) => <option value={target} selected={target === props.mapping.targets[index()]}>{targetText(target)}</option>}</For>
-                  </select>
-                </td>
-                <td class="quiet">{props.block.rows.slice(0, 3).map((row) => textOf(row.cells[index()])).join(" · ")}</td>
-              </tr>
-            )}
-          </For>
-        </tbody>
-      </table>
-    </div>
+    <section class="read-file">
+      <h2>{props.read.file}</h2>
+      <p class="quiet">
+        {props.read.found.join(", ")}; {t(props.read.has_more ? "firstRowsRead" : "rowsRead", { rows: number(props.read.rows_read) })}
+      </p>
+      <div class="table-scroll flat" tabindex="0" role="region" aria-label={`${t("columnsOf")}: ${props.read.file}`}>
+        <table class="columns">
+          <thead>
+            <tr>
+              <th scope="col">{t("column")}</th>
+              <th scope="col">{t("columnType")}</th>
+              <th scope="col">{t("firstValues")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            <For each={props.read.columns}>
+              {(column, index) => (
+                <tr>
+                  <th scope="row">{column.name}</th>
+                  <td>
+                    {column.type}
+                    <Show when={column.date_formats}>{(formats) => <span class="quiet"> {formats().join(", ")}</span>}</Show>
+                  </td>
+                  <td class="quiet">{values(index())}</td>
+                </tr>
+              )}
+            </For>
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 
-function LabelChoice(props: { mapping: Mapping; columns: string[] }) {
-  const value = () => `${props.mapping.kind} ${props.mapping.label}`;
-  const choose = (text: string) => {
-    const [kind, ...rest] = text.split(" ");
-    const known = schema();
-    if (known) setMapping(guess(known, kind === "edge" ? "edge" : "vertex", rest.join(" "), props.columns));
-    setTried(null);
+function Outcome() {
+  const counts = () => {
+    const ended = end();
+    const loaded = ended ? ended.inputs.reduce((sum, input) => sum + input.loaded, 0) : (progress()?.loaded ?? 0);
+    return { good: number(loaded), bad: number(ended?.refused ?? progress()?.refused ?? 0) };
   };
-  return (
-    <label class="field load-label">
-      <span>{t("rowsAre")}</span>
-      <select value={value()} onChange={(event) => choose(event.currentTarget.value)}>
-        <optgroup label={t("vertexLabels")}>
-          <For each={schema()?.vertexlabels ?? []}>{(label) => <option value={`vertex ${label.name}`} selected={value() === `vertex ${label.name}`}>{label.name}</option>}</For>
-        </optgroup>
-        <optgroup label={t("edgeLabels")}>
-          <For each={schema()?.edgelabels ?? []}>{(label) => <option value={`edge ${label.name}`} selected={value() === `edge ${label.name}`}>{label.name}</option>}</For>
-        </optgroup>
-      </select>
-    </label>
-  );
-}
-
-function Outcome(props: { progress: Progress; dry: boolean }) {
   return (
     <div class="outcome">
-      <p role="status">
-        <Show when={!props.dry} fallback={t("dryResult", { good: number(props.progress.loaded), bad: number(props.progress.refused.length) })}>
-          {t("loadResult", { good: number(props.progress.loaded), bad: number(props.progress.refused.length) })}
-        </Show>
-      </p>
-      <Show when={!props.dry}>
-        <progress max={props.progress.size} value={props.progress.read} aria-label={t("progress")} />
+      <p role="status">{t(end()?.dry_run ? "dryResult" : "loadResult", counts())}</p>
+      <Show when={progress()}>
+        {(now) => (
+          <p class="quiet">
+            <progress max={now().inputs} value={now().input} aria-label={t("progress")} /> {now().file} {t("line", { line: number(now().line) })}
+          </p>
+        )}
       </Show>
-      <Show when={props.progress.refused.length}>
+      <Show when={end()?.replaced}>{(count) => <p class="quiet">{t("rowsReplaced", { count: number(count()) })}</p>}</Show>
+      <Show when={refused().length}>
         <ul class="refused-rows">
-          <For each={props.progress.refused.slice(0, 50)}>
+          <For each={refused().slice(0, REFUSED_SHOWN)}>
             {(row) => (
               <li>
-                <strong>{t("line", { line: row.line })}</strong> {row.why}
+                <strong>{row.file}, {t("line", { line: row.line })}</strong> {row.reason}
               </li>
             )}
           </For>
         </ul>
-        <button class="button small" onClick={() => save("refused.csv", refusedCsv(block()?.columns ?? [], props.progress.refused))}>
+        <button class="button small" onClick={() => save("refused.csv", refusedCsv(refused()))}>
           <Icon name="download" />
           {t("saveRefused")}
         </button>
@@ -240,40 +191,47 @@ function Outcome(props: { progress: Progress; dry: boolean }) {
   );
 }
 
-function Steps(props: { mapping: Mapping; block: Block }) {
-  const missing = () => {
-    const known = schema();
-    return known ? lacking(known, props.mapping) : [];
-  };
-  const unready = () => missing().length > 0 || doubled(props.mapping).length > 0;
+function Steps(props: { drafted: Drafted }) {
   return (
     <>
-      <LabelChoice mapping={props.mapping} columns={props.block.columns} />
-      <Columns mapping={props.mapping} block={props.block} />
-      <Show when={missing().length}>
-        <p class="notice">{t("lacking", { what: missing().map(targetText).join(", ") })}</p>
+      <For each={props.drafted.files}>{(read) => <Columns read={read} />}</For>
+      <Show when={props.drafted.unsure.length}>
+        <section class="unsure">
+          <h2>{t("unsure")}</h2>
+          <ul>
+            <For each={props.drafted.unsure}>
+              {(note) => (
+                <li>
+                  <strong>{note.column ? `${note.file}, ${note.column}:` : `${note.file}:`}</strong> {note.text}
+                </li>
+              )}
+            </For>
+          </ul>
+        </section>
       </Show>
-      <Show when={doubled(props.mapping).length}>
-        <p class="notice">{t("doubled", { what: doubled(props.mapping).map(targetText).join(", ") })}</p>
-      </Show>
+      <label class="field load-mapping">
+        <span>{t("mapping")}</span>
+        <textarea spellcheck={false} rows={16} value={mapping()} onInput={(event) => setMapping(event.currentTarget.value)} />
+      </label>
       <div class="load-actions">
-        <button class="button" data-action="dry" disabled={unready() || abort() !== null} onClick={() => void tryIt()}>{t("dryRun")}</button>
-        <button class="button primary" data-action="load" disabled={unready() || abort() !== null} onClick={() => void loadIt()}>{t("loadNow")}</button>
+        <button class="button" data-action="dry" disabled={abort() !== null} onClick={() => void start(true)}>{t("dryRun")}</button>
+        <button class="button primary" data-action="load" disabled={abort() !== null} onClick={() => void start(false)}>{t("loadNow")}</button>
+        <button class="button" onClick={() => save("mapping.toml", mapping())}>
+          <Icon name="download" />
+          {t("saveMapping")}
+        </button>
         <Show when={abort()}>
           <button class="button danger" onClick={() => abort()?.abort()}>{t("stop")}</button>
         </Show>
       </div>
-      <Show when={!progress() ? tried() : null}>{(found) => <Outcome progress={found()} dry />}</Show>
-      <Show when={progress()}>{(found) => <Outcome progress={found()} dry={false} />}</Show>
-      <Show when={done()}>
+      <Show when={progress() || end()}>
+        <Outcome />
+      </Show>
+      <Show when={end() && !end()!.dry_run && !end()!.message}>
         <p class="load-done" role="status">
           {t("done")} <a href={hrefOf("explore")}>{t("page_explore")}</a>
         </p>
       </Show>
-      <details>
-        <summary>{t("sameForTool")}</summary>
-        <pre class="json">{toml(file()?.name ?? "", props.block.columns, props.mapping)}</pre>
-      </details>
     </>
   );
 }
@@ -287,17 +245,13 @@ export default function LoadPage() {
         <span class="quiet">{t("loadHint")}</span>
       </div>
       <Picker />
+      <Show when={sent() !== null}>
+        <progress max={sizeOf(files())} value={sent() ?? 0} aria-label={t("progress")} />
+      </Show>
       <Show when={problem()}>
         <p class="failure" role="alert">{problem()}</p>
       </Show>
-      <Show when={schema() && schema()!.vertexlabels.length === 0}>
-        <p class="notice">
-          {t("noLabelsYet")} <a href={hrefOf("schema")}>{t("page_schema")}</a>
-        </p>
-      </Show>
-      <Show when={block()}>
-        {(first) => <Show when={mapping()}>{(chosen) => <Steps mapping={chosen()} block={first()} />}</Show>}
-      </Show>
+      <Show when={drafted()}>{(found) => <Steps drafted={found()} />}</Show>
     </div>
   );
 }

@@ -5,6 +5,7 @@
 //! client's rights after which it may read less than the view shows.
 
 mod format;
+mod table;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -82,14 +83,20 @@ pub(super) fn export(context: &RequestContext) -> HandlerResult {
     let place = state.feature::<Exports>().place(&state)?;
     let snapshot = Snapshot::of(context, graph_scope(query)?)?;
     let kinds = format.kinds(query.get("elements").filter(|kind| !kind.is_empty()))?;
-    let parts = parts(&snapshot, kinds, query.get("label"))?;
+    let label = query.get("label").filter(|label| !label.is_empty());
+    let (parts, is_one) = (parts(&snapshot, kinds, label)?, label.is_some());
     let name = format!("{}{}", context.graph_name(), format.ending(kinds));
     let disposition = format!("attachment; filename=\"{name}\"");
     let disposition = HeaderValue::try_from(disposition)
         .unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     let limit = Duration::from_millis(state.config().explore.export_timeout_ms);
     let export = Export {
-        writer: Writer::new(format, kinds, &snapshot, &columns(&snapshot, &parts)),
+        writer: Writer::new(
+            format,
+            kinds,
+            &snapshot,
+            &columns(&snapshot, &parts, is_one),
+        )?,
         state: Arc::clone(&state),
         snapshot,
         parts,
@@ -148,11 +155,12 @@ fn cut(error: &ViewError) -> Cut {
     Cut(error.to_string())
 }
 
-/// The properties of elements with these labels that have columns: all of the schema. Of a graph
-/// that a program presents, where each label has but some of very many, those of the labels.
-fn columns(snapshot: &Snapshot, parts: &[Part]) -> Vec<PropertyKeyId> {
+/// The properties of elements with these labels that have columns: all of the schema. Only those of
+/// the labels, if one label is exported, or in a graph that a program presents, where each label has
+/// but some of very many.
+fn columns(snapshot: &Snapshot, parts: &[Part], is_one: bool) -> Vec<PropertyKeyId> {
     let schema = snapshot.schema();
-    if schema.presentation().is_none() {
+    if schema.presentation().is_none() && !is_one {
         return SchemaView::property_keys(schema);
     }
     let of_part = |part: &Part| match *part {
@@ -206,7 +214,7 @@ impl Export {
         let mut left = PIECE;
         while let Some(part) = self.parts.last().copied() {
             if left == 0 {
-                return Ok((self.writer.take(), Some(self)));
+                return Ok((self.writer.take()?, Some(self)));
             }
             let (ids, next) = self.ids(part, left)?;
             left = left.saturating_sub(ids.len().max(1));
@@ -217,7 +225,7 @@ impl Export {
             }
         }
         self.writer.end();
-        Ok((self.writer.take(), None))
+        Ok((self.writer.take()?, None))
     }
 
     fn meter(&self) -> varve_view::Meter {

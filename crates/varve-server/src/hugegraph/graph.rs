@@ -21,7 +21,7 @@ mod timeline;
 mod update;
 mod vertices;
 
-pub(crate) use batch::store as store_batch;
+pub(crate) use batch::{store as store_batch, store_rows};
 pub(super) use listing::{direction, named};
 pub(super) use submit::Target;
 pub(super) use timed::Timed;

@@ -60,6 +60,8 @@ pub enum Consumes {
     Json,
     /// `text/plain` as well as JSON.
     JsonOrText,
+    /// Any type, or none: the body is stored as it is.
+    Bytes,
 }
 
 /// A query parameter, as `/apis` lists it.

@@ -12,7 +12,7 @@ use crate::negotiate;
 use crate::queries;
 use crate::request::RequestContext;
 use crate::respond::HandlerResult;
-use crate::route::{Action, Class, Handler, Route};
+use crate::route::{Action, Class, Consumes, Handler, Route};
 use crate::state::AppState;
 
 /// Bodies up to this size are read in place where the handler runs in place; larger ones on the
@@ -36,7 +36,10 @@ pub(crate) async fn run(
 ) -> HandlerResult {
     let encoding = negotiate::body_encoding(&context.headers)?;
     let opened = body::open(state, route, encoding, std::mem::take(&mut context.body)).await?;
-    context.body = without_mark(opened.bytes);
+    context.body = match route.consumes {
+        Consumes::Bytes => opened.bytes,
+        Consumes::Json | Consumes::JsonOrText => without_mark(opened.bytes),
+    };
     context.work_share = opened.share;
     let mut task = begin(state, route, &mut context);
     // Without a body, a brief handler has usually been tried when the head arrived. The few others,

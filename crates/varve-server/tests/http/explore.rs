@@ -293,7 +293,7 @@ fn what_is_asked_wrongly_is_refused() {
         "../explore/export?format=xls",
         "",
         400,
-        "The format must be csv, jsonl, graphml or gexf, but got 'xls'",
+        "The format must be csv, jsonl, parquet, arrow, graphml or gexf, but got 'xls'",
     );
 }
 

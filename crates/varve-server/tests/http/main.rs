@@ -54,6 +54,8 @@ mod in_place;
 mod likeness;
 mod limits;
 mod listings;
+mod loads;
+mod loads_of_exports;
 mod memory;
 mod olap;
 mod omrs;

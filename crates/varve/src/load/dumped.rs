@@ -6,12 +6,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json};
 use varve_files::{Decimal, Format, Unpacked, open_text};
+use varve_load::{
+    Action, BatchKind, Catalogue, Columns, DateFormats, Element, Period, Source, identity,
+};
 
-use super::catalogue::Catalogue;
-use super::element::{Action, Element, Period, identity};
-use super::mapping::{Columns, DateFormats, Source};
 use super::schema;
-use super::sender::BatchKind;
 use crate::CommandError;
 use crate::dump::id_in_path;
 use crate::rest::{GraphClient, RestError, encode};
@@ -43,6 +42,9 @@ pub(super) struct Dump {
 pub(super) fn source(path: &Path) -> Source {
     Source {
         file: path.to_path_buf(),
+        place: None,
+        ignores_unread: false,
+        unpacked_bytes_max: None,
         unpacked: Unpacked::default(),
         label: String::new(),
         format: Some(Format::Jsonl),
@@ -59,6 +61,7 @@ pub(super) fn source(path: &Path) -> Source {
         date_formats: std::collections::BTreeMap::new(),
         rename: std::collections::BTreeMap::new(),
         ignore: Vec::new(),
+        skip_empty: false,
         valid_from: None,
         valid_to: None,
     }

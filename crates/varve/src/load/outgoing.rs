@@ -5,10 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use super::batches::Batches;
-use super::element::Element;
-use super::known::Mark;
-use super::sender::{BadRow, Block, HandOver, Sender};
+use varve_load::{BadRow, Batches, Element, Mark};
+
+use super::sender::{Block, HandOver, Sender};
 
 /// The rows that are buffered for the sending threads.
 pub(super) struct Outgoing<'a> {

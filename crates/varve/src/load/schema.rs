@@ -14,27 +14,27 @@ pub(super) const KINDS: &[&str] = &["propertykeys", "vertexlabels", "edgelabels"
 /// Fields of schema elements in answers, which requests do not have.
 const ANSWER_ONLY: &[&str] = &["status", "index_labels"];
 
-/// Creates the elements of the file. Existing elements with the same definition stay; other kinds
-/// than [`KINDS`] are an error.
-pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), CommandError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let schema: Map<String, Json> =
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    if let Some(unknown) = schema.keys().find(|key| !KINDS.contains(&key.as_str())) {
-        return Err(format!(
-            "{}: unknown kind '{unknown}', expected {KINDS:?}",
-            path.display()
-        )
-        .into());
+/// The schema of a file.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn of_file(path: &Path) -> Result<Json, CommandError> {
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+    let schema: Map<String, Json> = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    match schema.keys().find(|key| !KINDS.contains(&key.as_str())) {
+        Some(unknown) => {
+            Err(failed(&format!("unknown kind '{unknown}', expected {KINDS:?}")).into())
+        }
+        None => Ok(Json::Object(schema)),
     }
+}
+
+/// Creates the elements of a schema. Existing elements with the same definition stay.
+pub(super) fn create_all(client: &GraphClient, schema: &Json) -> Result<(), CommandError> {
     for kind in KINDS {
-        for element in schema
-            .get(*kind)
-            .and_then(Json::as_array)
-            .into_iter()
-            .flatten()
-        {
+        let elements = schema.get(*kind).and_then(Json::as_array);
+        for element in elements.into_iter().flatten() {
             create(client, kind, element, false)?;
         }
     }

@@ -11,61 +11,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
-use super::element::Action;
+use varve_load::{Action, BadRow, Batch, BatchKind, Counts, Mark, Refused, Sending, store_each};
+
 use super::journal::{Done, Journal};
-use super::known::{Counts, Mark};
 use crate::rest::{GraphClient, RestError};
 
 /// Hand-overs that may wait in the channel of a sending thread.
 const WAITING_MAX: usize = 2;
-/// The prefix of HugeGraph's message that a vertex of an edge does not exist.
-const NO_VERTEX: &str = "Invalid vertex id ";
-
-/// The batch resource of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BatchKind {
-    /// `graph/vertices/batch`
-    Vertices,
-    /// `graph/edges/batch`
-    Edges,
-}
-
-/// A row that was not loaded.
-#[derive(Debug)]
-pub(crate) struct BadRow {
-    /// The line in its file.
-    pub(crate) line: u64,
-    /// Why it was not loaded.
-    pub(crate) reason: String,
-}
-
-/// An element to send, and the row that it comes from.
-#[derive(Debug)]
-pub(crate) struct Sending {
-    /// The row's line.
-    pub(crate) line: u64,
-    /// The byte range of the row in its file.
-    pub(crate) bytes: Range<u64>,
-    /// The JSON of the element; for a deletion, the path of the element.
-    pub(crate) json: String,
-    /// What it has in common with other rows.
-    pub(crate) mark: Option<Mark>,
-    /// Whether the server has acknowledged it.
-    pub(crate) stored: bool,
-}
-
-/// Rows of one input, in its order.
-#[derive(Debug)]
-pub(crate) struct Batch {
-    /// The number of the input.
-    pub(crate) input: usize,
-    /// The action for all elements of the batch.
-    pub(crate) action: Action,
-    /// The elements.
-    pub(crate) elements: Vec<Sending>,
-    /// Rows that could not be converted to elements.
-    pub(crate) bad: Vec<BadRow>,
-}
 
 /// Consecutive rows of one input, which may go to several sending threads. Once all of them are
 /// sent, the journal gets the ranges of the stored rows, adjacent ranges joined.
@@ -176,29 +128,13 @@ impl Sender<'_> {
         }
     }
 
-    /// Stores elements. Bisects a refused batch to find the refused elements, and adds them to
-    /// `bad`.
+    /// Stores elements; those that the server refuses are added to `bad`.
     fn store(
         &self,
         kind: BatchKind,
         elements: &mut [Sending],
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
-        if elements.is_empty() || self.is_stopped() {
-            return Ok(());
-        }
-        let mut body = String::with_capacity(
-            elements
-                .iter()
-                .map(|element| element.json.len() + 1)
-                .sum::<usize>()
-                + 2,
-        );
-        for (at, element) in elements.iter().enumerate() {
-            body.push(if at == 0 { '[' } else { ',' });
-            body.push_str(&element.json);
-        }
-        body.push(']');
         let mut parameters = Vec::new();
         if kind == BatchKind::Edges {
             parameters.push(format!("check_vertex={}", self.check_vertices));
@@ -211,32 +147,18 @@ impl Sender<'_> {
             false => format!("/batch?{}", parameters.join("&")),
         };
         let path = self.path(kind, &rest);
-        match self.client.send_patiently("POST", &path, &body) {
-            Ok(_) => {
-                elements
-                    .iter_mut()
-                    .for_each(|element| element.stored = true);
-                Ok(())
-            }
+        let goes_on = || !self.is_stopped();
+        store_each(elements, bad, &goes_on, &mut |body| match self
+            .client
+            .send_patiently("POST", &path, body)
+        {
+            Ok(_) => Ok(()),
             Err(RestError::Refused {
                 status: 400 | 413,
                 message,
-            }) => {
-                if let [element] = elements {
-                    let reason = match message.strip_prefix(NO_VERTEX) {
-                        Some(id) => format!("the vertex {id} does not exist"),
-                        None => message,
-                    };
-                    let line = element.line;
-                    bad.push(BadRow { line, reason });
-                    return Ok(());
-                }
-                let (first, second) = elements.split_at_mut(elements.len() / 2);
-                self.store(kind, first, bad)?;
-                self.store(kind, second, bad)
-            }
-            Err(failure) => Err(failure),
-        }
+            }) => Err(Refused::Elements(message)),
+            Err(failure) => Err(Refused::Failed(failure)),
+        })
     }
 
     /// Deletes elements one by one; a missing element counts as deleted.
@@ -279,7 +201,7 @@ impl Sender<'_> {
 
     /// Counts the stored and the refused rows, and writes the refused ones to the file of bad rows.
     fn note(&self, batch: &Batch, bad: &[BadRow], block: &Block) {
-        let pieces = batch.stored();
+        let pieces = stored(batch);
         let mut tally = self.tally.lock();
         for element in batch.elements.iter().filter(|element| element.stored) {
             tally.counts.add(element.mark);
@@ -322,18 +244,16 @@ impl Sender<'_> {
     }
 }
 
-impl Batch {
-    /// The byte ranges of the rows whose elements are stored.
-    fn stored(&self) -> Vec<Done> {
-        let stored = self.elements.iter().filter(|element| element.stored);
-        let piece = |element: &Sending| Done {
-            input: self.input,
-            from: element.bytes.start,
-            to: element.bytes.end,
-            stored: 1,
-        };
-        joined(stored.map(piece).collect())
-    }
+/// The byte ranges of the rows whose elements are stored.
+fn stored(batch: &Batch) -> Vec<Done> {
+    let stored = batch.elements.iter().filter(|element| element.stored);
+    let piece = |element: &Sending| Done {
+        input: batch.input,
+        from: element.bytes.start,
+        to: element.bytes.end,
+        stored: 1,
+    };
+    joined(stored.map(piece).collect())
 }
 
 /// The pieces of one input, sorted; adjacent pieces are joined.

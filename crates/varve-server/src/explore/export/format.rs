@@ -1,12 +1,15 @@
-//! The formats of exports: CSV, lines of JSON, GraphML and GEXF.
+//! The formats of exports: CSV, lines of JSON, Parquet, Arrow IPC, GraphML and GEXF.
 
 use bytes::Bytes;
+use varve_files::TableFormat;
 use varve_graph::schema::Schema;
 use varve_model::{Element, Instant, PropertyKeyId, Value};
+use varve_view::{ErrorKind, ViewError};
 
 use super::super::output::{self, edge_ref, element_ref, vertex_ref};
 use super::super::read_request::Snapshot;
 use super::super::state::State;
+use super::table::Table;
 use crate::JsonWriter;
 use crate::errors::ApiError;
 use crate::respond::ContentType;
@@ -20,6 +23,8 @@ pub(super) enum Format {
     JsonLines,
     GraphMl,
     Gexf,
+    Parquet,
+    Arrow,
 }
 
 /// Whether vertices, and whether edges are written.
@@ -32,9 +37,11 @@ impl Format {
             "jsonl" => Self::JsonLines,
             "graphml" => Self::GraphMl,
             "gexf" => Self::Gexf,
+            "parquet" => Self::Parquet,
+            "arrow" => Self::Arrow,
             _ => {
                 return Err(ApiError::illegal_argument(format!(
-                    "The format must be csv, jsonl, graphml or gexf, but got '{name}'"
+                    "The format must be csv, jsonl, parquet, arrow, graphml or gexf, but got '{name}'"
                 )));
             }
         })
@@ -45,7 +52,7 @@ impl Format {
         match asked {
             Some("vertices") => Ok((true, false)),
             Some("edges") => Ok((false, true)),
-            None if self == Self::Csv => Ok((true, false)),
+            None if self.is_table() => Ok((true, false)),
             None => Ok((true, true)),
             Some(other) => Err(ApiError::illegal_argument(format!(
                 "The elements must be vertices or edges, but got '{other}'"
@@ -53,11 +60,20 @@ impl Format {
         }
     }
 
+    /// Whether all rows have the same columns.
+    const fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Parquet | Self::Arrow)
+    }
+
     /// The end of the file's name.
     pub(super) const fn ending(self, (vertices, _): Kinds) -> &'static str {
         match self {
             Self::Csv if vertices => "-vertices.csv",
             Self::Csv => "-edges.csv",
+            Self::Parquet if vertices => "-vertices.parquet",
+            Self::Parquet => "-edges.parquet",
+            Self::Arrow if vertices => "-vertices.arrow",
+            Self::Arrow => "-edges.arrow",
             Self::JsonLines => ".jsonl",
             Self::GraphMl => ".graphml",
             Self::Gexf => ".gexf",
@@ -69,12 +85,14 @@ impl Format {
             Self::Csv => "text/csv;charset=UTF-8",
             Self::JsonLines => "application/x-ndjson",
             Self::GraphMl | Self::Gexf => "application/xml;charset=UTF-8",
+            Self::Parquet => "application/vnd.apache.parquet",
+            Self::Arrow => "application/vnd.apache.arrow.file",
         })
     }
 }
 
 /// The columns of a table for every element, beside its properties.
-const COLUMNS: [&str; 6] = [
+pub(super) const COLUMNS: [&str; 6] = [
     "~id",
     "~label",
     "~valid_from",
@@ -83,7 +101,7 @@ const COLUMNS: [&str; 6] = [
     "~recorded_at",
 ];
 /// The columns for edges only.
-const EDGE_COLUMNS: [&str; 4] = ["~from", "~from_label", "~to", "~to_label"];
+pub(super) const EDGE_COLUMNS: [&str; 4] = ["~from", "~from_label", "~to", "~to_label"];
 
 /// The column of a property.
 struct Column {
@@ -102,6 +120,10 @@ pub(super) struct Writer {
     has_begun: bool,
     /// Whether the list of edges has begun.
     in_edges: bool,
+    /// The table, of formats that are not texts.
+    table: Option<Table>,
+    /// Why the table could not be written.
+    failure: Option<String>,
 }
 
 impl Writer {
@@ -111,15 +133,21 @@ impl Writer {
         kinds: Kinds,
         snapshot: &Snapshot,
         keys: &[PropertyKeyId],
-    ) -> Self {
+    ) -> Result<Self, ApiError> {
         let schema = snapshot.schema();
+        let table_format = match format {
+            Format::Parquet => Some(TableFormat::Parquet),
+            Format::Arrow => Some(TableFormat::Arrow),
+            _ => None,
+        };
+        let table = table_format.map(|format| Table::new(format, kinds.1, schema, keys));
         let columns = keys.iter().map(|key| Column {
             key: *key,
             name: schema.property_key_name(*key).to_owned(),
         });
         let mut times = JsonWriter::default();
         snapshot.write(&mut times);
-        Self {
+        Ok(Self {
             format,
             kinds,
             columns: columns.collect(),
@@ -127,12 +155,29 @@ impl Writer {
             text: String::new(),
             has_begun: false,
             in_edges: false,
-        }
+            table: table.transpose()?,
+            failure: None,
+        })
     }
 
-    /// Takes the text written since the last call.
-    pub(super) fn take(&mut self) -> Bytes {
-        Bytes::from(std::mem::take(&mut self.text))
+    /// Takes what was written since the last call.
+    ///
+    /// # Errors
+    /// When the table could not be written.
+    pub(super) fn take(&mut self) -> Result<Bytes, ViewError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(ViewError::failed(ErrorKind::Internal, failure));
+        }
+        Ok(match &mut self.table {
+            Some(table) => Bytes::from(table.take()),
+            None => Bytes::from(std::mem::take(&mut self.text)),
+        })
+    }
+
+    fn note(&mut self, written: Option<Result<(), String>>) {
+        if let Some(Err(failure)) = written {
+            self.failure.get_or_insert(failure);
+        }
     }
 
     /// Writes the head of the document, once.
@@ -148,6 +193,7 @@ impl Writer {
             }
             Format::GraphMl => self.graphml_head(),
             Format::Gexf => self.gexf_head(),
+            Format::Parquet | Format::Arrow => {}
         }
     }
 
@@ -155,6 +201,10 @@ impl Writer {
     pub(super) fn end(&mut self) {
         match self.format {
             Format::Csv | Format::JsonLines => {}
+            Format::Parquet | Format::Arrow => {
+                let ended = self.table.as_mut().map(Table::end);
+                self.note(ended);
+            }
             Format::GraphMl => self.text.push_str("</graph>\n</graphml>\n"),
             Format::Gexf => {
                 if !self.in_edges {
@@ -168,6 +218,10 @@ impl Writer {
     pub(super) fn element(&mut self, schema: &Schema, state: &State) {
         match self.format {
             Format::Csv => self.row(schema, state),
+            Format::Parquet | Format::Arrow => {
+                let written = self.table.as_mut().map(|table| table.row(schema, state));
+                self.note(written);
+            }
             Format::JsonLines => {
                 let mut json = JsonWriter::default();
                 output::state(&mut json, schema, state);
@@ -392,7 +446,7 @@ const fn is_text(value: &Value) -> bool {
 }
 
 /// A value as a text: as in JSON, without the quotes of a text.
-fn value_text(value: &Value) -> String {
+pub(super) fn value_text(value: &Value) -> String {
     if let Value::Text(text) = value {
         return text.to_string();
     }

@@ -1,20 +1,24 @@
 //! Batches: reading their elements one by one, and `…/graph/batch`, which stores vertices and edges
 //! together.
 
+use std::cell::OnceCell;
+
+use bytes::Bytes;
 use varve_graph::GraphError;
 use varve_graph::element::EdgeForm;
 use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
 use varve_model::{CommitVersion, ElementId};
 
+use super::edges;
 use super::input::{self, EachOf, EdgeJson, ElementJson, GraphBatchJson, Input, Listed};
 use super::periods::{Changes, of_element};
-use super::submit::{Target, submit};
-use super::vertices::no_body;
+use super::submit::{Prepare, Target, request, submit};
+use super::vertices::{self, no_body};
 use crate::JsonWriter;
 use crate::config::BATCH_ELEMENTS_MAX;
 use crate::errors::ApiError;
 use crate::json::quick;
-use crate::request::RequestContext;
+use crate::request::{Query, RequestContext};
 use crate::respond::{HandlerResult, Response};
 use crate::wire::output;
 
@@ -219,6 +223,28 @@ pub(crate) fn store(
         ..WriteRequest::default()
     };
     Ok(target.graph.write_now(&request)?)
+}
+
+/// Stores rows that the server has read, all or none: an array in the form of a client's batch,
+/// with the query parameters of such a request. Waits until the commit is stored.
+pub(crate) fn store_rows(
+    context: &RequestContext,
+    is_edges: bool,
+    (body, query): (&str, &str),
+) -> Result<(), ApiError> {
+    let mut of_batch = context.again(context.deadline());
+    of_batch.body = Bytes::copy_from_slice(body.as_bytes());
+    of_batch.query = OnceCell::from(Query::parse(query)?);
+    let target = Target::of(&of_batch)?;
+    let prepare: Prepare = match is_edges {
+        true => edges::prepare_batch,
+        false => vertices::prepare_batch,
+    };
+    context.check_deadline()?;
+    target
+        .graph
+        .write_now(&request(&of_batch, &target, prepare)?)?;
+    Ok(())
 }
 
 /// Returns the elements of a list that may be absent or empty; 400 for a null element or too many

@@ -48,7 +48,10 @@ pub(super) async fn create_batch(context: Box<RequestContext>) -> HandlerResult 
     .await
 }
 
-fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+pub(super) fn prepare_batch(
+    context: &RequestContext,
+    target: &Target,
+) -> Result<Changes, ApiError> {
     let ends_checked = context.query()?.boolean("check_vertex", true)?;
     let form = EdgeForm {
         labels_required: true,

@@ -155,7 +155,8 @@ pub(super) async fn submit_or(
     Ok(response)
 }
 
-fn request(
+/// The write of a request.
+pub(super) fn request(
     context: &RequestContext,
     target: &Target,
     prepare: Prepare,

@@ -60,7 +60,10 @@ pub(super) async fn create_batch(context: Box<RequestContext>) -> HandlerResult 
     .await
 }
 
-fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+pub(super) fn prepare_batch(
+    context: &RequestContext,
+    target: &Target,
+) -> Result<Changes, ApiError> {
     let limit = context.state().config().max_vertices_per_batch;
     let sizes = Sizes::vertices(limit);
     target

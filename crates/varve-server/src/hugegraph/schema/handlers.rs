@@ -337,6 +337,11 @@ fn whole(context: &RequestContext) -> HandlerResult {
             "The schema has no format '{format}', only json"
         )));
     }
+    Ok(Response::ok(text_of_all(context)?))
+}
+
+/// The whole schema, as far as the client may see it.
+pub(super) fn text_of_all(context: &RequestContext) -> Result<Vec<u8>, ApiError> {
     let sight = Sight::of(context)?;
     let schema = &*sight.schema;
     let mut json = JsonWriter::with_capacity(4096);
@@ -361,7 +366,7 @@ fn whole(context: &RequestContext) -> HandlerResult {
     }
     json.end_array();
     json.end_object();
-    Ok(Response::ok(json.finish()))
+    Ok(json.finish())
 }
 
 fn create_key(context: &RequestContext) -> HandlerResult {

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use varve_files::Rows;
+use varve_files::{Format, Rows};
 
-use super::catalogue::{Catalogue, nearest};
-use super::exported;
-use super::mapping::{Source, When};
-use super::sender::BatchKind;
+use crate::batches::BatchKind;
+use crate::catalogue::{Catalogue, nearest};
+use crate::exported;
+use crate::mapping::{Source, When};
 
 /// Checks that the file has all columns that its mapping names; returns the file's columns.
 ///
 /// # Errors
 /// A message that names the column and the file.
-pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> {
+pub fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> {
     let file = source.file.display();
     let rows = source.rows()?;
     let (columns, place) = match rows.header() {
@@ -24,7 +24,9 @@ pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, S
     // An empty JSON Lines file has no known columns.
     let says_nothing = columns.is_empty();
     if source.label.is_empty() {
-        let mut expected = exported::columns(kind).iter();
+        let is_flat = source.format() != Some(Format::Jsonl);
+        let expected = exported::columns(kind).iter();
+        let mut expected = expected.filter(|_| is_flat && !says_nothing);
         return match expected.find(|name| !columns.iter().any(|known| known == **name)) {
             None => Ok(columns),
             Some(name) => Err(format!(
@@ -45,7 +47,7 @@ pub(super) fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, S
 ///
 /// # Errors
 /// A message that names the missing label or property.
-pub(super) fn schema(
+pub fn schema(
     source: &Source,
     columns: &[String],
     kind: BatchKind,

@@ -7,12 +7,57 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::element::{Action, Element, Period};
-use super::known::Mark;
-use super::sender::{BadRow, Batch, Sending};
+use crate::element::{Action, Element, Period};
+use crate::known::Mark;
+
+/// The kind of the elements of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchKind {
+    /// Vertices.
+    Vertices,
+    /// Edges.
+    Edges,
+}
+
+/// A row that was not loaded.
+#[derive(Debug)]
+pub struct BadRow {
+    /// The line in its file.
+    pub line: u64,
+    /// Why it was not loaded.
+    pub reason: String,
+}
+
+/// An element to send, and the row that it comes from.
+#[derive(Debug)]
+pub struct Sending {
+    /// The row's line.
+    pub line: u64,
+    /// The byte range of the row in its file.
+    pub bytes: Range<u64>,
+    /// The JSON of the element; for a deletion, the path of the element.
+    pub json: String,
+    /// What it has in common with other rows.
+    pub mark: Option<Mark>,
+    /// Whether the store has acknowledged it.
+    pub stored: bool,
+}
+
+/// Rows of one input, in its order.
+#[derive(Debug)]
+pub struct Batch {
+    /// The number of the input.
+    pub input: usize,
+    /// The action for all elements of the batch.
+    pub action: Action,
+    /// The elements.
+    pub elements: Vec<Sending>,
+    /// Rows that could not be converted to elements.
+    pub bad: Vec<BadRow>,
+}
 
 /// The batches that are being filled, in the order in which they must be sent.
-pub(super) struct Batches {
+pub struct Batches {
     /// The number of the input.
     input: usize,
     /// The most rows in all batches together.
@@ -25,7 +70,8 @@ pub(super) struct Batches {
 
 impl Batches {
     /// No batches.
-    pub(super) fn new(input: usize, rows_max: usize) -> Self {
+    #[must_use]
+    pub fn new(input: usize, rows_max: usize) -> Self {
         Self {
             input,
             rows_max: rows_max.max(1),
@@ -36,13 +82,7 @@ impl Batches {
     }
 
     /// Adds a row that became an element, with its mark, its line and its byte range.
-    pub(super) fn add(
-        &mut self,
-        element: Element,
-        mark: Option<Mark>,
-        line: u64,
-        bytes: Range<u64>,
-    ) {
+    pub fn add(&mut self, element: Element, mark: Option<Mark>, line: u64, bytes: Range<u64>) {
         let seen = element.identity.and_then(|known| self.places.get(&known));
         let first = match seen {
             None => 0,
@@ -65,7 +105,7 @@ impl Batches {
     }
 
     /// Adds a row that could not be converted to an element.
-    pub(super) fn add_bad(&mut self, row: BadRow) {
+    pub fn add_bad(&mut self, row: BadRow) {
         let place = match self.open.is_empty() {
             true => self.place(0, Action::Put),
             false => 0,
@@ -75,12 +115,13 @@ impl Batches {
     }
 
     /// Whether the batches have enough rows to be sent.
-    pub(super) fn are_full(&self) -> bool {
+    #[must_use]
+    pub fn are_full(&self) -> bool {
         self.rows >= self.rows_max
     }
 
     /// Takes all batches.
-    pub(super) fn take(&mut self) -> Vec<Batch> {
+    pub fn take(&mut self) -> Vec<Batch> {
         self.rows = 0;
         self.places.clear();
         std::mem::take(&mut self.open)

@@ -7,25 +7,25 @@ use varve_files::{Decimal, instant_of, millis_of};
 use varve_model::DataType;
 use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
+use varve_model::time::parse_instant;
 use varve_model::value::{Uuid, Value, nearest_float};
-use varve_server::parse_instant;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::catalogue::{Catalogue, Key, VertexLabel};
-use super::mapping::{Source, When};
+use crate::catalogue::{Catalogue, Key, VertexLabel};
+use crate::mapping::{Source, When};
 
 /// The valid time of an element, as texts for the server; `None` = from now, or for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Period {
+pub struct Period {
     /// Its start.
-    pub(crate) from: Option<String>,
+    pub from: Option<String>,
     /// Its end.
-    pub(crate) to: Option<String>,
+    pub to: Option<String>,
 }
 
 impl Period {
     /// Writes the period into the JSON of an element to store.
-    pub(super) fn write_to(&self, element: &mut Map<String, Json>) {
+    pub fn write_to(&self, element: &mut Map<String, Json>) {
         for (name, instant) in [("valid_from", &self.from), ("valid_to", &self.to)] {
             if let Some(text) = instant {
                 element.insert(name.to_owned(), Json::from(text.as_str()));
@@ -36,20 +36,21 @@ impl Period {
 
 /// An element ready to send.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Element {
+pub struct Element {
     /// The action.
-    pub(crate) action: Action,
+    pub action: Action,
     /// The JSON with the valid time; for a deletion, the part of the path after the resource.
-    pub(crate) json: String,
+    pub json: String,
     /// A hash of the element's identity; `None` for an element that is new in any case: a vertex
     /// that gets its id when it is stored, or an edge with a hidden sort value.
-    pub(crate) identity: Option<u64>,
+    pub identity: Option<u64>,
     /// The valid time.
-    pub(crate) period: Period,
+    pub period: Period,
 }
 
 /// A hash of the parts that identify an element.
-pub(super) fn identity(parts: &[&Json]) -> u64 {
+#[must_use]
+pub fn identity(parts: &[&Json]) -> u64 {
     let mut text = String::new();
     for part in parts {
         text.push_str(&part.to_string());
@@ -59,7 +60,7 @@ pub(super) fn identity(parts: &[&Json]) -> u64 {
 }
 
 /// A hash of a value.
-pub(super) fn hash_of(value: &impl Hash) -> u64 {
+pub(crate) fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = Xxh3Default::new();
     value.hash(&mut hasher);
     hasher.finish()
@@ -67,7 +68,7 @@ pub(super) fn hash_of(value: &impl Hash) -> u64 {
 
 /// The action for an element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
     /// Store the whole element.
     #[default]
     Put,
@@ -209,7 +210,7 @@ fn properties(
 }
 
 /// A property's value as JSON. Texts of CSV are converted to the type of the property key.
-pub(super) fn property(
+pub(crate) fn property(
     value: &Json,
     key: Key,
     (source, column): (&Source, &str),
@@ -373,7 +374,7 @@ mod tests {
 
     use super::*;
 
-    const READING: &str = include_str!("../../../../ui/test/reading.json");
+    const READING: &str = include_str!("../../varve-files/tests/reading.json");
     const SCHEMA: &str = r#"{
         "propertykeys": [
             {"name": "name", "data_type": "TEXT", "cardinality": "SINGLE"},

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::catalogue::Catalogue;
-use super::element::{Element, hash_of};
+use crate::catalogue::Catalogue;
+use crate::element::{Element, hash_of};
 
 /// The most hashes that are kept, seven eighths of a table of 300 MB. Rows after that count as
 /// elements.
@@ -12,7 +12,7 @@ const HASHES_MAX: usize = (1 << 25) / 8 * 7;
 
 /// What a row has in common with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub struct Mark {
     /// A hash of the element's identity.
     element: u64,
     /// A hash of identity and valid time.
@@ -21,7 +21,7 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// The mark of an element; `None` if no other row can be of the same element.
-    pub(super) fn of(element: &Element) -> Option<Self> {
+    pub fn of(element: &Element) -> Option<Self> {
         let known = element.identity?;
         Some(Self {
             element: known,
@@ -32,19 +32,19 @@ impl Mark {
 
 /// The number of stored rows, by what they did.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Elements: rows that were the first of theirs.
-    pub(crate) elements: u64,
+    pub elements: u64,
     /// Rows with a further state of an element, of another valid time.
-    pub(crate) states: u64,
+    pub states: u64,
     /// Rows that replaced an earlier row: the same element and the same valid time.
-    pub(crate) replaced: u64,
+    pub replaced: u64,
     known: HashSet<u64>,
 }
 
 impl Counts {
     /// Counts a stored row.
-    pub(super) fn add(&mut self, mark: Option<Mark>) {
+    pub fn add(&mut self, mark: Option<Mark>) {
         let Some(mark) = mark.filter(|_| self.known.len() < HASHES_MAX) else {
             self.elements += 1;
             return;
@@ -62,14 +62,14 @@ impl Counts {
 /// The labels whose ids the writer chooses, and which of them has which id. Such ids are unique in
 /// the graph: a vertex of one label would replace that of another.
 #[derive(Debug, Default)]
-pub(super) struct Owners {
+pub struct Owners {
     labels: Vec<String>,
     known: HashSet<u64>,
 }
 
 impl Owners {
     /// No ids, for a load of vertices of these labels.
-    pub(super) fn new<'a>(labels: impl Iterator<Item = &'a str>, catalogue: &Catalogue) -> Self {
+    pub fn new<'a>(labels: impl Iterator<Item = &'a str>, catalogue: &Catalogue) -> Self {
         let own = |label: &&str| {
             let label = catalogue.vertex_label(label);
             label.is_ok_and(|label| label.id_strategy.starts_with("CUSTOMIZE"))
@@ -85,7 +85,7 @@ impl Owners {
     ///
     /// # Errors
     /// When a vertex of another label has it.
-    pub(super) fn claim(&mut self, label: &str, identity: Option<u64>) -> Result<(), String> {
+    pub fn claim(&mut self, label: &str, identity: Option<u64>) -> Result<(), String> {
         let Some(known) = identity.filter(|_| self.labels.len() > 1) else {
             return Ok(());
         };
@@ -105,8 +105,8 @@ impl Owners {
 
 #[cfg(test)]
 mod tests {
-    use super::super::element::{Action, Period};
     use super::*;
+    use crate::element::{Action, Period};
 
     #[test]
     fn a_row_is_an_element_a_state_or_a_replacement() {

@@ -1,33 +1,84 @@
-//! Reads back the CSV that the server exports (`…/explore/export?format=csv`): a file of vertices
-//! or of edges, of all labels. Its columns name the label, the id, the ends and the valid time.
+//! Reads back what the server exports (`…/explore/export`): CSV, Parquet and Arrow with rows of
+//! vertices or of edges, and JSON Lines with both. The columns name the label, the id, the ends and
+//! the valid time.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
+use varve_files::Format;
 
-use super::catalogue::{Catalogue, VertexLabel};
-use super::element::{Action, Element, Period, identity, property};
-use super::mapping::Source;
-use super::sender::BatchKind;
+use crate::batches::BatchKind;
+use crate::catalogue::{Catalogue, VertexLabel};
+use crate::element::{Action, Element, Period, identity, property};
+use crate::mapping::Source;
 
 /// The columns that an export has.
-pub(super) fn columns(kind: BatchKind) -> &'static [&'static str] {
+pub(crate) fn columns(kind: BatchKind) -> &'static [&'static str] {
     match kind {
         BatchKind::Vertices => &["~id", "~label"],
         BatchKind::Edges => &["~id", "~label", "~from", "~from_label", "~to", "~to_label"],
     }
 }
 
-/// The element of a row.
+/// A row of JSON Lines with the columns of the tables; `None` if it is not of this kind.
+fn flat(row: &Map<String, Json>, kind: BatchKind) -> Option<Map<String, Json>> {
+    let wanted = match kind {
+        BatchKind::Vertices => "vertex",
+        BatchKind::Edges => "edge",
+    };
+    if row.get("type").and_then(Json::as_str) != Some(wanted) {
+        return None;
+    }
+    let named = [
+        ("ref", "~id"),
+        ("label", "~label"),
+        ("valid_from", "~valid_from"),
+        ("valid_to", "~valid_to"),
+        ("source", "~from"),
+        ("source_label", "~from_label"),
+        ("target", "~to"),
+        ("target_label", "~to_label"),
+    ];
+    let fixed = named.iter().filter_map(|(name, column)| {
+        let value = row.get(*name)?.clone();
+        Some(((*column).to_owned(), value))
+    });
+    let properties = row.get("properties").and_then(Json::as_object);
+    let properties = properties.into_iter().flatten();
+    let properties = properties.map(|(name, value)| (name.clone(), value.clone()));
+    Some(fixed.chain(properties).collect())
+}
+
+/// The element of a row; `None` if the row has none of this kind.
 ///
 /// # Errors
 /// A message that names the wrong column and the reason.
-pub(super) fn element(
+pub(crate) fn element(
+    columns: &Map<String, Json>,
+    kind: BatchKind,
+    source: &Source,
+    catalogue: &Catalogue,
+) -> Result<Option<Element>, String> {
+    let columns = match source.format() {
+        Some(Format::Jsonl) => match flat(columns, kind) {
+            Some(flat) => Cow::Owned(flat),
+            None => return Ok(None),
+        },
+        _ => Cow::Borrowed(columns),
+    };
+    of_table(&columns, kind, source, catalogue).map(Some)
+}
+
+fn of_table(
     columns: &Map<String, Json>,
     kind: BatchKind,
     source: &Source,
     catalogue: &Catalogue,
 ) -> Result<Element, String> {
+    let of_csv = source.format() == Some(Format::Csv);
     let cell = |name: &str| {
-        let cell = columns.get(name).and_then(Json::as_str).map(plain);
+        let cell = columns.get(name).and_then(Json::as_str);
+        let cell = cell.map(|cell| if of_csv { plain(cell) } else { cell });
         cell.ok_or_else(|| format!("column '{name}' is empty or missing"))
     };
     let label = cell("~label")?;
@@ -100,7 +151,17 @@ fn properties(
     of_label: &[String],
 ) -> Result<Json, String> {
     let mut properties = Map::new();
+    let of_csv = source.format() == Some(Format::Csv);
     for (column, value) in columns.iter().filter(|(name, _)| !name.starts_with('~')) {
+        if !of_csv {
+            if !of_label.contains(column) {
+                return Err(format!("column '{column}' is not a property of the label"));
+            }
+            let value = property(value, catalogue.key(column)?, (source, column));
+            let value = value.map_err(|why| format!("column '{column}': {why}"))?;
+            properties.insert(column.clone(), value);
+            continue;
+        }
         let (name, text) = (plain(column), value.as_str().map_or("", plain));
         if !of_label.iter().any(|known| known == name) {
             return Err(format!("column '{name}' is not a property of the label"));

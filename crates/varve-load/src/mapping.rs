@@ -6,86 +6,101 @@ use std::path::{Path, PathBuf};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use varve_files::{DateFormat, Decimal, Format, Options, Rows, Unpacked};
-use varve_server::parse_instant;
+use varve_model::time::parse_instant;
 
 /// A mapping file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Mapping {
+pub struct Mapping {
     /// Whether an element that is already stored with the same content gets no new version.
     #[serde(default)]
-    pub(crate) skip_unchanged: bool,
+    pub skip_unchanged: bool,
+    /// The schema elements that the load makes where the graph has none, in the form of the REST
+    /// API.
+    pub schema: Option<serde_json::Value>,
     /// Files of vertices, loaded first and in this order.
     #[serde(default, rename = "vertex")]
-    pub(crate) vertices: Vec<Source>,
+    pub vertices: Vec<Source>,
     /// Files of edges, loaded after all vertices.
     #[serde(default, rename = "edge")]
-    pub(crate) edges: Vec<Source>,
+    pub edges: Vec<Source>,
 }
 
 /// One input file and the meaning of its columns.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Source {
+pub struct Source {
     /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) means all
     /// files that match it.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
+    /// Where the file is, if not at `file`.
+    #[serde(skip)]
+    pub place: Option<PathBuf>,
+    /// Whether columns of a type that is not read are ignored.
+    #[serde(skip)]
+    pub ignores_unread: bool,
+    /// The most bytes that the file may have once it is unpacked.
+    #[serde(skip)]
+    pub unpacked_bytes_max: Option<u64>,
     /// The unpacked content of a packed file.
     #[serde(skip)]
-    pub(super) unpacked: Unpacked,
-    /// The label of its elements; empty for a dump, and for a CSV file that the server has
-    /// exported: its rows name their labels.
+    pub unpacked: Unpacked,
+    /// The label of its elements; empty for a dump, and for a file that the server has exported:
+    /// its rows name their labels.
     #[serde(default)]
-    pub(crate) label: String,
+    pub label: String,
     /// The format; by default derived from the file's extension.
     #[serde(default, deserialize_with = "format")]
-    pub(crate) format: Option<Format>,
+    pub format: Option<Format>,
     /// The vertex id's column, for labels with custom ids.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// The columns that name the source vertex of an edge: its id, or the values of its label's
     /// primary keys.
     #[serde(default)]
-    pub(crate) source: Columns,
+    pub source: Columns,
     /// The same for the target vertex.
     #[serde(default)]
-    pub(crate) target: Columns,
+    pub target: Columns,
     /// The separator of the columns of a CSV file; by default recognized from its first records.
-    pub(crate) delimiter: Option<char>,
+    pub delimiter: Option<char>,
     /// The names of the columns, if the file has no header line.
-    pub(crate) header: Option<Vec<String>>,
+    pub header: Option<Vec<String>>,
     /// The separator of the members of a list or set within a CSV column.
     #[serde(default = "semicolon")]
-    pub(crate) list_separator: String,
+    pub list_separator: String,
     /// Texts that mean "no value" in a CSV file.
     #[serde(default = "empty_text")]
-    pub(crate) null: Vec<String>,
+    pub null: Vec<String>,
     /// The charset of a text; by default that of its byte order mark, else UTF-8.
-    pub(crate) charset: Option<String>,
+    pub charset: Option<String>,
     /// The mark before the fraction of the numbers in a CSV file.
     #[serde(default, deserialize_with = "decimal")]
-    pub(crate) decimal: Decimal,
+    pub decimal: Decimal,
     /// The formats of dates and valid times.
     #[serde(default)]
-    pub(crate) date_format: DateFormats,
+    pub date_format: DateFormats,
     /// The formats of dates in some columns.
     #[serde(default)]
-    pub(crate) date_formats: BTreeMap<String, DateFormats>,
+    pub date_formats: BTreeMap<String, DateFormats>,
     /// Property names by column name, where the two differ.
     #[serde(default)]
-    pub(crate) rename: BTreeMap<String, String>,
+    pub rename: BTreeMap<String, String>,
     /// Columns that are not loaded.
     #[serde(default)]
-    pub(crate) ignore: Vec<String>,
+    pub ignore: Vec<String>,
+    /// Whether a row of edges without a source or a target is no edge. It is refused otherwise.
+    #[serde(default)]
+    pub skip_empty: bool,
     /// The start of the elements' valid time.
-    pub(crate) valid_from: Option<When>,
+    pub valid_from: Option<When>,
     /// The end of the elements' valid time.
-    pub(crate) valid_to: Option<When>,
+    pub valid_to: Option<When>,
 }
 
 /// An instant of valid time: from a column of each row, or the same for all rows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum When {
+pub enum When {
     /// A text: the name of the column with the instant.
     Column(String),
     /// A TOML date or date-time, without quotes: the instant for all rows.
@@ -95,7 +110,7 @@ pub(crate) enum When {
 /// One or several columns.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Columns {
+pub enum Columns {
     /// None.
     #[default]
     None,
@@ -107,7 +122,7 @@ pub(crate) enum Columns {
 
 impl Columns {
     /// The names.
-    pub(crate) fn names(&self) -> &[String] {
+    pub fn names(&self) -> &[String] {
         match self {
             Self::None => &[],
             Self::One(name) => std::slice::from_ref(name),
@@ -119,7 +134,7 @@ impl Columns {
 /// A format of dates, or several that are tried in order.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Names")]
-pub(crate) struct DateFormats(Vec<DateFormat>);
+pub struct DateFormats(Vec<DateFormat>);
 
 /// One text or several.
 #[derive(Deserialize)]
@@ -186,7 +201,7 @@ impl Mapping {
     ///
     /// # Errors
     /// When the file's extension names no known format.
-    pub(super) fn of_file(file: &Path, label: &str) -> Result<Source, String> {
+    pub fn of_file(file: &Path, label: &str) -> Result<Source, String> {
         let mut table = toml::Table::new();
         for (name, value) in [("file", &*file.to_string_lossy()), ("label", label)] {
             table.insert(name.to_owned(), toml::Value::from(value));
@@ -203,10 +218,25 @@ impl Mapping {
     /// # Errors
     /// When the file cannot be read or is not a valid mapping. The message names the file and,
     /// where possible, the line.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let name = path.display();
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-        let mut mapping: Self = toml::from_str(&text).map_err(|error| {
+        Self::parse(&text, &name, &mut |file| {
+            matching(&path.parent().unwrap_or(Path::new("")).join(file))
+        })
+    }
+
+    /// Reads and checks the text of a mapping. `files` gives the files that one of its paths
+    /// means.
+    ///
+    /// # Errors
+    /// A message that begins with `name` and, where possible, the line.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        files: &mut dyn FnMut(&Path) -> Result<Vec<PathBuf>, String>,
+    ) -> Result<Self, String> {
+        let mut mapping: Self = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = text.as_bytes()[..at]
                 .iter()
@@ -220,16 +250,15 @@ impl Mapping {
                 "{name}: there is neither a [[vertex]] nor an [[edge]]"
             ));
         }
-        let folder = path.parent().unwrap_or(Path::new(""));
         for (kind, sources) in [
             ("vertex", &mut mapping.vertices),
             ("edge", &mut mapping.edges),
         ] {
             let patterns = std::mem::take(sources);
             for source in patterns {
-                let files = matching(&folder.join(&source.file));
-                let files = files.map_err(|error| format!("{name}: [[{kind}]] {error}"))?;
-                sources.extend(files.into_iter().map(|file| Source {
+                let found = files(&source.file);
+                let found = found.map_err(|error| format!("{name}: [[{kind}]] {error}"))?;
+                sources.extend(found.into_iter().map(|file| Source {
                     file,
                     unpacked: Unpacked::default(),
                     ..source.clone()
@@ -270,6 +299,9 @@ impl Source {
             header: self.header.clone(),
             null: self.null.clone(),
             charset: self.charset.clone(),
+            unpacked_bytes_max: self.unpacked_bytes_max,
+            ignored: self.ignore.clone(),
+            ignores_unread: self.ignores_unread,
         }
     }
 
@@ -277,12 +309,30 @@ impl Source {
     ///
     /// # Errors
     /// When the file cannot be read, or is not what the mapping says.
-    pub(super) fn rows(&self) -> Result<Rows, String> {
-        Rows::open(&self.file, &self.options(), &self.unpacked)
+    pub fn rows(&self) -> Result<Rows, String> {
+        let opened = Rows::open(self.path(), &self.options(), &self.unpacked);
+        opened.map_err(|error| match &self.place {
+            // A message names the file as the user does.
+            Some(place) => {
+                let file = self.file.display().to_string();
+                error.replace(&place.display().to_string(), &file)
+            }
+            None => error,
+        })
+    }
+
+    /// The format, as the mapping or the name of the file says it.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format.or_else(|| Format::of_name(&self.file))
+    }
+
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &Path {
+        self.place.as_ref().unwrap_or(&self.file)
     }
 
     /// The formats of the dates in this column.
-    pub(super) fn dates(&self, column: &str) -> &[DateFormat] {
+    pub(crate) fn dates(&self, column: &str) -> &[DateFormat] {
         let formats = self.date_formats.get(column);
         &formats.unwrap_or(&self.date_format).0
     }
@@ -305,8 +355,8 @@ impl Source {
         }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {
-            _ if self.label.is_empty() => match self.format.or(Format::of_name(&self.file)) {
-                Some(Format::Csv) => Ok(()),
+            _ if self.label.is_empty() => match self.format() {
+                Some(Format::Csv | Format::Jsonl | Format::Parquet | Format::Arrow) => Ok(()),
                 _ => Err("say `label`, the label of its elements".to_owned()),
             },
             "edge" if ends.0 == 0 || ends.1 == 0 => Err(
@@ -319,9 +369,15 @@ impl Source {
         }
     }
 
+    /// Whether a row lacks a column of its source or its target.
+    pub(crate) fn lacks_end(&self, columns: &serde_json::Map<String, serde_json::Value>) -> bool {
+        let mut names = self.source.names().iter().chain(self.target.names());
+        names.any(|name| columns.get(name).is_none_or(serde_json::Value::is_null))
+    }
+
     /// Whether the mapping uses the column as id, end or valid time. Such a column is a property
     /// only if the label has a property of that name.
-    pub(crate) fn is_structure(&self, column: &str) -> bool {
+    pub fn is_structure(&self, column: &str) -> bool {
         self.id.as_deref() == Some(column)
             || [&self.valid_from, &self.valid_to]
                 .into_iter()

@@ -1,0 +1,234 @@
+//! Drafts a mapping from the first rows of files.
+//!
+//! Ids are matched between files by their values and their names. A file whose rows name two
+//! vertices is a file of edges; any other is one of vertices, and its references to other files
+//! are edges, too. The draft says in comments what is uncertain, and why a column became a text.
+
+mod column;
+mod dates;
+mod draft;
+mod names;
+mod relate;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use self::table::Table;
+use crate::mapping::{Mapping, Source};
+
+/// A drafted mapping.
+#[derive(Debug, Serialize)]
+pub struct Inferred {
+    /// The mapping, with comments and the schema.
+    pub mapping: String,
+    /// The schema that the mapping has.
+    pub schema: Json,
+    /// The files.
+    pub files: Vec<Preview>,
+    /// What is uncertain.
+    pub unsure: Vec<Note>,
+}
+
+/// Something uncertain.
+#[derive(Debug, Clone, Serialize)]
+pub struct Note {
+    /// The file.
+    pub file: String,
+    /// The column, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// What it is.
+    pub text: String,
+}
+
+/// What was read of a file.
+#[derive(Debug, Serialize)]
+pub struct Preview {
+    /// The file.
+    pub file: String,
+    /// Format, packing, charset and separator.
+    pub found: Vec<String>,
+    /// The number of rows that were read.
+    pub rows_read: usize,
+    /// Whether the file has more rows.
+    pub has_more: bool,
+    /// The number of rows that cannot be read, and the first of them.
+    pub rows_refused: usize,
+    /// The first rows that cannot be read.
+    pub refused: Vec<RefusedRow>,
+    /// The columns.
+    pub columns: Vec<ColumnPreview>,
+    /// The first rows.
+    pub rows: Vec<RowPreview>,
+}
+
+/// A row as it was read.
+#[derive(Debug, Serialize)]
+pub struct RowPreview {
+    /// Its line.
+    pub line: u64,
+    /// Its cells as texts; null without a value.
+    pub cells: Vec<Option<String>>,
+}
+
+/// A row that cannot be read.
+#[derive(Debug, Serialize)]
+pub struct RefusedRow {
+    /// Its line.
+    pub line: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// A column.
+#[derive(Debug, Serialize)]
+pub struct ColumnPreview {
+    /// Its name.
+    pub name: String,
+    /// The data type of its values.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The formats of its dates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub date_formats: Vec<&'static str>,
+    /// The number of rows without a value.
+    pub empty: usize,
+    /// The texts that mean "no value", with the number of each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub nulls: BTreeMap<&'static str, u64>,
+    /// Why it is a text, if most of its values are something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_text: Option<String>,
+}
+
+impl Note {
+    fn of(table: &Table, column: usize, text: String) -> Self {
+        Self {
+            column: Some(table.names[column].clone()),
+            ..Self::of_table(table, text)
+        }
+    }
+
+    fn of_table(table: &Table, text: String) -> Self {
+        Self {
+            file: table.file(),
+            column: None,
+            text,
+        }
+    }
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.column {
+            Some(column) => write!(formatter, "column '{column}': {}", self.text),
+            None => formatter.write_str(&self.text),
+        }
+    }
+}
+
+/// Drafts a mapping for these files, each with options of its own.
+///
+/// # Errors
+/// A message that begins with the path of the file that cannot be read.
+pub fn infer(sources: &[Source]) -> Result<Inferred, String> {
+    let tables: Result<Vec<Table>, String> = sources.iter().map(Table::read).collect();
+    let tables = tables?;
+    let mut notes = Vec::new();
+    for table in &tables {
+        note_columns(table, &mut notes);
+    }
+    let related = relate::relate(&tables, &mut notes);
+    let (mapping, schema) = draft::draft(&tables, &related, &mut notes)?;
+    Ok(Inferred {
+        mapping,
+        schema,
+        files: tables.iter().map(preview).collect(),
+        unsure: notes,
+    })
+}
+
+/// The source that a minimal mapping has for this file, with the label from the file's name.
+///
+/// # Errors
+/// When the name gives no label, or no format.
+pub fn source_of(file: &Path) -> Result<Source, String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with('.') {
+        return Err(format!("{}: its name gives no label", file.display()));
+    }
+    Mapping::of_file(file, &names::label_of(&name))
+}
+
+fn note_columns(table: &Table, notes: &mut Vec<Note>) {
+    for at in 0..table.names.len() {
+        let column = table.column(at);
+        if let Some(why) = column.why_text() {
+            notes.push(Note::of(table, at, why));
+        }
+        if column.kind() == column::ColumnKind::Nested {
+            let text = "ignored: its values are of a type that no property has";
+            notes.push(Note::of(table, at, text.to_owned()));
+        }
+        if column.formats().is_some_and(|chosen| chosen.is_ambiguous) {
+            let text = "all its dates can be read with the day or with the month first: the day \
+                        is taken; else say month_day_year";
+            notes.push(Note::of(table, at, text.to_owned()));
+        }
+        for (null, count) in &column.nulls {
+            notes.push(Note::of(
+                table,
+                at,
+                format!("'{null}' ({count} times) is no value"),
+            ));
+        }
+        if table.kind(at) != column.kind() {
+            let text = "a text: its numbers have a decimal comma, those of other columns a point";
+            notes.push(Note::of(table, at, text.to_owned()));
+        }
+    }
+    if table.faulty > 0 {
+        let (line, reason) = table.faults.first().cloned().unwrap_or_default();
+        let text = format!(
+            "{} rows cannot be read; line {line}: {reason}",
+            table.faulty
+        );
+        notes.push(Note::of_table(table, text));
+    }
+}
+
+fn preview(table: &Table) -> Preview {
+    let column = |at: usize| {
+        let column = table.column(at);
+        ColumnPreview {
+            name: table.names[at].clone(),
+            kind: table.kind(at).name(),
+            date_formats: column.formats().map_or(Vec::new(), |chosen| chosen.formats),
+            empty: table.empty(at),
+            nulls: column.nulls.clone(),
+            why_text: column.why_text(),
+        }
+    };
+    let rows = table.preview.iter().map(|(line, cells)| {
+        let (line, mut cells) = (*line, cells.clone());
+        cells.resize(table.names.len(), None);
+        RowPreview { line, cells }
+    });
+    let refused = table.faults.iter().cloned();
+    Preview {
+        file: table.file(),
+        found: table.found.clone(),
+        rows_read: table.rows,
+        has_more: table.is_cut,
+        rows_refused: table.faulty,
+        refused: refused
+            .map(|(line, reason)| RefusedRow { line, reason })
+            .collect(),
+        columns: (0..table.names.len()).map(column).collect(),
+        rows: rows.collect(),
+    }
+}

@@ -1,0 +1,399 @@
+//! What the values of a column have in common.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::Value as Json;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::dates::{Chosen, Dates, Seen};
+
+/// The type of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnKind {
+    Boolean,
+    Int,
+    Long,
+    Double,
+    Date,
+    Text,
+    /// A JSON object, which no property can hold.
+    Nested,
+}
+
+impl ColumnKind {
+    /// The data type of a property key for such values.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Boolean => "BOOLEAN",
+            Self::Date => "DATE",
+            Self::Int => "INT",
+            Self::Long => "LONG",
+            Self::Double => "DOUBLE",
+            Self::Text | Self::Nested => "TEXT",
+        }
+    }
+
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Self::Int | Self::Long | Self::Double)
+    }
+
+    pub(super) fn is_whole(self) -> bool {
+        matches!(self, Self::Int | Self::Long)
+    }
+
+    /// The narrowest kind that holds the values of both; `None` if only a text does.
+    pub(super) fn with(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            _ if self == other => Some(self),
+            (Self::Double, it) | (it, Self::Double) if it.is_number() => Some(Self::Double),
+            (Self::Int | Self::Long, Self::Int | Self::Long) => Some(Self::Long),
+            _ => None,
+        }
+    }
+}
+
+/// What a text of CSV may be besides a text.
+const FORMS: [(Form, &str); 5] = [
+    (Form::Boolean, "true or false"),
+    (Form::Whole, "whole numbers"),
+    (Form::Real, "numbers"),
+    (Form::Comma, "numbers with a decimal comma"),
+    (Form::Date, "dates"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Boolean,
+    Whole,
+    Real,
+    Comma,
+    Date,
+}
+
+/// Texts that mean "no value" in many CSV files.
+const NULLS: [&str; 6] = ["NULL", "null", "N/A", "n/a", "#N/A", "\\N"];
+/// Texts that do so among numbers, dates and truth values alone.
+const WEAK_NULLS: [&str; 7] = ["NA", "-", "None", "none", "Null", "nil", "?"];
+/// The most characters of a value in a message.
+const SHOWN_MAX: usize = 60;
+/// Milliseconds since 1970 of 2000 and of 2100.
+const MILLIS: std::ops::Range<i64> = 946_684_800_000..4_102_444_800_000;
+
+/// The values and the type of a column in the rows read so far.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    /// Whether a value is a list.
+    pub(super) is_list: bool,
+    /// Hashes of the distinct values.
+    pub(super) values: HashSet<u64>,
+    /// A hash of the value of each row; 0 without a value.
+    pub(super) cells: Vec<u64>,
+    /// The number of values; members of lists count each.
+    pub(super) count: u64,
+    /// The number of values of each form, and the first value that has not this form.
+    fits: [u64; FORMS.len()],
+    misfits: [Option<Seen>; FORMS.len()],
+    pub(super) dates: Dates,
+    is_nested: bool,
+    /// Whether its cells are of a type that is not read.
+    pub(super) is_unread: bool,
+    has_fraction: bool,
+    has_comma: bool,
+    /// The least and the greatest whole number.
+    range: Option<(i64, i64)>,
+    weak: BTreeMap<&'static str, (u64, u64)>,
+    /// Texts that mean "no value".
+    pub(super) nulls: BTreeMap<&'static str, u64>,
+    /// Whether whole numbers are milliseconds since 1970, as the column's name says.
+    is_epoch: bool,
+}
+
+impl Column {
+    /// Takes the value of a row; `of_csv` says that it is a text whatever it means.
+    pub(super) fn add(&mut self, row: usize, line: u64, value: &Json, of_csv: bool) {
+        self.cells.resize(row, 0);
+        match value {
+            Json::Null => return,
+            Json::Array(members) => {
+                self.is_list = true;
+                for member in members {
+                    self.member(line, member, of_csv);
+                }
+            }
+            Json::String(text) if of_csv && NULLS.contains(&text.as_str()) => {
+                let known = NULLS.into_iter().find(|null| null == text);
+                *self.nulls.entry(known.unwrap_or_default()).or_default() += 1;
+                return;
+            }
+            Json::String(text) if of_csv && WEAK_NULLS.contains(&text.as_str()) => {
+                let known = WEAK_NULLS.into_iter().find(|null| null == text);
+                let seen = self.weak.entry(known.unwrap_or_default());
+                seen.or_insert((0, line)).0 += 1;
+            }
+            value => self.member(line, value, of_csv),
+        }
+        self.cells.push(hash_of(value));
+    }
+
+    fn member(&mut self, line: u64, value: &Json, of_csv: bool) {
+        let mut is = [false; FORMS.len()];
+        match value {
+            Json::Null => return,
+            Json::Array(_) | Json::Object(_) => self.is_nested = true,
+            Json::Bool(_) => is[Form::Boolean as usize] = true,
+            Json::Number(number) => {
+                is[Form::Real as usize] = true;
+                match number.as_i64() {
+                    Some(number) => {
+                        is[Form::Whole as usize] = true;
+                        self.widen(number);
+                    }
+                    None => self.has_fraction = true,
+                }
+            }
+            Json::String(text) if of_csv => is = self.forms(line, text),
+            Json::String(text) => is[Form::Date as usize] = self.dates.add(line, text),
+        }
+        for (at, is) in is.into_iter().enumerate() {
+            self.fits[at] += u64::from(is);
+            if !is && self.misfits[at].is_none() {
+                let value = shown(value);
+                self.misfits[at] = Some(Seen { line, value });
+            }
+        }
+        self.count += 1;
+        self.values.insert(hash_of(value));
+    }
+
+    /// The forms of a text of CSV.
+    fn forms(&mut self, line: u64, text: &str) -> [bool; FORMS.len()] {
+        let mut is = [false; FORMS.len()];
+        let trimmed = text.trim();
+        is[Form::Boolean as usize] =
+            trimmed.eq_ignore_ascii_case("true") || trimmed.eq_ignore_ascii_case("false");
+        if let Some(number) = whole(trimmed) {
+            self.widen(number);
+            for form in [Form::Whole, Form::Real, Form::Comma] {
+                is[form as usize] = true;
+            }
+        } else if is_fraction(trimmed, '.') {
+            self.has_fraction = true;
+            is[Form::Real as usize] = true;
+        } else if is_fraction(trimmed, ',') {
+            self.has_comma = true;
+            is[Form::Comma as usize] = true;
+        }
+        is[Form::Date as usize] = self.dates.add(line, text);
+        is
+    }
+
+    fn widen(&mut self, number: i64) {
+        let (least, greatest) = self.range.unwrap_or((number, number));
+        self.range = Some((least.min(number), greatest.max(number)));
+    }
+
+    /// Ends the column after `rows` rows: decides whether the weaker texts mean "no value".
+    /// `is_instant` says that the column's name is that of an instant.
+    pub(super) fn end(&mut self, rows: usize, is_instant: bool) {
+        self.cells.resize(rows, 0);
+        let weak = std::mem::take(&mut self.weak);
+        let is_typed = self.count > 0 && !matches!(self.kind(), ColumnKind::Text);
+        for (text, (count, line)) in weak {
+            let hash = hash_of(&Json::from(text));
+            if is_typed {
+                self.nulls.insert(text, count);
+                let nulls = self.cells.iter_mut().filter(|cell| **cell == hash);
+                nulls.for_each(|cell| *cell = 0);
+                continue;
+            }
+            self.count += count;
+            self.values.insert(hash);
+            for misfit in self.misfits.iter_mut().filter(|misfit| misfit.is_none()) {
+                let value = text.to_owned();
+                *misfit = Some(Seen { line, value });
+            }
+        }
+        let is_millis = |(least, greatest)| MILLIS.contains(&least) && MILLIS.contains(&greatest);
+        self.is_epoch = is_instant && self.has(Form::Whole) && self.range.is_some_and(is_millis);
+    }
+
+    fn has(&self, form: Form) -> bool {
+        self.fits[form as usize] == self.count
+    }
+
+    /// The narrowest kind of all values.
+    pub(super) fn kind(&self) -> ColumnKind {
+        let is_int = |number: i64| i32::try_from(number).is_ok();
+        match self.range {
+            _ if self.is_nested || self.is_unread => ColumnKind::Nested,
+            _ if self.count == 0 => ColumnKind::Text,
+            _ if self.is_epoch => ColumnKind::Date,
+            _ if self.has(Form::Boolean) => ColumnKind::Boolean,
+            Some((least, greatest)) if self.has(Form::Whole) => {
+                match is_int(least) && is_int(greatest) {
+                    true => ColumnKind::Int,
+                    false => ColumnKind::Long,
+                }
+            }
+            _ if self.has(Form::Real) || self.has_decimal_comma() => ColumnKind::Double,
+            _ if self.has(Form::Date) && self.dates.chosen().is_ok() => ColumnKind::Date,
+            _ => ColumnKind::Text,
+        }
+    }
+
+    /// Whether its numbers have a decimal comma.
+    pub(super) fn has_decimal_comma(&self) -> bool {
+        self.has_comma && self.has(Form::Comma)
+    }
+
+    /// Whether its numbers have a decimal point.
+    pub(super) fn has_decimal_point(&self) -> bool {
+        self.has_fraction && self.has(Form::Real)
+    }
+
+    /// The formats of its dates.
+    pub(super) fn formats(&self) -> Option<Chosen> {
+        if self.kind() != ColumnKind::Date {
+            return None;
+        }
+        if self.is_epoch {
+            return Some(Chosen {
+                formats: vec!["epoch_millis"],
+                is_ambiguous: false,
+            });
+        }
+        self.dates.chosen().ok()
+    }
+
+    /// The earliest of its dates, in milliseconds since 1970.
+    pub(super) fn earliest(&self) -> Option<i64> {
+        match self.is_epoch {
+            true => self.range.map(|(least, _)| least),
+            false => self.dates.earliest,
+        }
+    }
+
+    /// Why it is a text, if most of its values are something narrower.
+    pub(super) fn why_text(&self) -> Option<String> {
+        if self.kind() != ColumnKind::Text || self.count == 0 {
+            return None;
+        }
+        // Of equals, the first.
+        let at = (0..FORMS.len()).rev().max_by_key(|at| self.fits[*at])?;
+        let (fits, (form, name)) = (self.fits[at], FORMS[at]);
+        if fits * 2 <= self.count {
+            return None;
+        }
+        let Some(misfit) = &self.misfits[at] else {
+            let conflict = self.dates.chosen().err().filter(|_| form == Form::Date)?;
+            return Some(format!("a text: all values are dates, but {conflict}"));
+        };
+        Some(format!(
+            "a text, because line {} has '{}'; {fits} of {} values are {name}",
+            misfit.line, misfit.value, self.count
+        ))
+    }
+}
+
+/// The whole number of a text, if it is written in the usual way: `007` is a code.
+fn whole(text: &str) -> Option<i64> {
+    let number = text.parse::<i64>().ok()?;
+    (number.to_string() == text).then_some(number)
+}
+
+/// Whether a text is a number with a fraction behind `mark`.
+fn is_fraction(text: &str, mark: char) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let positive = text.strip_prefix('-').unwrap_or(text);
+    positive.split_once(mark).is_some_and(|(whole, fraction)| {
+        let has_zeros = whole.len() > 1 && whole.starts_with('0');
+        (whole.is_empty() || digits(whole)) && digits(fraction) && !has_zeros
+    })
+}
+
+/// A hash of a value that is not 0. A number and its text have the same.
+fn hash_of(value: &Json) -> u64 {
+    let hash = match value {
+        Json::String(text) => match whole(text.trim()) {
+            Some(_) => xxh3_64(text.trim().as_bytes()),
+            None => xxh3_64(text.as_bytes()),
+        },
+        other => xxh3_64(other.to_string().as_bytes()),
+    };
+    hash.max(1)
+}
+
+/// A value in a message.
+pub(super) fn shown(value: &Json) -> String {
+    let text = match value {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[&str]) -> Column {
+        let mut column = Column::default();
+        for (row, value) in values.iter().enumerate() {
+            column.add(row, row as u64 + 2, &Json::from(*value), true);
+        }
+        column.end(values.len(), false);
+        column
+    }
+
+    #[test]
+    fn kinds_are_guessed_from_texts() {
+        for (texts, kind) in [
+            (&["5", "-5"][..], ColumnKind::Int),
+            (&["5", "5000000000"], ColumnKind::Long),
+            (&["007"], ColumnKind::Text),
+            (&["1.5", "2"], ColumnKind::Double),
+            (&["1,5", "2"], ColumnKind::Double),
+            (&["1,5", "1.5"], ColumnKind::Text),
+            (&["1e5"], ColumnKind::Text),
+            (&["inf"], ColumnKind::Text),
+            (&["true", "FALSE"], ColumnKind::Boolean),
+            (&["2020-05-01"], ColumnKind::Date),
+            (&["2020-05-01", "3.5.2020"], ColumnKind::Date),
+            (&["13/05/2020", "05/13/2020"], ColumnKind::Text),
+            (&["20200501"], ColumnKind::Int),
+            (&["a-b"], ColumnKind::Text),
+            (&["5", "NULL", "-"], ColumnKind::Int),
+            (&["a", "-"], ColumnKind::Text),
+        ] {
+            assert_eq!(column(texts).kind(), kind, "{texts:?}");
+        }
+        let mut typed = Column::default();
+        typed.add(0, 1, &Json::from("5"), false);
+        assert_eq!(typed.kind(), ColumnKind::Text, "a text of JSON is one");
+    }
+
+    #[test]
+    fn a_text_names_the_row_that_made_it_one() {
+        let why = column(&["1", "2", "x3", "4"]).why_text().expect("a reason");
+        assert_eq!(
+            why,
+            "a text, because line 4 has 'x3'; 3 of 4 values are whole numbers"
+        );
+        let why = column(&["13/05/2020", "05/13/2020"]).why_text();
+        assert!(why.is_some_and(|why| why.contains("line 3 the month")));
+        assert_eq!(column(&["ann", "bob", "3"]).why_text(), None);
+    }
+
+    #[test]
+    fn texts_for_no_value_depend_on_the_others() {
+        let numbers = column(&["5", "NA", "NULL"]);
+        let nulls: Vec<_> = numbers.nulls.keys().copied().collect();
+        assert_eq!((nulls, numbers.count), (vec!["NA", "NULL"], 1));
+        // Namibia.
+        let countries = column(&["DE", "NA"]);
+        assert_eq!((countries.nulls.len(), countries.count), (0, 2));
+    }
+}

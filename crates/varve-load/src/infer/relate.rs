@@ -1,0 +1,389 @@
+//! What the rows of each file are: vertices or edges, with which keys, ends and valid times.
+
+use super::Note;
+use super::column::{Column, ColumnKind};
+use super::names;
+use super::table::Table;
+
+/// A column with values of the key of a table of vertices.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    pub(super) column: usize,
+    /// The number of the table.
+    pub(super) to: usize,
+    score: f64,
+}
+
+/// Where the vertices at an end of an edge come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    /// A table.
+    Table(usize),
+    /// No file: the ends themselves are vertices of this label.
+    Implied(String),
+}
+
+/// What the rows of a table are.
+#[derive(Debug)]
+pub(super) enum Role {
+    Vertices {
+        /// The columns of the key, if there is one.
+        key: Vec<usize>,
+        /// Each is an edge from the row's vertex.
+        links: Vec<Link>,
+    },
+    Edges {
+        columns: (usize, usize),
+        ends: (End, End),
+        /// The columns that distinguish edges between the same vertices.
+        sort: Vec<usize>,
+    },
+}
+
+/// A table with what its rows are.
+#[derive(Debug)]
+pub(super) struct Related {
+    pub(super) role: Role,
+    /// The columns of the valid time.
+    pub(super) times: (Option<usize>, Option<usize>),
+}
+
+/// The least part of a column's values that must be keys, by how much its name says so.
+const CONTAINED: [f64; 4] = [1.0, 0.95, 0.95, 0.5];
+/// Distinct values from which texts alone show a reference.
+const TEXTS_MIN: usize = 3;
+
+/// Relates tables to one another; adds what is uncertain to `notes`.
+pub(super) fn relate(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Related> {
+    let keys = keys(tables);
+    let links: Vec<Vec<Link>> = (0..tables.len())
+        .map(|at| links(tables, at, &keys, notes))
+        .collect();
+    let referred: Vec<bool> = (0..tables.len())
+        .map(|at| {
+            let mut others = links.iter().enumerate().filter(|(from, _)| *from != at);
+            others.any(|(_, links)| links.iter().any(|link| link.to == at))
+        })
+        .collect();
+    let mut related = Vec::new();
+    for (at, (table, links)) in tables.iter().zip(links).enumerate() {
+        let is_time = |column: usize| table.kind(column) == ColumnKind::Date;
+        let times = names::times(&table.names, is_time);
+        let role = role(table, (keys[at], referred[at]), links, times, notes);
+        related.push(Related { role, times });
+    }
+    related
+}
+
+/// How well a column refers to a unique column of another table; `None` if it does not.
+fn score(
+    tables: &[Table],
+    (from, column): (usize, usize),
+    (to, key): (usize, usize),
+) -> Option<f64> {
+    let (table, other) = (&tables[from], &tables[to]);
+    let own = table.column(column);
+    // Parts of one label have the same columns.
+    let is_itself = table.label == other.label && table.names[column] == other.names[key];
+    if is_itself || own.values.is_empty() || own.is_list {
+        return None;
+    }
+    let usable = |kind: ColumnKind| kind.is_whole() || kind == ColumnKind::Text;
+    if !usable(table.kind(column)) || !usable(other.kind(key)) {
+        return None;
+    }
+    let name = names::as_reference(&table.names[column], &other.names[key], &other.label);
+    let known = own.values.len() - missing(tables, own, (to, key));
+    #[expect(clippy::cast_precision_loss, reason = "a part of some thousands")]
+    let part = known as f64 / own.values.len() as f64;
+    let is_known = match name {
+        // Numbers of different things meet by chance.
+        0 => {
+            let is_text = table.kind(column) == ColumnKind::Text;
+            is_text && own.values.len() >= TEXTS_MIN && from != to
+        }
+        // Rows that were not read may have the others.
+        _ => other.is_cut && name == 3,
+    };
+    let enough = part >= CONTAINED[usize::from(name)] && (name > 0 || is_known);
+    // The key of a table of its own goes before that of a table of two.
+    let own_key = f64::from(names::as_key(&other.names[key], &other.label));
+    let score = f64::from(name) * 10.0 + part * 5.0 + own_key;
+    (enough || (is_known && name == 3)).then_some(score)
+}
+
+/// The number of values of a column that no file of a label has in this column of its key.
+fn missing(tables: &[Table], own: &Column, (to, key): (usize, usize)) -> usize {
+    let (label, name) = (&tables[to].label, &tables[to].names[key]);
+    let parts: Vec<&Column> = tables
+        .iter()
+        .filter(|table| table.label == *label)
+        .filter_map(|table| {
+            let at = table.names.iter().position(|it| it == name)?;
+            Some(table.column(at))
+        })
+        .collect();
+    let is_known = |value: &u64| parts.iter().any(|part| part.values.contains(value));
+    own.values.iter().filter(|value| !is_known(value)).count()
+}
+
+/// The unique column of each table by which others name its rows, or else that which is named like
+/// a key, or else the first.
+fn keys(tables: &[Table]) -> Vec<Option<usize>> {
+    let unique = |at: usize| {
+        let table: &Table = &tables[at];
+        (0..table.names.len()).filter(move |column| table.is_unique(*column))
+    };
+    let mut votes: Vec<Vec<f64>> = tables.iter().map(|it| vec![0.0; it.names.len()]).collect();
+    for (from, table) in tables.iter().enumerate() {
+        for column in 0..table.names.len() {
+            let all = (0..tables.len()).flat_map(|to| unique(to).map(move |key| (to, key)));
+            let scored = all.filter_map(|at| Some((score(tables, (from, column), at)?, at)));
+            let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+            if let Some((_, (to, key))) = best {
+                votes[to][key] += 1.0;
+            }
+        }
+    }
+    let best = |at: usize| {
+        let worth = |column: &usize| {
+            let table = &tables[at];
+            let name = names::as_key(&table.names[*column], &table.label);
+            votes[at][*column] * 4.0 + f64::from(name)
+        };
+        // Of equals, the first.
+        let columns: Vec<usize> = unique(at).collect();
+        let columns = columns.into_iter().rev();
+        columns.max_by(|one, other| worth(one).total_cmp(&worth(other)))
+    };
+    (0..tables.len()).map(best).collect()
+}
+
+/// The columns of a table that refer to keys, one by one.
+fn links(
+    tables: &[Table],
+    from: usize,
+    keys: &[Option<usize>],
+    notes: &mut Vec<Note>,
+) -> Vec<Link> {
+    let table = &tables[from];
+    let mut links = Vec::new();
+    for column in 0..table.names.len() {
+        let all = keys.iter().enumerate();
+        let all = all.filter_map(|(to, key)| Some((to, (*key)?)));
+        let mut scored: Vec<(f64, usize)> = all
+            .filter_map(|at| Some((score(tables, (from, column), at)?, at.0)))
+            .collect();
+        scored
+            .sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
+        let Some((best, to)) = scored.first().copied() else {
+            continue;
+        };
+        // A row's own id is no reference to another table with the same ids.
+        let is_own = keys[from] == Some(column);
+        if is_own && names::as_key(&table.names[column], &table.label) == 3 {
+            continue;
+        }
+        let key = keys[to].unwrap_or_default();
+        let rivals = scored.iter().skip(1);
+        let rivals = rivals.filter(|(score, _)| (best - score).abs() < 0.01);
+        let rivals = rivals.map(|(_, to)| &*tables[*to].label);
+        let rivals: Vec<&str> = rivals.filter(|label| *label != tables[to].label).collect();
+        if !rivals.is_empty() {
+            notes.push(Note::of(
+                table,
+                column,
+                format!(
+                    "its values are ids of '{}', but also of {rivals:?}",
+                    tables[to].label
+                ),
+            ));
+        }
+        if names::as_reference(
+            &table.names[column],
+            &tables[to].names[key],
+            &tables[to].label,
+        ) == 0
+        {
+            notes.push(Note::of(
+                table,
+                column,
+                format!(
+                    "taken for ids of '{}', since all its values are some",
+                    tables[to].label
+                ),
+            ));
+        }
+        let missing = missing(tables, table.column(column), (to, key));
+        if missing > 0 && !tables[to].is_cut {
+            notes.push(Note::of(
+                table,
+                column,
+                format!(
+                    "{missing} of its values are no ids of '{}': these edges will be refused",
+                    tables[to].label
+                ),
+            ));
+        }
+        let score = best;
+        links.push(Link { column, to, score });
+    }
+    links
+}
+
+/// What the rows of a table are.
+fn role(
+    table: &Table,
+    (key, is_referred): (Option<usize>, bool),
+    links: Vec<Link>,
+    times: (Option<usize>, Option<usize>),
+    notes: &mut Vec<Note>,
+) -> Role {
+    let is_key = |column: usize| names::as_key(&table.names[column], &table.label);
+    let own = key.filter(|key| links.iter().all(|link| link.column != *key));
+    let own_id = own.filter(|key| is_key(*key) >= 2);
+    if !is_referred && let Some(columns) = ends(table, &links, own_id.is_some(), times) {
+        let end = |column: usize| {
+            let link = links.iter().find(|link| link.column == column);
+            link.map(|link| End::Table(link.to))
+        };
+        let implied = || End::Implied(implied(&table.label));
+        let ends = match (end(columns.0), end(columns.1)) {
+            (Some(from), Some(to)) => (from, to),
+            // Both ends are of one kind.
+            (Some(one), None) | (None, Some(one)) => (one.clone(), one),
+            (None, None) => (implied(), implied()),
+        };
+        let others = links
+            .iter()
+            .filter(|it| it.column != columns.0 && it.column != columns.1);
+        for link in others {
+            notes.push(Note::of(
+                table,
+                link.column,
+                "a third end: it stays a property".to_owned(),
+            ));
+        }
+        let thirds = links.iter().map(|link| link.column);
+        let preferred: Vec<usize> = own_id.into_iter().chain(thirds).collect();
+        let sort = sort(table, columns, &preferred, times, notes);
+        return Role::Edges {
+            columns,
+            ends,
+            sort,
+        };
+    }
+    let key = match own.or(key) {
+        Some(key) => vec![key],
+        None => composite(table, &links),
+    };
+    if key.is_empty() {
+        let why = "no column, and no two columns, identify its rows: they get ids of the server";
+        notes.push(Note::of_table(table, why.to_owned()));
+    }
+    let links = match key.is_empty() {
+        true => Vec::new(),
+        // With two links to one table, both columns stay apart by their names.
+        false => links,
+    };
+    Role::Vertices { key, links }
+}
+
+/// The columns of the two ends, if the rows are edges.
+fn ends(
+    table: &Table,
+    links: &[Link],
+    has_id: bool,
+    times: (Option<usize>, Option<usize>),
+) -> Option<(usize, usize)> {
+    let is_time = |at: usize| times.0 == Some(at) || times.1 == Some(at);
+    let usable = |at: usize| table.kind(at).is_whole() || table.kind(at) == ColumnKind::Text;
+    let named = names::ends(&table.names)
+        .filter(|(from, to)| [*from, *to].iter().all(|at| usable(*at) && !is_time(*at)));
+    // A name like `start` may be anything; values that are ids are not.
+    let linked = |at: usize| links.iter().any(|link| link.column == at);
+    let named = named.filter(|(from, to)| !has_id || (linked(*from) && linked(*to)));
+    if named.is_some() {
+        return named;
+    }
+    let mut sure: Vec<&Link> = links.iter().collect();
+    sure.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let (one, other) = (sure.first()?, sure.get(1)?);
+    let pair = (one.column.min(other.column), one.column.max(other.column));
+    let is_period = times.0.is_some() && links.len() == 2;
+    (!has_id || is_period).then_some(pair)
+}
+
+/// The label of vertices that no file has: `person` for `person_knows_person`.
+fn implied(label: &str) -> String {
+    let parts: Vec<&str> = label.split('_').collect();
+    match (&*parts, parts.first(), parts.last()) {
+        ([_, .., _], Some(first), Some(last)) if first == last => (*first).to_owned(),
+        _ => "node".to_owned(),
+    }
+}
+
+/// Two columns that identify the rows together.
+fn composite(table: &Table, links: &[Link]) -> Vec<usize> {
+    let usable = |at: &usize| {
+        let is_kind = table.kind(*at).is_whole()
+            || matches!(table.kind(*at), ColumnKind::Text | ColumnKind::Date);
+        is_kind && table.rows > 0 && table.empty(*at) == 0 && !table.column(*at).is_list
+    };
+    let columns: Vec<usize> = (0..table.names.len()).filter(usable).collect();
+    let worth = |at: usize| usize::from(links.iter().any(|link| link.column == at));
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (place, one) in columns.iter().enumerate() {
+        pairs.extend(columns[place + 1..].iter().map(|other| (*one, *other)));
+    }
+    pairs.sort_by_key(|(one, other)| std::cmp::Reverse(worth(*one) + worth(*other)));
+    let mut pairs = pairs
+        .into_iter()
+        .filter(|(one, other)| worth(*one) + worth(*other) > 0);
+    let found = pairs.find(|(one, other)| table.repeated(&[*one, *other], 2) == 0);
+    found.map_or(Vec::new(), |(one, other)| vec![one, other])
+}
+
+/// The columns that distinguish edges between the same vertices.
+fn sort(
+    table: &Table,
+    (from, to): (usize, usize),
+    preferred: &[usize],
+    times: (Option<usize>, Option<usize>),
+    notes: &mut Vec<Note>,
+) -> Vec<usize> {
+    let mut columns = vec![from, to];
+    columns.extend(times.0);
+    let repeated = table.repeated(&columns, 2);
+    if repeated == 0 {
+        return Vec::new();
+    }
+    let usable = |at: &usize| {
+        let kind = table.kind(*at);
+        let is_kind = kind.is_whole() || matches!(kind, ColumnKind::Text | ColumnKind::Date);
+        let is_end = columns.contains(at) || times.1 == Some(*at);
+        is_kind && !is_end && table.empty(*at) == 0 && !table.column(*at).is_list
+    };
+    let all = 0..table.names.len();
+    let candidates = preferred.iter().copied().chain(all).filter(usable);
+    let distinguishes = |at: &usize| {
+        let mut with = columns.clone();
+        with.push(*at);
+        table.repeated(&with, 2) == 0
+    };
+    let found = candidates.into_iter().find(distinguishes);
+    match found {
+        Some(at) => notes.push(Note::of(
+            table,
+            at,
+            format!("tells edges apart that have the same ends ({repeated} rows; `sort_keys`)"),
+        )),
+        None => notes.push(Note::of_table(
+            table,
+            format!(
+                "{repeated} rows have the ends and the start of an earlier row, and will replace it"
+            ),
+        )),
+    }
+    found.into_iter().collect()
+}

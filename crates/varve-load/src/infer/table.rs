@@ -1,0 +1,260 @@
+//! The first rows of a file, and what its columns have in common.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::Value as Json;
+use varve_files::{Options, Rows, likely_charset};
+
+use super::column::{Column, ColumnKind, shown};
+use super::names;
+use crate::mapping::Source;
+
+/// Rows that are read of each file.
+const ROWS_MAX: usize = 100_000;
+/// Cells that are read of each file.
+const CELLS_MAX: usize = 4_000_000;
+/// Rows of a preview.
+const PREVIEW_ROWS: usize = 20;
+/// Rows that cannot be read, with reasons.
+const FAULTS_MAX: usize = 5;
+
+/// A file and its columns.
+pub(super) struct Table {
+    pub(super) source: Source,
+    pub(super) label: String,
+    pub(super) rows: usize,
+    /// Whether the file has more rows than were read.
+    pub(super) is_cut: bool,
+    /// Whether all values are texts.
+    pub(super) of_csv: bool,
+    pub(super) names: Vec<String>,
+    pub(super) columns: Vec<Column>,
+    /// The charset of a text that is not UTF-8, as its bytes suggest.
+    pub(super) charset: Option<&'static str>,
+    /// The delimiter of a CSV file, if it is not the usual one.
+    pub(super) delimiter: Option<char>,
+    /// What was found out about the file, in words.
+    pub(super) found: Vec<String>,
+    /// The first rows as they were read, with their lines.
+    pub(super) preview: Vec<(u64, Vec<Option<String>>)>,
+    /// The number of rows that cannot be read, and the first of them with reasons.
+    pub(super) faulty: usize,
+    pub(super) faults: Vec<(u64, String)>,
+}
+
+impl Table {
+    /// Reads the first rows of a file.
+    ///
+    /// # Errors
+    /// A message that begins with the path.
+    pub(super) fn read(source: &Source) -> Result<Self, String> {
+        let mut source = source.clone();
+        let failed = |error: String| format!("{}: {error}", source.file.display());
+        let charset = likely_charset(source.path()).map_err(failed)?;
+        source.charset = source.charset.or(charset.map(str::to_owned));
+        let file = source.file.clone();
+        let failed = |error: String| format!("{}: {error}", file.display());
+        source.ignores_unread = true;
+        let mut rows = source.rows()?;
+        source.ignores_unread = false;
+        let of_csv = !rows.found().format.is_typed();
+        let header = rows.header().map(<[String]>::to_vec);
+        if let Some(header) = header.as_ref().filter(|_| of_csv) {
+            check_header(header).map_err(failed)?;
+        }
+        let usual = char::from(Options::usual_delimiter(&file));
+        let mut table = Self {
+            label: source.label.clone(),
+            rows: 0,
+            is_cut: false,
+            of_csv,
+            names: Vec::new(),
+            columns: Vec::new(),
+            charset,
+            delimiter: rows.delimiter().filter(|delimiter| *delimiter != usual),
+            found: found(&rows),
+            preview: Vec::new(),
+            faulty: 0,
+            faults: Vec::new(),
+            source,
+        };
+        table.name(header.into_iter().flatten());
+        for (name, column) in table.names.iter().zip(&mut table.columns) {
+            column.is_unread = rows.unread().contains(name);
+        }
+        table.read_rows(&mut rows).map_err(failed)?;
+        table.is_cut = rows.next().is_some();
+        if table.names.is_empty() {
+            return Err(failed("no rows".to_owned()));
+        }
+        if let ([only], true) = (&*table.names, of_csv) {
+            check_single(only, &table.preview).map_err(failed)?;
+        }
+        for (name, column) in table.names.iter().zip(&mut table.columns) {
+            column.end(table.rows, names::is_instant(name));
+        }
+        Ok(table)
+    }
+
+    fn read_rows(&mut self, rows: &mut Rows) -> Result<(), String> {
+        while self.rows < ROWS_MAX && self.rows * self.names.len() < CELLS_MAX {
+            let Some(row) = rows.next() else {
+                break;
+            };
+            let row = row?;
+            let columns = match row.columns {
+                Ok(columns) => columns,
+                // Such a row is also refused when it is loaded.
+                Err(fault) => {
+                    self.faulty += 1;
+                    if self.faults.len() < FAULTS_MAX {
+                        self.faults.push((row.line, fault));
+                    }
+                    continue;
+                }
+            };
+            self.name(columns.keys().cloned());
+            if self.rows < PREVIEW_ROWS {
+                let cells = self.names.iter().map(|name| columns.get(name));
+                let cells = cells.map(|cell| cell.filter(|cell| !cell.is_null()).map(shown));
+                self.preview.push((row.line, cells.collect()));
+            }
+            for (name, column) in self.names.iter().zip(&mut self.columns) {
+                if let Some(value) = columns.get(name) {
+                    column.add(self.rows, row.line, value, self.of_csv);
+                }
+            }
+            self.rows += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the columns that are not known yet.
+    fn name(&mut self, names: impl Iterator<Item = String>) {
+        for name in names {
+            if !self.names.contains(&name) {
+                self.names.push(name);
+                self.columns.push(Column::default());
+            }
+        }
+    }
+
+    pub(super) fn file(&self) -> String {
+        self.source.file.display().to_string()
+    }
+
+    /// The column with this number.
+    pub(super) fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
+    /// Whether each row has a value of its own in this column, by which it can be named.
+    pub(super) fn is_unique(&self, at: usize) -> bool {
+        let column = self.column(at);
+        self.rows > 0
+            && !column.is_list
+            && column.values.len() == self.rows
+            && column.count == self.rows as u64
+            && (column.kind().is_whole() || column.kind() == ColumnKind::Text)
+    }
+
+    /// The number of rows whose values in these columns an earlier row has, too; rows without one
+    /// of the first `needed` values do not count.
+    pub(super) fn repeated(&self, columns: &[usize], needed: usize) -> usize {
+        let mut known = HashSet::new();
+        let mut repeated = 0;
+        for row in 0..self.rows {
+            let cells: Vec<u64> = columns
+                .iter()
+                .map(|at| self.column(*at).cells[row])
+                .collect();
+            let is_whole = cells.iter().take(needed).all(|cell| *cell != 0);
+            if is_whole && !known.insert(cells) {
+                repeated += 1;
+            }
+        }
+        repeated
+    }
+
+    /// The number of rows without a value in this column.
+    pub(super) fn empty(&self, at: usize) -> usize {
+        let cells = self.column(at).cells.iter();
+        cells.filter(|cell| **cell == 0).count()
+    }
+
+    /// Whether its numbers have a decimal comma. If some columns have a comma and some a point, the
+    /// point is meant.
+    pub(super) fn has_decimal_comma(&self) -> bool {
+        let has_point = self.columns.iter().any(Column::has_decimal_point);
+        !has_point && self.columns.iter().any(Column::has_decimal_comma)
+    }
+
+    /// The kind of a column as the mapping can say it.
+    pub(super) fn kind(&self, at: usize) -> ColumnKind {
+        let column = self.column(at);
+        match column.has_decimal_comma() && !self.has_decimal_comma() {
+            true if self.of_csv && !column.kind().is_whole() => ColumnKind::Text,
+            _ => column.kind(),
+        }
+    }
+
+    /// The texts that mean "no value", with the number of each.
+    pub(super) fn nulls(&self) -> BTreeMap<&'static str, u64> {
+        let mut nulls = BTreeMap::new();
+        for (null, count) in self.columns.iter().flat_map(|column| &column.nulls) {
+            *nulls.entry(*null).or_default() += count;
+        }
+        nulls
+    }
+}
+
+/// What was found out about a file, in words.
+fn found(rows: &Rows) -> Vec<String> {
+    let found = rows.found();
+    let mut words = vec![found.format.name().to_owned()];
+    match found.compression {
+        varve_files::Compression::None => {}
+        varve_files::Compression::Gzip => words.push("gzip".to_owned()),
+        varve_files::Compression::Zstd => words.push("zstd".to_owned()),
+    }
+    words.extend(found.charset.map(str::to_owned));
+    words.extend(rows.delimiter().map(|mark| format!("separator {mark:?}")));
+    words
+}
+
+/// Refuses a header that is a row of values.
+fn check_header(header: &[String]) -> Result<(), String> {
+    let is_value = |name: &&String| {
+        let mut column = Column::default();
+        column.add(0, 1, &Json::from(name.as_str()), true);
+        !matches!(column.kind(), ColumnKind::Text)
+    };
+    match header.iter().find(is_value) {
+        None => Ok(()),
+        Some(value) => Err(format!(
+            "its first row should name the columns, but has the value '{value}'; add a row of \
+             names, or write a mapping with `header`"
+        )),
+    }
+}
+
+/// Refuses a file with one column if its first rows can all be split in the same way: then the
+/// delimiter is not one that is recognized.
+fn check_single(name: &str, rows: &[(u64, Vec<Option<String>>)]) -> Result<(), String> {
+    let values: Vec<&String> = rows.iter().flat_map(|(_, cells)| cells).flatten().collect();
+    let count = |text: &str, mark: char| text.matches(mark).count();
+    let mut marks = name
+        .chars()
+        .filter(|it| !it.is_alphanumeric() && !matches!(it, '_' | '-'));
+    let splits = |mark: &char| {
+        let all = count(name, *mark);
+        !values.is_empty() && values.iter().all(|value| count(value, *mark) == all)
+    };
+    match marks.find(splits) {
+        None => Ok(()),
+        Some(mark) => Err(format!(
+            "it has one column, '{name}', unless {mark:?} separates the columns; then write a \
+             mapping with `delimiter = {mark:?}`"
+        )),
+    }
+}

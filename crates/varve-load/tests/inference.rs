@@ -1,0 +1,370 @@
+//! Drafted mappings of five data sets make graphs whose counts and sums are right, without a
+//! change.
+
+mod data;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use serde::Deserialize as _;
+use serde_json::Value as Json;
+use varve_load::{
+    BatchKind, Catalogue, Inferred, Mapping, Owners, Source, check_columns, check_schema, infer,
+    source_of,
+};
+
+use data::Set;
+
+/// What a load of the drafted mapping would store.
+struct Graph {
+    drafted: Inferred,
+    vertices: BTreeMap<String, HashMap<u64, Json>>,
+    edges: BTreeMap<String, Vec<Json>>,
+}
+
+fn inferred(set: &Set, folder: &Path) -> Inferred {
+    let files = set.write(folder);
+    let sources: Result<Vec<Source>, String> = files.iter().map(|file| source_of(file)).collect();
+    infer(&sources.expect("sources")).expect("drafted")
+}
+
+impl Graph {
+    fn of(set: &Set) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let drafted = inferred(set, folder.path());
+        let mapping = Mapping::parse(&drafted.mapping, "mapping.toml", &mut |file| {
+            Ok(vec![file.to_path_buf()])
+        });
+        let mapping = mapping.unwrap_or_else(|error| panic!("{error}\n{}", drafted.mapping));
+        let mut schema = drafted.schema.clone();
+        assert_eq!(mapping.schema.as_ref(), Some(&schema));
+        let labels = schema["vertexlabels"].as_array_mut().expect("labels");
+        for (id, label) in labels.iter_mut().enumerate() {
+            label["id"] = Json::from(id + 1);
+        }
+        let catalogue = Catalogue::deserialize(&schema).expect("a schema");
+        let labels = mapping.vertices.iter().map(|source| &*source.label);
+        let mut owners = Owners::new(labels, &catalogue);
+        let mut graph = Self {
+            drafted,
+            vertices: BTreeMap::new(),
+            edges: BTreeMap::new(),
+        };
+        for source in &mapping.vertices {
+            graph.read((BatchKind::Vertices, source), &catalogue, &mut owners);
+        }
+        for source in &mapping.edges {
+            graph.read((BatchKind::Edges, source), &catalogue, &mut owners);
+        }
+        graph.check_edges(&catalogue);
+        graph
+    }
+
+    fn read(&mut self, of: (BatchKind, &Source), catalogue: &Catalogue, owners: &mut Owners) {
+        let (kind, source) = of;
+        let columns = check_columns(source, kind).expect("columns");
+        check_schema(source, &columns, kind, catalogue).expect("a schema");
+        for row in source.rows().expect("rows") {
+            let row = row.expect("a row");
+            let columns = row.columns.expect("columns");
+            let element = varve_load::element(&columns, of, catalogue, owners);
+            let element = element.unwrap_or_else(|error| {
+                let file = source.file.display();
+                panic!("{file}:{}: {error}\n{}", row.line, self.drafted.mapping)
+            });
+            let Some(element) = element else { continue };
+            let json: Json = serde_json::from_str(&element.json).expect("JSON");
+            let label = source.label.clone();
+            if kind == BatchKind::Vertices {
+                let known = self.vertices.entry(label).or_default();
+                known.insert(element.identity.expect("an id"), json);
+            } else {
+                self.edges.entry(label).or_default().push(json);
+            }
+        }
+    }
+
+    /// All ends exist, and no edge replaces another.
+    fn check_edges(&self, catalogue: &Catalogue) {
+        let mut ids = HashSet::new();
+        for (label, vertices) in &self.vertices {
+            let label = catalogue.vertex_label(label).expect("a label");
+            for vertex in vertices.values() {
+                match &*label.primary_keys {
+                    [] => _ = ids.insert(vertex["id"].to_string()),
+                    [key] => {
+                        // The key of a text is the text; numbers have an encoding of their own.
+                        let value = &vertex["properties"][key];
+                        let number = value
+                            .as_i64()
+                            .map(|number| varve_model::sortable::encode_number(number).to_string());
+                        let key = number.unwrap_or_else(|| value.as_str().expect("a text").into());
+                        ids.insert(Json::from(format!("{}:{key}", label.id)).to_string());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (name, edges) in &self.edges {
+            let label = catalogue.edge_label(name).expect("a label");
+            let source = catalogue
+                .vertex_label(&label.source_label)
+                .expect("a label");
+            let mut known = HashSet::new();
+            for edge in edges {
+                let is_known = ids.contains(&edge["inV"].to_string());
+                assert!(is_known, "{edge} {}", self.drafted.mapping);
+                let is_whole = source.primary_keys.len() < 2;
+                assert!(
+                    !is_whole || ids.contains(&edge["outV"].to_string()),
+                    "{edge}"
+                );
+                let sort = label
+                    .sort_keys
+                    .iter()
+                    .map(|key| edge["properties"][key].to_string());
+                let sort = sort.collect::<Vec<_>>().join(",");
+                let key = [&edge["outV"], &edge["inV"], &edge["valid_from"]];
+                assert!(
+                    known.insert(format!("{key:?} {sort}")),
+                    "twice: {name} {edge}"
+                );
+            }
+        }
+    }
+
+    fn has(&self, vertices: &[(&str, usize)], edges: &[(&str, usize)]) {
+        let found = self.vertices.iter();
+        let found: BTreeMap<&str, usize> = found.map(|(it, all)| (&**it, all.len())).collect();
+        let expected: BTreeMap<&str, usize> = vertices.iter().copied().collect();
+        assert_eq!(found, expected, "{}", self.drafted.mapping);
+        let found = self.edges.iter();
+        let found: BTreeMap<&str, usize> = found.map(|(it, all)| (&**it, all.len())).collect();
+        let expected: BTreeMap<&str, usize> = edges.iter().copied().collect();
+        assert_eq!(found, expected, "{}", self.drafted.mapping);
+    }
+
+    fn sum_of_vertices(&self, label: &str, property: &str, expected: impl Iterator<Item = f64>) {
+        let all = self.vertices[label].values();
+        let found: f64 = all
+            .filter_map(|it| it["properties"][property].as_f64())
+            .sum();
+        near(found, expected.sum());
+    }
+
+    fn sum_of_edges(&self, label: &str, property: &str, expected: impl Iterator<Item = f64>) {
+        let all = self.edges[label].iter();
+        let found: f64 = all
+            .filter_map(|it| it["properties"][property].as_f64())
+            .sum();
+        near(found, expected.sum());
+    }
+
+    fn kind(&self, key: &str) -> &str {
+        let keys = self.drafted.schema["propertykeys"]
+            .as_array()
+            .expect("keys");
+        let key = keys.iter().find(|it| it["name"] == key).expect("a key");
+        key["data_type"].as_str().expect("a type")
+    }
+
+    fn says(&self, column: &str, part: &str) {
+        let mut notes = self.drafted.unsure.iter();
+        let found =
+            notes.any(|note| note.column.as_deref() == Some(column) && note.text.contains(part));
+        assert!(found, "{:?}", self.drafted.unsure);
+        assert!(
+            self.drafted.mapping.contains(part),
+            "{}",
+            self.drafted.mapping
+        );
+    }
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.001, "{found}, not {expected}");
+}
+
+#[test]
+fn a_trade_with_many_tables() {
+    let graph = Graph::of(&data::trade());
+    graph.has(
+        &[
+            ("categories", 8),
+            ("suppliers", 29),
+            ("products", 77),
+            ("customers", 91),
+            ("employees", 9),
+            ("shippers", 3),
+            ("orders", 830),
+        ],
+        &[
+            ("products_supplier", 77),
+            ("products_category", 77),
+            ("employees_report_to", 8),
+            ("orders_customer", 830),
+            ("orders_employee", 830),
+            ("orders_ship_via", 830),
+            ("order_details", 2155),
+        ],
+    );
+    graph.sum_of_vertices("orders", "Freight", (0..830).map(|n| f64::from(n) + 0.25));
+    graph.sum_of_edges(
+        "order_details",
+        "Quantity",
+        (0..2155).map(|n| f64::from(n % 50 + 1)),
+    );
+    for (key, kind) in [
+        ("HireDate", "DATE"),
+        ("ShippedDate", "DATE"),
+        ("Discontinued", "BOOLEAN"),
+        ("UnitPrice", "DOUBLE"),
+        ("UnitsInStock", "INT"),
+    ] {
+        assert_eq!(graph.kind(key), kind, "{key}");
+    }
+    graph.says("ShippedDate", "'NULL' (42 times) is no value");
+}
+
+#[test]
+fn a_social_network() {
+    let graph = Graph::of(&data::social());
+    graph.has(
+        &[("users", 200), ("posts", 300)],
+        &[("posts_author", 300), ("follows", 1000), ("likes", 600)],
+    );
+    graph.sum_of_vertices("posts", "likes", (1..=300).map(|n| f64::from(n % 17)));
+    graph.sum_of_edges(
+        "follows",
+        "weight",
+        (0..1000).map(|n| f64::from(n % 5) + 0.5),
+    );
+    assert_eq!(graph.kind("joined"), "DATE");
+    assert_eq!(graph.kind("liked_at"), "DATE");
+}
+
+#[test]
+fn flights_between_airports_by_code() {
+    let graph = Graph::of(&data::flights());
+    graph.has(&[("airports", 120), ("airlines", 12)], &[("routes", 900)]);
+    graph.sum_of_edges("routes", "distance", (0..900).map(|n| f64::from(n * 10)));
+    graph.sum_of_vertices("airports", "altitude", (1..=120).map(|n| f64::from(n * 10)));
+    graph.says("airline", "tells edges apart");
+}
+
+#[test]
+fn a_sample_of_a_benchmark() {
+    let graph = Graph::of(&data::benchmark());
+    graph.has(
+        &[
+            ("person", 100),
+            ("place", 20),
+            ("comment", 80),
+            ("person_email_emailaddress", 150),
+        ],
+        &[
+            ("person_isLocatedIn_place", 100),
+            ("person_knows_person", 300),
+            ("comment_hasCreator_person", 80),
+            ("person_email_emailaddress_person", 150),
+        ],
+    );
+    graph.sum_of_vertices("comment", "length", (0..80).map(f64::from));
+    assert_eq!(graph.kind("creationDate"), "DATE");
+}
+
+#[test]
+fn people_companies_and_jobs_in_time() {
+    let graph = Graph::of(&data::temporal());
+    graph.has(&[("people", 60), ("companies", 12)], &[("jobs", 100)]);
+    graph.sum_of_edges(
+        "jobs",
+        "salary",
+        (0..100).map(|n| f64::from(30_000 + n * 10)),
+    );
+    let heights = (1..=60).map(|n| 1.0 + f64::from(50 + n % 40) / 100.0);
+    graph.sum_of_vertices("people", "height", heights);
+    assert_eq!(graph.kind("born"), "DATE");
+    assert_eq!(graph.kind("employees"), "INT");
+    let job = &graph.edges["jobs"][0];
+    assert_eq!(job["valid_from"], "2015-01-15");
+    assert_eq!(job["valid_to"], "2019-05-31T00:00:00Z");
+    let person = graph.vertices["people"].values().next();
+    let person = person.expect("a person");
+    assert_eq!(
+        person["valid_from"], "1900-01-01",
+        "jobs need people who exist"
+    );
+}
+
+#[test]
+fn edges_alone_make_their_vertices() {
+    let set = Set {
+        files: vec![("knows.csv", b"source,target,w\na,b,1\nb,c,2\n".to_vec())],
+    };
+    let graph = Graph::of(&set);
+    graph.has(&[("node", 3)], &[("knows", 2)]);
+}
+
+#[test]
+fn a_column_of_texts_names_the_row_that_made_it_one() {
+    let set = Set {
+        files: vec![(
+            "a.csv",
+            b"id,n,at\n1,5,2020-01-01\n2,6,soon\n3,x,2020-01-03\n".to_vec(),
+        )],
+    };
+    let graph = Graph::of(&set);
+    graph.says("n", "line 4 has 'x'; 2 of 3 values are whole numbers");
+    graph.says("at", "line 3 has 'soon'; 2 of 3 values are dates");
+}
+
+#[test]
+fn an_id_is_unique_in_the_graph() {
+    let strategies = |files: &[(&'static str, &str)]| {
+        let files = files
+            .iter()
+            .map(|(name, text)| (*name, text.as_bytes().to_vec()));
+        let set = Set {
+            files: files.collect(),
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let drafted = inferred(&set, folder.path());
+        let labels = drafted.schema["vertexlabels"]
+            .as_array()
+            .expect("labels")
+            .clone();
+        let strategies = labels.iter().map(|label| label["id_strategy"].as_str());
+        strategies.flatten().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let a = ("a.csv", "id,x\n1,p\n2,r\n");
+    let meeting = strategies(&[a, ("b.csv", "id,y\n1,q\n"), ("c.csv", "id,z\n7,q\n")]);
+    assert_eq!(meeting, ["PRIMARY_KEY", "PRIMARY_KEY", "CUSTOMIZE_NUMBER"]);
+    let apart = strategies(&[a, ("b.csv", "code,y\nk1,q\n")]);
+    assert_eq!(apart, ["CUSTOMIZE_NUMBER", "CUSTOMIZE_STRING"]);
+}
+
+#[test]
+fn what_is_no_table_is_refused() {
+    for (text, part) in [
+        (&b"id^x\n1^p\n2^q\n"[..], "separates the columns"),
+        (b"id x\n1 p\n", "separates the columns"),
+        (b"1,Ann\n2,Bob\n", "should name the columns"),
+        (
+            b"Ann,1970-01-02\nBob,1970-01-03\n",
+            "should name the columns",
+        ),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).expect("written");
+        let refused = infer(&[source_of(&path).expect("a source")]).expect_err("refused");
+        assert!(refused.contains(part), "{refused}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, b"id,n\nx,M\xfcller\ny,Zo\xeb\n").expect("written");
+    let drafted = infer(&[source_of(&path).expect("a source")]).expect("drafted");
+    assert!(drafted.mapping.contains("charset = \"windows-1252\""));
+    assert_eq!(drafted.files[0].rows[0].cells[1].as_deref(), Some("Müller"));
+}

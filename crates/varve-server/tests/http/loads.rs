@@ -1,0 +1,268 @@
+//! `…/load`: files are uploaded in pieces, drafted, tried and loaded, with the client's rights.
+
+#[path = "../../../varve-load/tests/data/mod.rs"]
+mod data;
+
+use serde_json::{Value, json};
+use varve_server::{LoadConfig, ServerConfig};
+use varve_testkit::http::{Answer, request};
+use varve_testserver::TestServer;
+
+use data::Set;
+
+const GRAPH: &str = "/graphs/hugegraph";
+const FILES: &str = "/graphs/hugegraph/load/files";
+
+struct Loads {
+    server: TestServer,
+}
+
+impl Loads {
+    fn with(load: LoadConfig) -> Self {
+        let server = TestServer::start(ServerConfig {
+            load,
+            ..ServerConfig::default()
+        });
+        let made = server.send("POST", GRAPH, r#"{"name":"hugegraph"}"#);
+        assert!(made.is_success(), "{}", made.text());
+        Self { server }
+    }
+
+    fn put(&self, name: &str, offset: usize, bytes: &[u8]) -> Answer {
+        let path = format!("{FILES}/{name}?offset={offset}");
+        let head = "content-type: application/octet-stream\r\n";
+        self.server.exchange(&request("PUT", &path, head, bytes))
+    }
+
+    /// Uploads the files, each in pieces.
+    fn upload(&self, set: &Set) {
+        for (name, bytes) in &set.files {
+            for (at, piece) in bytes.chunks(5_000).enumerate() {
+                let answer = self.put(name, at * 5_000, piece);
+                assert_eq!(answer.status, 201, "{}", answer.text());
+            }
+        }
+    }
+
+    fn infer(&self) -> Value {
+        let answer = self
+            .server
+            .send("POST", &format!("{GRAPH}/load/infer"), "{}");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()
+    }
+
+    /// The lines of a load.
+    fn load(&self, mapping: &str, query: &str) -> Vec<Value> {
+        let path = format!("{GRAPH}/load{query}");
+        let body = json!({ "mapping": mapping }).to_string();
+        let answer = self.server.send("POST", &path, &body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let lines = answer.text().lines();
+        lines
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
+    }
+
+    fn refused(&self, mapping: &str, message: &str) {
+        let body = json!({ "mapping": mapping }).to_string();
+        let answer = self.server.send("POST", &format!("{GRAPH}/load"), &body);
+        let text = answer.text().to_owned();
+        assert!(
+            answer.status == 400 && text.contains(message),
+            "{} {text}",
+            answer.status
+        );
+    }
+
+    fn gremlin(&self, script: &str) -> Value {
+        let body = json!({ "gremlin": format!("g = hugegraph.traversal(); {script}") });
+        let answer = self.server.send("POST", "/gremlin", &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()["result"]["data"][0].clone()
+    }
+
+    fn count(&self, of: &str, label: &str) -> u64 {
+        let count = self.gremlin(&format!("g.{of}().hasLabel('{label}').count()"));
+        count.as_u64().unwrap_or_else(|| panic!("{count}"))
+    }
+
+    fn sum(&self, of: &str, label: &str, key: &str) -> f64 {
+        let sum = self.gremlin(&format!(
+            "g.{of}().hasLabel('{label}').values('{key}').sum()"
+        ));
+        sum.as_f64().unwrap_or_else(|| panic!("{sum}"))
+    }
+}
+
+/// Loads a data set as it is drafted.
+fn loaded(set: &Set) -> Loads {
+    let loads = Loads::with(LoadConfig::default());
+    loads.upload(set);
+    let drafted = loads.infer();
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    let lines = loads.load(mapping, "?dry_run=true");
+    assert_eq!(
+        lines.last().expect("a line")["done"]["refused"],
+        0,
+        "{lines:?}\n{mapping}"
+    );
+    assert_eq!(loads.gremlin("g.V().count()"), 0);
+    let lines = loads.load(mapping, "");
+    let end = &lines.last().expect("a line")["done"];
+    assert_eq!(
+        (&end["refused"], &end["replaced"]),
+        (&json!(0), &json!(0)),
+        "{lines:?}\n{mapping}"
+    );
+    loads
+}
+
+#[test]
+fn drafts_of_five_data_sets_load_as_they_are() {
+    let trade = loaded(&data::trade());
+    assert_eq!(trade.count("V", "orders"), 830);
+    assert_eq!(trade.count("E", "order_details"), 2155);
+    assert_eq!(trade.count("E", "employees_report_to"), 8);
+    let freight: f64 = (0..830).map(|n| f64::from(n) + 0.25).sum();
+    assert!((trade.sum("V", "orders", "Freight") - freight).abs() < 0.001);
+    let social = loaded(&data::social());
+    assert_eq!(social.count("V", "posts"), 300);
+    assert_eq!(
+        (social.count("E", "follows"), social.count("E", "likes")),
+        (1000, 600)
+    );
+    let flights = loaded(&data::flights());
+    assert_eq!(
+        (flights.count("V", "airports"), flights.count("E", "routes")),
+        (120, 900)
+    );
+    let distance: f64 = (0..900).map(|n| f64::from(n * 10)).sum();
+    assert!((flights.sum("E", "routes", "distance") - distance).abs() < 0.001);
+    let benchmark = loaded(&data::benchmark());
+    assert_eq!(benchmark.count("V", "person"), 100);
+    assert_eq!(benchmark.count("E", "person_knows_person"), 300);
+}
+
+#[test]
+fn who_worked_where_is_asked_in_time() {
+    let loads = loaded(&data::temporal());
+    let at = |day: &str| {
+        let path = format!("{GRAPH}/graph/edges?label=jobs&limit=-1&as_of={day}");
+        let answer = loads.server.get(&path).json();
+        answer["edges"].as_array().expect("edges").len()
+    };
+    assert_eq!(
+        (at("2018-06-01"), at("2021-06-01"), at("2014-06-01")),
+        (60, 40, 0)
+    );
+}
+
+#[test]
+fn refused_rows_are_named_and_the_others_are_stored() {
+    let loads = Loads::with(LoadConfig::default());
+    let rows: String = (0..3000)
+        .map(|n| match n {
+            17 => "17,x\n".to_owned(),
+            2500 => "2500,3000000000\n".to_owned(),
+            n => format!("{n},{n}\n"),
+        })
+        .collect();
+    let text = format!("id,n\n{rows}");
+    assert_eq!(loads.put("items.csv", 0, text.as_bytes()).status, 201);
+    let mapping = "[[vertex]]\nfile = \"items.csv\"\nlabel = \"item\"\nid = \"id\"\n\
+        [schema]\npropertykeys = [{ name = \"n\", data_type = \"INT\" }]\n\
+        vertexlabels = [{ name = \"item\", id_strategy = \"CUSTOMIZE_NUMBER\", properties = [\"n\"] }]\n";
+    let lines = loads.load(mapping, "");
+    let refused: Vec<&Value> = lines
+        .iter()
+        .map(|line| &line["refused"])
+        .filter(|it| !it.is_null())
+        .collect();
+    assert_eq!(refused[0]["line"], 19);
+    assert_eq!(
+        refused[0]["reason"],
+        "column 'n': 'x' is not a whole number"
+    );
+    assert_eq!((refused.len(), &refused[1]["line"]), (2, &json!(2502)));
+    let end = &lines.last().expect("a line")["done"];
+    assert_eq!(
+        end["inputs"][0],
+        json!({"file": "items.csv", "kind": "vertex", "label": "item", "loaded": 2998, "refused": 2})
+    );
+    assert_eq!(loads.count("V", "item"), 2998);
+    let lines = loads.load(mapping, "?max_errors=0");
+    let end = &lines.last().expect("a line")["failed"];
+    assert!(
+        end["message"]
+            .as_str()
+            .expect("a text")
+            .contains("max_errors"),
+        "{end}"
+    );
+    let other = mapping.replace("\"item\"\nid", "\"itm\"\nid");
+    loads.refused(
+        &other,
+        "there is no vertex label 'itm' (did you mean 'item'?)",
+    );
+    loads.refused(
+        &mapping.replace("items.csv", "../items.csv"),
+        "no such file was uploaded",
+    );
+    loads.refused("[[vertex]]\nfile = 1\n", "mapping:2: ");
+}
+
+#[test]
+fn uploads_are_bounded_and_belong_together() {
+    let loads = Loads::with(LoadConfig {
+        files_bytes_max: 1000,
+        files_max: 2,
+        ..LoadConfig::default()
+    });
+    let is = |answer: &Answer, status: u16, message: &str| {
+        let text = answer.text();
+        assert!(
+            answer.status == status && text.contains(message),
+            "{} {text}",
+            answer.status
+        );
+    };
+    is(
+        &loads.put("a.csv", 0, b"\xef\xbb\xbfid\n"),
+        201,
+        "\"bytes\":6",
+    );
+    is(&loads.put("a.csv", 5, b"x"), 400, "has 6 bytes");
+    is(&loads.put("a.csv", 6, b"1\n"), 201, "\"bytes\":8");
+    is(
+        &loads.put("b.csv", 0, &[b'x'; 993]),
+        413,
+        "load.files_bytes_max",
+    );
+    is(&loads.put("b.csv", 0, &[b'x'; 992]), 201, "992");
+    is(&loads.put("b.csv", 0, b"x"), 201, "\"bytes\":1");
+    is(&loads.put("c.csv", 0, b"x"), 400, "load.files_max");
+    for name in ["..", ".a", "a%2Fb", "a%5Cb", "a%0Ab"] {
+        assert_ne!(loads.put(name, 0, b"x").status, 201, "{name}");
+    }
+    let listed = loads.server.get(FILES).json();
+    assert_eq!(listed["files"][0], json!({"name": "a.csv", "bytes": 8}));
+    // A small file that unpacks to much.
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &vec![b'a'; 10_000]).expect("packed");
+    is(
+        &loads.put("b.csv", 0, &packed.finish().expect("packed")),
+        201,
+        "b.csv",
+    );
+    let answer = loads
+        .server
+        .send("POST", &format!("{GRAPH}/load/infer"), "{}");
+    is(
+        &answer,
+        400,
+        "b.csv: cannot be unpacked: it has more than 1000 bytes",
+    );
+    assert_eq!(loads.server.send("DELETE", FILES, "").status, 204);
+    assert_eq!(loads.server.get(FILES).json()["files"], json!([]));
+}
