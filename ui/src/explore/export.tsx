@@ -22,6 +22,10 @@ interface Format {
 const FORMATS: Format[] = [
   { name: "CSV (vertices)", query: { format: "csv", elements: "vertices" }, file: "vertices.csv" },
   { name: "CSV (edges)", query: { format: "csv", elements: "edges" }, file: "edges.csv" },
+  { name: "Parquet (vertices)", query: { format: "parquet", elements: "vertices" }, file: "vertices.parquet" },
+  { name: "Parquet (edges)", query: { format: "parquet", elements: "edges" }, file: "edges.parquet" },
+  { name: "Arrow (vertices)", query: { format: "arrow", elements: "vertices" }, file: "vertices.arrow" },
+  { name: "Arrow (edges)", query: { format: "arrow", elements: "edges" }, file: "edges.arrow" },
   { name: "JSON Lines", query: { format: "jsonl" }, file: "graph.jsonl" },
   { name: "GraphML", query: { format: "graphml" }, file: "graph.graphml" },
   { name: "GEXF", query: { format: "gexf" }, file: "graph.gexf" },

@@ -132,7 +132,7 @@ export const en = {
   inThisGraph: "In this graph", showSome: "show {count}", showAll: "Show up to {count} of all labels", startHere: "Start here",
   cardSample: "Load the sample", cardSampleOpen: "Open the sample",
   cardSampleText: "120 elements: people, cities and jobs from 2020 to 2027, with corrections and a planned move",
-  cardLoad: "Load files", cardLoadText: "CSV or JSON from this computer, with a dry run first",
+  cardLoad: "Load files", cardLoadText: "CSV, JSON, Parquet or Arrow from this computer, with a dry run first",
   cardQuery: "Write a query", cardQueryText: "Gremlin, Cypher or REST, at any point of both times",
   tour_now: "What is known now. Six years of moves and jobs are behind it: the sliders above walk through them.",
   tour_then: "Valid time: the same people on another day. What was true then, as we know it now.",
