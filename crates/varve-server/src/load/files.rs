@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -21,6 +21,9 @@ use crate::request::RequestContext;
 use crate::respond::{HandlerResult, Response};
 
 const NAME_BYTES_MAX: usize = 200;
+/// What the names of the folders of uploads begin with; the process follows.
+const PREFIX: &str = "varve-load-";
+static CLEARED: Once = Once::new();
 
 /// The client and the graph of files: the name of the user, if users have names.
 type Key = (Option<String>, String);
@@ -53,6 +56,8 @@ impl Drop for Upload {
 
 impl Uploads {
     pub(super) fn new(config: &LoadConfig) -> Self {
+        // Only at the start: another server of this process may have files.
+        CLEARED.call_once(|| clear(&folder_of(config)));
         Self {
             config: config.clone(),
             all: Arc::default(),
@@ -88,12 +93,9 @@ impl Uploads {
             *upload.used.lock() = Instant::now();
             return Ok(Arc::clone(upload));
         }
-        let folder = match self.config.folder.as_os_str().is_empty() {
-            true => tempfile::Builder::new().prefix("varve-load-").tempdir(),
-            false => tempfile::Builder::new()
-                .prefix("varve-load-")
-                .tempdir_in(&self.config.folder),
-        };
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("{PREFIX}{}-", std::process::id()))
+            .tempdir_in(folder_of(&self.config));
         let folder = folder.map_err(|error| unwritable(&error))?;
         let upload = Arc::new(Upload {
             folder,
@@ -107,6 +109,32 @@ impl Uploads {
         let idle = Duration::from_millis(self.config.files_idle_ms);
         tokio::spawn(remove_unused(Arc::clone(&self.all), key, idle));
         Ok(upload)
+    }
+}
+
+/// Where the folders of uploads are.
+fn folder_of(config: &LoadConfig) -> PathBuf {
+    match config.folder.as_os_str().is_empty() {
+        true => std::env::temp_dir(),
+        false => config.folder.clone(),
+    }
+}
+
+/// Removes the folders of processes that have ended without doing so.
+fn clear(folder: &Path) {
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let process = process.and_then(|rest| rest.split_once('-'));
+        let Some(Ok(process)) = process.map(|(process, _)| process.parse::<u32>()) else {
+            continue;
+        };
+        // This process has none yet.
+        let runs = Path::new("/proc").join(process.to_string()).exists();
+        if process == std::process::id() || !runs {
+            // What cannot be removed belongs to someone else.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -199,9 +227,13 @@ impl Upload {
             ));
         }
         let path = self.folder.path().join(name);
+        if offset == 0 {
+            // A load that reads the former file goes on with it.
+            let _ = std::fs::remove_file(&path);
+        }
         let written = File::options()
             .create(true)
-            .truncate(offset == 0)
+            .truncate(false)
             .write(true)
             .open(path)
             .and_then(|file| file.write_all_at(piece, offset));

@@ -143,19 +143,27 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     });
     let mapping = mapping.map_err(wrong)?;
     let skips = mapping.skip_unchanged || query.boolean("skip_unchanged", false)?;
-    let catalogue = catalogue(context, mapping.schema.as_ref(), is_dry)?;
     let vertices = mapping
         .vertices
         .into_iter()
         .map(|it| (BatchKind::Vertices, it));
     let edges = mapping.edges.into_iter().map(|it| (BatchKind::Edges, it));
-    let mut inputs = Vec::new();
+    let (mut inputs, mut of_inputs) = (Vec::new(), Vec::new());
     for (kind, source) in vertices.chain(edges) {
         let path = upload.path(&source.file.to_string_lossy()).map_err(wrong)?;
         let source = upload.placed(source, path);
         let columns = check_columns(&source, kind).map_err(wrong)?;
-        check_schema(&source, &columns, kind, &catalogue).map_err(wrong)?;
         inputs.push((kind, source));
+        of_inputs.push(columns);
+    }
+    let schema = mapping.schema.as_ref();
+    let mut catalogue = planned(context, schema)?;
+    for ((kind, source), columns) in inputs.iter().zip(&of_inputs) {
+        check_schema(source, columns, *kind, &catalogue).map_err(wrong)?;
+    }
+    if let (Some(schema), false) = (schema, is_dry) {
+        create(context, schema)?;
+        catalogue = planned(context, None)?;
     }
     let of_vertices = inputs
         .iter()
@@ -181,33 +189,29 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     })
 }
 
-/// The schema of the graph, with the elements that the mapping has.
-fn catalogue(
-    context: &RequestContext,
-    schema: Option<&Json>,
-    is_dry: bool,
-) -> Result<Catalogue, ApiError> {
+/// The schema that the graph has, or will have with the elements of a mapping.
+fn planned(context: &RequestContext, schema: Option<&Json>) -> Result<Catalogue, ApiError> {
+    let mut catalogue = Catalogue::deserialize(schema_json(context)?)?;
     let Some(schema) = schema else {
-        return Ok(Catalogue::deserialize(schema_json(context)?)?);
-    };
-    if is_dry {
-        let mut catalogue = Catalogue::deserialize(schema_json(context)?)?;
-        catalogue.add(Catalogue::deserialize(schema)?);
         return Ok(catalogue);
+    };
+    let mut kinds = schema.as_object().into_iter().flatten();
+    if let Some((kind, _)) = kinds.find(|(kind, _)| !SCHEMA_KINDS.contains(&kind.as_str())) {
+        let message = format!("A schema has no '{kind}'");
+        return Err(ApiError::illegal_argument(message));
     }
-    let unknown = schema.as_object().into_iter().flatten();
-    let mut unknown = unknown.filter(|(kind, _)| !SCHEMA_KINDS.contains(&kind.as_str()));
-    if let Some((kind, _)) = unknown.next() {
-        return Err(ApiError::illegal_argument(format!(
-            "A schema has no '{kind}'"
-        )));
-    }
+    catalogue.add(Catalogue::deserialize(schema)?);
+    Ok(catalogue)
+}
+
+/// Creates the schema elements of a mapping.
+fn create(context: &RequestContext, schema: &Json) -> Result<(), ApiError> {
     for kind in SCHEMA_KINDS {
         for element in schema[kind].as_array().into_iter().flatten() {
             create_schema(context, kind, element)?;
         }
     }
-    Ok(Catalogue::deserialize(schema_json(context)?)?)
+    Ok(())
 }
 
 impl Load {
@@ -296,6 +300,7 @@ impl Load {
         let file = self.inputs[self.at].1.file.display().to_string();
         for mut batch in batches.take() {
             let mut bad = std::mem::take(&mut batch.bad);
+            let bad_before = bad.len();
             let stored = match self.is_dry {
                 true => {
                     let elements = batch.elements.iter_mut();
@@ -308,6 +313,8 @@ impl Load {
                     store_each(&mut batch.elements, &mut bad, &goes_on, &mut store)
                 }
             };
+            let tried = batch.elements.iter().filter(|it| it.stored).count();
+            let is_cut = tried + bad.len() - bad_before < batch.elements.len();
             let tally = &mut self.tallies[self.at];
             for element in batch.elements.iter().filter(|element| element.stored) {
                 self.counts.add(element.mark);
@@ -320,6 +327,9 @@ impl Load {
                 push(lines, &json!({ "refused": refused }));
             }
             stored?;
+            if is_cut {
+                return Err("storing took too long (server.request_timeout_ms)".to_owned());
+            }
         }
         Ok(())
     }

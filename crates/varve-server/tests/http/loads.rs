@@ -66,7 +66,13 @@ impl Loads {
 
     fn refused(&self, mapping: &str, message: &str) {
         let body = json!({ "mapping": mapping }).to_string();
+        let schema = || {
+            let answer = self.server.send("GET", &format!("{GRAPH}/schema"), "");
+            answer.text().to_owned()
+        };
+        let before = schema();
         let answer = self.server.send("POST", &format!("{GRAPH}/load"), &body);
+        assert_eq!(schema(), before, "a refused mapping changes nothing");
         let text = answer.text().to_owned();
         assert!(
             answer.status == 400 && text.contains(message),

@@ -15,6 +15,8 @@ pub(super) const SCHEMA_KINDS: [&str; 4] =
     ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
 /// The file that loads the tables again.
 const MAPPING: &str = "mapping.toml";
+/// The longest name of a label that is the name of its file; others have the label's number.
+const STEM_BYTES_MAX: usize = 150;
 
 /// Dumps a graph in this format.
 ///
@@ -46,6 +48,14 @@ pub(super) fn dump(
         .map_err(failed)?;
     let schema = client.get(&client.of_graph("schema"));
     let mut schema: Json = schema.map_err(|error: RestError| error.to_string())?;
+    let vertex_labels = schema["vertexlabels"].as_array().into_iter().flatten();
+    let mut automatic = vertex_labels.filter(|label| label["id_strategy"] == "AUTOMATIC");
+    if let Some(label) = automatic.next() {
+        return Err(format!(
+            "vertices of label {} have automatic ids, which tables cannot give again: dump the graph without --format",
+            label["name"]
+        ));
+    }
     let mut mapping = format!(
         "# Made by `varve dump --format {name}`: the state of {as_of}, as known {as_of_tx}.\n"
     );
@@ -53,14 +63,19 @@ pub(super) fn dump(
         ("vertex", "vertexlabels", "vertices"),
         ("edge", "edgelabels", "edges"),
     ] {
-        for label in schema[labels].as_array().into_iter().flatten() {
+        let of_kind = schema[labels].as_array().into_iter().flatten();
+        for (number, label) in of_kind.enumerate() {
             let Some(label) = label["name"]
                 .as_str()
                 .filter(|_| label["edgelabel_type"] != "PARENT")
             else {
                 continue;
             };
-            let file = format!("{kind}-{}.{name}", encode(label));
+            let stem = match encode(label) {
+                long if long.len() > STEM_BYTES_MAX => number.to_string(),
+                stem => stem,
+            };
+            let file = format!("{kind}-{stem}.{name}");
             let query = format!(
                 "format={name}&elements={elements}&label={}&{times}",
                 encode(label)
