@@ -76,7 +76,7 @@ fn expected(route: &Route, client: &str) -> u16 {
             [
                 "graphs",
                 "{graph}",
-                "variables" | "graph" | "tasks" | "jobs",
+                "variables" | "graph" | "load" | "tasks" | "jobs",
                 ..,
             ],
             _,
