@@ -91,7 +91,7 @@ class Person:
         keys = ["marks", "tags", "remark"]
         server.call(f"{path}/schema/vertexlabels/person?action=append", {"name": "person", "properties": keys, "nullable_keys": keys}, "PUT")
         found = server.explore("sample", label="person", limit=1)["vertices"][0]
-        self.label, properties = found["label"], {**found["properties"], "name": "Yves", "marks": ["a", "b"], "tags": ["a", "b"], "remark": "old"}
+        properties = {**found["properties"], "name": "Yves", "marks": ["a", "b"], "tags": ["a", "b"], "remark": "old"}
         made = server.call(f"{path}/graph/vertices", {"label": "person", "properties": properties}, valid_from="2020-01-01")
         self.ref = json.dumps(made["id"])
         self.path = f"{path}/graph/vertices/{urllib.parse.quote(self.ref, safe='')}"

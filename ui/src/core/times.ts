@@ -38,7 +38,7 @@ const UNITS: Record<string, number> = {
 
 const INSTANT = /^([+-]?\d{4,6}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** Milliseconds of an instant as the server reads and writes it, or of a commit version. NaN if it is neither. */
+/** Milliseconds of an instant in the server's form, or of a commit version. NaN if it is neither. */
 export function millisOf(text: string): number {
   if (isVersion(text)) return Number(BigInt(text) >> 8n) / 1000;
   const parts = INSTANT.exec(text);
