@@ -1,6 +1,8 @@
 """A server that asks who you are: the login, the account with its tokens, and the logout."""
 
+import base64
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -53,6 +55,7 @@ def check(browser) -> None:
         with contextlib.suppress(urllib.error.HTTPError):
             urllib.request.urlopen(request)
             raise AssertionError("the token counts after the logout")
+        check_reader(browser, url)
 
 
 def log_out(page) -> None:
@@ -75,12 +78,47 @@ def check_account(page, url: str) -> None:
     with contextlib.suppress(urllib.error.HTTPError):
         urllib.request.urlopen(request)
         raise AssertionError("the token counts after it was revoked")
+    for wrong in ("90d", "abc", "-5", "0"):
+        page.locator(".dialog input[name=token]").fill("endless")
+        page.locator(".dialog input[name=days]").fill(wrong)
+        page.locator("[data-action=new-token]").click()
+        page.locator(".dialog .failure", has_text="a number above 0").wait_for()
+        page.locator(".dialog input[name=days]").fill("1")
+    assert page.locator("[data-token=endless]").count() == 0
     page.locator(".dialog input[name=password]").fill("one")
     page.locator(".dialog input[name=again]").fill("other")
     page.get_by_role("button", name="Change the password").click()
     page.locator(".dialog .failure", has_text="differ").wait_for()
     page.keyboard.press("Escape")
     page.locator(".dialog").wait_for(state="detached")
+
+
+def check_reader(browser, url: str) -> None:
+    """Who may only read is offered no changes; a new right counts from the next change of the graph or page on."""
+    call(url, "/auth/users", {"user_name": "ann", "user_password": PASSWORD})
+    call(url, "/auth/groups", {"group_name": "readers"})
+    call(url, "/auth/targets", {"target_name": "all", "target_graph": "hugegraph", "target_url": "", "target_resources": [{"type": "ALL"}]})
+    call(url, "/auth/belongs", {"user": "-30:ann", "group": "-36:readers"})
+    call(url, "/auth/accesses", {"group": "-36:readers", "target": "-44:all", "access_permission": "READ"})
+    page = browser.page(expected=("status of 401",))
+    page.goto(url + "/ui/")
+    page.locator(".login input").first.fill("ann")
+    page.locator(".login input[type=password]").fill(PASSWORD)
+    page.locator(".login .primary").click()
+    page.locator(".label-card", has_text="person").click()
+    page.locator("#tab-list").click()
+    page.locator(".tree-row", has_text="person").first.click()
+    page.locator(".element [data-action=expand-with]").wait_for()
+    page.locator("[data-action=edit]").wait_for(state="detached")
+    call(url, "/auth/accesses", {"group": "-36:readers", "target": "-44:all", "access_permission": "WRITE"})
+    page.reload()
+    page.locator(".element [data-action=edit]").wait_for()
+    page.context.close()
+
+
+def call(url: str, path: str, body: dict) -> None:
+    headers = {"Content-Type": "application/json", "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
+    urllib.request.urlopen(urllib.request.Request(url + path, data=json.dumps(body).encode(), headers=headers)).close()
 
 
 PASSWORD = "correct horse battery"

@@ -298,12 +298,17 @@ def a_drag_selects_no_text_and_the_legend_covers_nothing(browser: Browser, serve
 
 
 @test
+def a_change_is_stored_as_its_preview_shows(browser: Browser, server: Server):
+    doing.check_plans(browser, server, open_sample)
+
+
+@test
 def elements_are_created_corrected_and_deleted(browser: Browser, server: Server):
     doing.check_edit(browser, server, open_sample)
 
 
 @test
-def a_refused_change_is_not_offered_again(browser: Browser, server: Server):
+def a_refusal_says_why_and_takes_nothing_else_away(browser: Browser, server: Server):
     doing.check_refused(browser, server, open_sample)
 
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { formatJson, mayHoldLong } from "../src/core/json";
-import { emptyText, shorten } from "../src/core/text";
+import { changesElements } from "../src/core/rights";
+import { emptyText, secondsOf, shorten } from "../src/core/text";
 import { millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
@@ -35,6 +36,24 @@ test("times as a person types them", () => {
   assert.deepEqual(value("2024-13-01"), { wrong: true });
   assert.deepEqual(value("yesterday"), { wrong: true });
   assert.equal(millisOf(String(BigInt(now) * 1000n * 256n)), now);
+});
+
+test("a time without an offset is in UTC, in every time zone", () => {
+  const zone = process.env.TZ;
+  for (const TZ of ["America/New_York", "Asia/Kolkata", "UTC"]) {
+    process.env.TZ = TZ;
+    for (const text of ["2024-05-01T12:00", "2024-05-01 12:00:00", "2024-05-01T12:00:00.000999Z", "2024-05-01T14:00+02:00", "2024-05-01T14:00+0200"]) {
+      assert.equal(millisOf(text), Date.UTC(2024, 4, 1, 12), `${text} in ${TZ}`);
+      assert.deepEqual(parseTime(text), { value: text });
+    }
+    assert.equal(millisOf("2024-05-01"), Date.UTC(2024, 4, 1));
+  }
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
+  for (const text of ["2024-05-01T12", "2024-05-01T12:00 later", "2024-05-01T12:001", "May 1, 2024", "12"]) {
+    assert.ok(Number.isNaN(millisOf(text)), text);
+    assert.deepEqual(parseTime(text), { wrong: true });
+  }
 });
 
 const TIMELINE = {
@@ -86,6 +105,16 @@ test("null, an empty text, an empty list and an empty map do not look alike", ()
   assert.deepEqual(columns, ["value"]);
   assert.deepEqual(rows.map(({ cells }) => emptyText(cells.value) ?? JSON.stringify(cells.value)), ["null", "''", "[]", "{}"]);
   assert.equal(emptyText(undefined), undefined);
+});
+
+test("a number of days is empty or above 0", () => {
+  assert.deepEqual(["90", " 1 ", "0.5", "", " "].map(secondsOf), [7_776_000, 86_400, 43_200, undefined, undefined]);
+  for (const text of ["90d", "abc", "-5", "0", "1e3", "0x10", "Infinity", "0.000001"]) assert.equal(secondsOf(text), null, text);
+});
+
+test("who may change elements of a graph is told by the rights", () => {
+  const roles = { read: { READ: { ALL: [] }, EXECUTE: { ALL: [] } }, variables: { WRITE: { VAR: [] } }, all: { WRITE: { ALL: [] } }, some: { DELETE: { "EDGE#knows": [] } } };
+  assert.deepEqual(["read", "variables", "all", "some", "none"].map((graph) => changesElements(roles, graph)), [false, false, true, true, false]);
 });
 
 test("a name is no longer than a line", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { fromHubble, toHubble } from "../src/explore/hubble";
 import { ticks } from "../src/explore/axis";
-import { changed, valueOf } from "../src/explore/change";
+import { changed, missingMembers, needsStart, periodOf, valueOf } from "../src/explore/change";
 import { bodyOf, groupsOf, partsOf } from "../src/tasks/algorithms";
 import { apart } from "../src/explore/apart";
 import { communities } from "../src/explore/groups";
@@ -140,7 +140,7 @@ test("colours of labels depend on their names alone, and a new label changes non
 
 test("a change with a period leaves the states outside of it", () => {
   const states = [{ from: "2020-01-01", to: null, properties: { city: "Rome", age: 3 } }];
-  const change = { kind: "set" as const, from: "2021-01-01", to: "2022-01-01", set: { city: "Oslo" }, unset: ["age"] };
+  const change = { kind: "set" as const, from: "2021-01-01", to: "2022-01-01", set: { city: "Oslo" }, add: {}, unset: ["age"] };
   assert.deepEqual(changed(states, change), [
     { from: "2020-01-01", to: "2021-01-01", properties: { city: "Rome", age: 3 } },
     { from: "2021-01-01", to: "2022-01-01", properties: { city: "Oslo" } },
@@ -151,6 +151,48 @@ test("a change with a period leaves the states outside of it", () => {
   assert.deepEqual(valueOf("12", "INT"), { value: 12 });
   assert.deepEqual(valueOf("9007199254740993", "LONG"), { value: 9007199254740993n });
   assert.ok("wrong" in valueOf("x", "INT") && "wrong" in valueOf("", "DOUBLE"));
+});
+
+const NOW = "2026-01-10T12:00:00.000000Z";
+
+test("the period of a change is as it is typed", () => {
+  const value = (from: string, to: string) => periodOf(from, to, NOW);
+  assert.deepEqual(value("", ""), { from: null, to: null });
+  assert.deepEqual(value(" now ", ""), { from: null, to: null });
+  assert.deepEqual(value("2021", "now"), { from: "2021-01-01", to: NOW });
+  assert.deepEqual(value("-1d", "+1d"), { from: "2026-01-09T12:00:00Z", to: "2026-01-11T12:00:00Z" });
+  assert.deepEqual(value("", "2027"), { from: null, to: "2027-01-01" });
+  for (const [from, to] of [["", "now"], ["", "2025"], ["2022", "2021"], ["2022", "2022"]] as const) assert.deepEqual(value(from, to), { wrong: "editPeriodEmpty" });
+  assert.deepEqual(value("yesterday", ""), { wrong: "timeWrong" });
+  assert.deepEqual(value("", "459609792938234112"), { wrong: "timeWrong" });
+});
+
+test("a change from now on says when now is, unless one endless state is all there is", () => {
+  const state = (from: string | null, to: string | null) => ({ from, to, properties: {} });
+  const past = state("2020-01-01", "2021-01-01");
+  assert.equal(needsStart([past, state("2021-01-01", null)], NOW), false);
+  assert.equal(needsStart([state(null, null)], NOW), false);
+  assert.equal(needsStart([state("2021-01-01", "2027-01-01"), state("2027-01-01", null)], NOW), true);
+  assert.equal(needsStart([state("2021-01-01", "2027-01-01")], NOW), true);
+  assert.equal(needsStart([past, state("2027-01-01", null)], NOW), true);
+  assert.equal(needsStart([past], NOW), true);
+});
+
+test("members are added to the lists and sets of each state", () => {
+  assert.deepEqual(missingMembers(["a", "b"], ["a", "b", "b"], false), ["b"]);
+  assert.deepEqual(missingMembers([], ["a"], false), ["a"]);
+  assert.equal(missingMembers(["a", "b"], ["b", "a", "c"], false), null);
+  assert.equal(missingMembers(["a", "b"], ["a"], false), null);
+  assert.deepEqual(missingMembers(["a", "b"], ["c", "b", "a"], true), ["c"]);
+  assert.equal(missingMembers(["a", "b"], ["a", "c"], true), null);
+  assert.deepEqual(missingMembers([9007199254740993n], [9007199254740993n, 1], false), [1]);
+  const states = [
+    { from: "2020-01-01", to: "2021-01-01", properties: { all: ["a"], different: ["a"] } },
+    { from: "2021-01-01", to: null, properties: {} },
+  ];
+  const add = { all: { members: ["a", "b"], isSet: false }, different: { members: ["a", "b"], isSet: true } };
+  const after = changed(states, { kind: "set", from: "2019-01-01", to: null, set: {}, add, unset: [] });
+  assert.deepEqual(after.map(({ properties }) => properties), [{ all: ["a", "a", "b"], different: ["a", "b"] }, { all: ["a", "b"], different: ["a", "b"] }]);
 });
 
 test("the dates of an axis fit its length", () => {

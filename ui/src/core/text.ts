@@ -17,3 +17,11 @@ export function emptyText(value: unknown): string | undefined {
   if (Array.isArray(value) && value.length === 0) return "[]";
   return undefined;
 }
+
+/** The seconds of a number of days; undefined for an empty text, null for what is no number of days. */
+export function secondsOf(days: string): number | undefined | null {
+  const text = days.trim();
+  if (text === "") return undefined;
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Math.round(Number(text) * 86_400) : 0;
+  return seconds > 0 ? seconds : null;
+}

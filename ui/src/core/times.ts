@@ -36,12 +36,21 @@ const UNITS: Record<string, number> = {
   y: 365 * 86_400_000,
 };
 
-/** Milliseconds of an instant as the server writes it, or of a commit version. NaN if it is neither. */
+const INSTANT = /^([+-]?\d{4,6}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** Milliseconds of an instant in the server's form, or of a commit version. NaN if it is neither. */
 export function millisOf(text: string): number {
-  if (/^\d{12,}$/.test(text)) return Number(BigInt(text) >> 8n) / 1000;
-  const date = /^-?\d{4,6}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
-  // Date knows milliseconds; the server writes microseconds.
-  return Date.parse(date.replace(/(\.\d{3})\d+/, "$1"));
+  if (isVersion(text)) return Number(BigInt(text) >> 8n) / 1000;
+  const parts = INSTANT.exec(text);
+  if (!parts) return NaN;
+  const [, day, time = "00:00", zone = "Z"] = parts;
+  // `Date` takes a time without an offset for one of the browser's zone, the server for UTC. `Date`
+  // knows milliseconds, the server microseconds.
+  return Date.parse(`${day}T${time.replace(/(\.\d{3})\d+/, "$1")}${zone.toUpperCase().replace(/(\d{2})(\d{2})$/, "$1:$2")}`);
+}
+
+export function isVersion(text: string): boolean {
+  return /^\d{12,}$/.test(text);
 }
 
 export function isoOf(millis: number): string {
@@ -59,13 +68,10 @@ export function parseTime(text: string, now = Date.now()): { value: string | nul
     const distance = Number(count) * (UNITS[unit ?? "d"] ?? 0);
     return { value: isoOf(now + (sign === "-" ? -distance : distance)) };
   }
-  if (/^\d{12,}$/.test(trimmed)) return { value: trimmed };
+  if (isVersion(trimmed)) return { value: trimmed };
   if (/^\d{4}$/.test(trimmed)) return { value: `${trimmed}-01-01` };
   if (/^\d{4}-\d{2}$/.test(trimmed)) return { value: `${trimmed}-01` };
-  if (/^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/.test(trimmed) && !Number.isNaN(millisOf(trimmed.replace(" ", "T")))) {
-    return { value: trimmed };
-  }
-  return { wrong: true };
+  return /^\d{4}-/.test(trimmed) && !Number.isNaN(millisOf(trimmed)) ? { value: trimmed } : { wrong: true };
 }
 
 /** An instant or commit version as short as it is exact to the second. */
@@ -75,7 +81,7 @@ export function shortTime(text: string, language: string): string {
   const date = new Date(millis);
   const iso = date.toISOString();
   if (iso.endsWith("T00:00:00.000Z")) return iso.slice(0, 10);
-  const withMillis = /^\d{12,}$/.test(text) || date.getUTCMilliseconds() !== 0;
+  const withMillis = isVersion(text) || date.getUTCMilliseconds() !== 0;
   const options: Intl.DateTimeFormatOptions = {
     timeZone: "UTC",
     hour: "2-digit",

@@ -8,10 +8,11 @@ import { call, Failure, messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { graphPath } from "../core/server";
 import { readSchema, schema, type EdgeLabel, type VertexLabel } from "../core/schema";
-import { parseTime } from "../core/times";
+import { rereadRights } from "../core/rights";
+import { NOW } from "../core/times";
 import { Dialog } from "../parts/dialog";
-import { changed, valueOf, type Change, type State } from "./change";
-import type { Element } from "./api";
+import { changed, missingMembers, needsStart, periodOf, valueOf, type Change, type State } from "./change";
+import { elements, type Element } from "./api";
 import { periodText } from "./element";
 import { nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { light, reread, select, show, shown, view } from "./state";
@@ -19,10 +20,7 @@ import { light, reread, select, show, shown, view } from "./state";
 export type Edit = { kind: "change" | "delete"; element: Element } | { kind: "edge"; source: string } | { kind: "vertex" };
 
 const [editing, edit] = createSignal<Edit | null>(null);
-/** Whether the server has refused a change of this user: then no more are offered. */
-const [isRefused, setRefused] = createSignal(false);
 export { edit };
-export const mayWrite = (): boolean => !isRefused();
 
 interface Request {
   method: "POST" | "PUT" | "DELETE";
@@ -92,7 +90,7 @@ function Period(props: { from: string; to: string; change: (side: "from" | "to",
           <input name="to" value={props.to} placeholder={t("open")} onInput={(event) => props.change("to", event.currentTarget.value)} />
         </label>
       </div>
-      <Show when={props.element}>
+      <Show when={props.element?.valid_from ? props.element : null}>
         {(element) => (
           <button
             type="button"
@@ -112,60 +110,72 @@ function Period(props: { from: string; to: string; change: (side: "from" | "to",
   );
 }
 
-function timeOf(text: string): { value: string | null } | { wrong: true } {
-  return text.trim() === "" ? { value: null } : parseTime(text);
+interface Shown {
+  /** Undefined until they are known. */
+  before: readonly State[] | undefined;
+  after: readonly State[];
+  requests: readonly Request[];
+  /** Why nothing can be sent. */
+  wrong: string;
 }
 
-function Preview(props: { before: readonly State[]; after: readonly State[]; requests: readonly Request[]; wrong: string }) {
+function Preview(props: Shown) {
   const textOf = (state: State) => Object.entries(state.properties).map(([key, value]) => `${key}: ${shownValue(value)}`).join(" · ") || t("noProperties");
   const rows = () => {
-    const known = new Set(props.before.map((state) => `${state.from}|${state.to}|${textOf(state)}`));
+    const known = new Set(props.before?.map((state) => `${state.from}|${state.to}|${textOf(state)}`));
     return props.after.map((state) => ({ state, isNew: !known.has(`${state.from}|${state.to}|${textOf(state)}`) }));
   };
   return (
     <section class="edit-preview">
       <h3>{t("editPreview")}</h3>
-      <table class="preview">
-        <thead>
-          <tr><th scope="col">{t("trueAt")}</th><th scope="col">{t("editKnownNow")}</th></tr>
-        </thead>
-        <tbody>
-          <For each={rows()} fallback={<tr><td colspan="2" class="quiet">{t("editNothingLeft")}</td></tr>}>
-            {({ state, isNew }) => (
-              <tr classList={{ added: isNew }}>
-                <th scope="row">{isNew ? "+ " : ""}{periodText(state.from, state.to)}</th>
-                <td>{textOf(state)}</td>
-              </tr>
-            )}
-          </For>
-        </tbody>
-      </table>
-      <p class="quiet">{t("editKnownBefore", { count: props.before.length })}</p>
+      <Show when={props.before}>
+        {(before) => (
+          <>
+            <table class="preview">
+              <thead>
+                <tr><th scope="col">{t("trueAt")}</th><th scope="col">{t("editKnownNow")}</th></tr>
+              </thead>
+              <tbody>
+                <For each={rows()} fallback={<tr><td colspan="2" class="quiet">{t("editNothingLeft")}</td></tr>}>
+                  {({ state, isNew }) => (
+                    <tr classList={{ added: isNew }}>
+                      <th scope="row">{isNew ? "+ " : ""}{periodText(state.from, state.to)}</th>
+                      <td>{textOf(state)}</td>
+                    </tr>
+                  )}
+                </For>
+              </tbody>
+            </table>
+            <p class="quiet">{t("editKnownBefore", { count: before().length })}</p>
+          </>
+        )}
+      </Show>
       <Show when={props.wrong} fallback={<pre class="json" tabindex="0">{props.requests.map(requestText).join("\n")}</pre>}>
-        <p class={props.wrong === t("editNoChange") ? "quiet" : "failure"} role="status">{props.wrong}</p>
+        <p class={[t("editNoChange"), t("loading")].includes(props.wrong) ? "quiet" : "failure"} role="status">{props.wrong}</p>
       </Show>
     </section>
   );
 }
 
-function Form(props: {
-  title: string; action: Key; danger?: boolean; before: readonly State[]; after: readonly State[]; requests: readonly Request[]; wrong: string;
-  done: (answers: unknown[]) => void; children: JSX.Element;
-}) {
+function Form(props: Shown & { title: string; action: Key; danger?: boolean; done: (answers: unknown[]) => void; children: JSX.Element }) {
   const [failure, setFailure] = createSignal("");
   const [busy, setBusy] = createSignal(false);
+  /** Whether a part is stored, so that sending all again would do that part twice. */
+  const [isOver, setOver] = createSignal(false);
   const send = async () => {
-    if (props.wrong || busy()) return;
+    if (props.wrong || busy() || isOver()) return;
     setBusy(true);
+    const answers: unknown[] = [];
     try {
-      const answers: unknown[] = [];
       for (const { method, path, body } of props.requests) answers.push(await call(path, { method, body: body === undefined ? undefined : formatJson(body) }));
       edit(null);
       reread();
       props.done(answers);
     } catch (error) {
-      if (error instanceof Failure && error.status === 403) setRefused(true);
-      setFailure(messageOf(error));
+      if (error instanceof Failure && error.status === 403) void rereadRights();
+      setFailure(answers.length ? t("editPartly", { why: messageOf(error) }) : messageOf(error));
+      setOver(answers.length > 0);
+      if (answers.length) reread();
     } finally {
       setBusy(false);
     }
@@ -183,7 +193,7 @@ function Form(props: {
         <Show when={failure()}><p class="failure" role="alert">{failure()}</p></Show>
         <div class="dialog-actions">
           <button type="button" class="button" onClick={() => edit(null)}>{t("cancel")}</button>
-          <button class="button" classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
+          <button class="button" disabled={isOver()} classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
         </div>
       </form>
     </Dialog>
@@ -196,45 +206,73 @@ interface TimelineState {
   element: { properties: Record<string, unknown> };
 }
 
+/** All states of an element as known now, and which instant now is for the server. */
+async function statesOf(element: Element): Promise<{ now: string; states: State[] }> {
+  const { times } = await (element.type === "vertex" ? elements(NOW, [element.ref], []) : elements(NOW, [], [element.ref]));
+  const states: State[] = [];
+  let page: string | null = "";
+  do {
+    const query: Record<string, string | number> = { limit: 200, page, as_of_tx: times.as_of_tx };
+    const found: { states: TimelineState[]; page: string | null } = await call(`${pathOf(element)}/timeline`, { query });
+    states.push(...found.states.map((state) => ({ from: state.valid_from, to: state.valid_to, properties: state.element.properties })));
+    page = found.page;
+  } while (page);
+  return { now: times.as_of, states };
+}
+
 /** Another state, or none, in a period. */
 function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
   const element = () => props.element;
   const [values, setValues] = createSignal<Record<string, string>>({});
   const [period, setPeriod] = createSignal({ from: "", to: "" });
-  const [states] = createResource(async () => {
-    await readSchema().catch(() => undefined);
-    return (await call<{ states: TimelineState[] }>(`${pathOf(element())}/timeline`, { query: { limit: 200 } })).states
-      .map((state): State => ({ from: state.valid_from, to: state.valid_to, properties: state.element.properties }));
+  const [read] = createResource(async () => {
+    await readSchema(true);
+    return statesOf(element());
   });
   const label = () => labelOf(element().type, element().label);
-  const fixed = () => { const found = label(); return found && "primary_keys" in found ? found.primary_keys : []; };
+  const fixed = () => { const found = label(); return !found ? [] : "primary_keys" in found ? found.primary_keys : found.sort_keys; };
   const keys = () => [...new Set([...(label()?.properties ?? []), ...Object.keys(element().properties)])].filter((key) => !fixed().includes(key));
   const held = (key: string) => {
     const value = element().properties[key];
-    return value === undefined || value === null ? "" : Array.isArray(value) ? JSON.stringify(value) : valueText(value);
+    return value === undefined || value === null ? "" : Array.isArray(value) ? formatJson(value, 0) : valueText(value);
   };
   const parsed = () => {
-    const [from, to] = [timeOf(period().from), timeOf(period().to)];
-    const change: Change = { kind: props.kind, from: null, to: null, set: {}, unset: [] };
-    if ("wrong" in from || "wrong" in to) return { change, wrong: t("timeWrong") };
-    [change.from, change.to] = [from.value, to.value];
+    const change: Change = { kind: props.kind, from: null, to: null, set: {}, add: {}, unset: [] };
+    const known = ready(read);
+    if (!known) return { change, wrong: read.error ? messageOf(read.error) : t("loading") };
+    const times = periodOf(period().from, period().to, known.now);
+    if ("wrong" in times) return { change, wrong: t(times.wrong) };
+    [change.from, change.to] = [times.from, times.to];
     for (const [key, text] of Object.entries(values())) {
       if (text === held(key)) continue;
       if (text === "") {
+        if (label()?.nullable_keys.includes(key) === false) return { change, wrong: t("editMissing", { key }) };
         change.unset.push(key);
         continue;
       }
       const { type, cardinality } = typeOf(key, element().properties[key]);
       const value = valueOf(text, type, cardinality);
       if ("wrong" in value) return { change, wrong: t("editWrong", { key, example: value.wrong }) };
-      change.set[key] = value.value;
+      if (cardinality === "SINGLE") {
+        change.set[key] = value.value;
+        continue;
+      }
+      const [stored, isSet] = [element().properties[key] as unknown[] | undefined, cardinality === "SET"];
+      const members = missingMembers(stored ?? [], value.value as unknown[], isSet);
+      if (!members) return { change, wrong: t("editMembers", { key }) };
+      if (members.length || !stored) change.add[key] = { members, isSet };
     }
-    const isNothing = props.kind === "set" && Object.keys(change.set).length + change.unset.length === 0;
-    return { change, wrong: isNothing ? t("editNoChange") : "" };
+    const count = Object.keys({ ...change.set, ...change.add }).length + change.unset.length;
+    if (props.kind === "set" && count === 0) return { change, wrong: t("editNoChange") };
+    // Two requests begin at the same instant.
+    const isTwo = change.unset.length > 0 && change.unset.length < count;
+    if (props.kind === "set" && (isTwo || (change.to === null && needsStart(known.states, known.now)))) change.from ??= known.now;
+    return { change, wrong: "" };
   };
   const after = () => {
     const { change, wrong } = parsed();
-    return wrong === t("editNoChange") ? (ready(states) ?? []) : changed(ready(states) ?? [], { ...change, from: change.from ?? new Date().toISOString() });
+    const { states, now } = ready(read) ?? { states: [], now: "" };
+    return wrong ? states : changed(states, { ...change, from: change.from ?? now });
   };
   const requests = (): Request[] => {
     const { change } = parsed();
@@ -243,7 +281,9 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
     if (props.kind === "delete") return [{ method: "DELETE", path: path + query }];
     const and = query ? `&${query.slice(1)}` : "";
     const found: Request[] = [];
-    if (Object.keys(change.set).length) found.push({ method: "PUT", path: `${path}?action=append${and}`, body: { label: element().label, properties: change.set } });
+    const added = Object.fromEntries(Object.entries(change.add).map(([key, { members }]) => [key, members]));
+    const properties = { ...change.set, ...added };
+    if (Object.keys(properties).length) found.push({ method: "PUT", path: `${path}?action=append${and}`, body: { label: element().label, properties } });
     if (change.unset.length) {
       const properties = Object.fromEntries(change.unset.map((key) => [key, element().properties[key]]));
       found.push({ method: "PUT", path: `${path}?action=eliminate${and}`, body: { label: element().label, properties } });
@@ -255,7 +295,7 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
       title={t(props.kind === "set" ? "editTitle" : "deleteTitle", { name: nameOf(element()) })}
       action={props.kind === "set" ? "editSend" : "deleteElement"}
       danger={props.kind === "delete"}
-      before={ready(states) ?? []}
+      before={ready(read)?.states}
       after={after()}
       requests={requests()}
       wrong={parsed().wrong}
@@ -265,7 +305,7 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
         <Fields
           keys={keys()}
           values={Object.fromEntries(keys().map((key) => [key, values()[key] ?? held(key)]))}
-          types={(key) => typeOf(key, element().properties[key]).type}
+          types={(key) => { const { type, cardinality } = typeOf(key, element().properties[key]); return cardinality === "SINGLE" ? type : `${cardinality} ${type}`; }}
           change={(key, text) => setValues({ ...values(), [key]: text })}
         />
       </Show>
@@ -277,7 +317,7 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
 /** A new vertex, or an edge from one. */
 function NewForm(props: { source?: string }) {
   const isEdge = () => props.source !== undefined;
-  const [read] = createResource(() => readSchema());
+  const [read] = createResource(() => readSchema(true));
   const [label, setLabel] = createSignal("");
   const [id, setId] = createSignal("");
   const [target, setTarget] = createSignal("");
@@ -299,13 +339,18 @@ function NewForm(props: { source?: string }) {
   const keys = () => chosen()?.properties ?? [];
   const required = () => keys().filter((key) => !chosen()?.nullable_keys.includes(key));
   const plain = (ref: string): unknown => (ref.startsWith('"') ? JSON.parse(ref) : /^\d+$/.test(ref) ? (Number.isSafeInteger(Number(ref)) ? Number(ref) : BigInt(ref)) : ref);
+  const now = new Date().toISOString();
+  const ownId = () => {
+    if (!needsId()) return undefined;
+    return valueOf(id(), (chosen() as VertexLabel).id_strategy === "CUSTOMIZE_NUMBER" ? "LONG" : "TEXT");
+  };
   const parsed = () => {
-    const [from, to] = [timeOf(period().from), timeOf(period().to)];
+    const times = periodOf(period().from, period().to, now);
     const properties: Record<string, unknown> = {};
     const empty = { properties, from: null as string | null, to: null as string | null };
-    if (!chosen()) return { ...empty, wrong: t("editNoLabel") };
-    if ("wrong" in from || "wrong" in to) return { ...empty, wrong: t("timeWrong") };
-    const found = { properties, from: from.value, to: to.value };
+    if (!chosen()) return { ...empty, wrong: read.error ? messageOf(read.error) : t(read.loading ? "loading" : "editNoLabel") };
+    if ("wrong" in times) return { ...empty, wrong: t(times.wrong) };
+    const found = { properties, ...times };
     for (const key of keys()) {
       const text = values()[key] ?? "";
       if (text === "") {
@@ -318,6 +363,8 @@ function NewForm(props: { source?: string }) {
       properties[key] = value.value;
     }
     if (needsId() && !id()) return { ...found, wrong: t("editMissing", { key: "id" }) };
+    const number = ownId();
+    if (number && "wrong" in number) return { ...found, wrong: t("editWrong", { key: "id", example: number.wrong }) };
     if (isEdge() && !target()) return { ...found, wrong: t("editMissing", { key: t("editTarget") }) };
     return { ...found, wrong: "" };
   };
@@ -325,8 +372,8 @@ function NewForm(props: { source?: string }) {
     const { properties, from, to } = parsed();
     const query = periodQuery(from, to);
     if (!isEdge()) {
-      const strategy = (chosen() as VertexLabel | undefined)?.id_strategy;
-      const own = needsId() ? { id: strategy === "CUSTOMIZE_NUMBER" ? Number(id()) : id() } : {};
+      const found = ownId();
+      const own = found && "value" in found ? { id: found.value } : {};
       return [{ method: "POST", path: `${graphPath()}/graph/vertices${query}`, body: { label: chosen()?.name, ...own, properties } }];
     }
     const to_ = view().vertices.get(target());
@@ -335,7 +382,7 @@ function NewForm(props: { source?: string }) {
   };
   const after = (): State[] => {
     const { properties, from, to } = parsed();
-    return [{ from: from ?? new Date().toISOString(), to, properties }];
+    return [{ from: from ?? now, to, properties }];
   };
   const done = ([answer]: unknown[]) => {
     const made = (answer as { id?: unknown } | null)?.id;

@@ -15,7 +15,8 @@ import type { Element, Group, Version } from "./api";
 import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
-import { edit, mayWrite } from "./edit";
+import { mayWrite } from "../core/rights";
+import { edit } from "./edit";
 import { setExpandDialog } from "./expand";
 import { setPathFrom } from "./path";
 

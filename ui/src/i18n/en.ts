@@ -161,6 +161,8 @@ export const en = {
   editPreview: "What will be known", editKnownNow: "As known from now on", editNothingLeft: "It exists at no time.",
   editKnownBefore: "What was known before stays readable with “Known at” ({count} states).",
   editWrong: "{key}: this is no such value. Example: {example}", editMissing: "{key} is missing.", editNoChange: "Nothing is changed yet.",
+  editPeriodEmpty: "The end must be after the start.", editMembers: "{key}: members can be added at the end; an empty field removes them all.",
+  editPartly: "The first request is stored, the second is not: {why}. To change more, close this form and open it again.",
   editNoLabel: "The schema has no label that fits. Make one on the page Schema.", editTitle: "Edit {name}", deleteTitle: "Delete {name}",
   deleteHint: "Without a period it ends now; its past stays. Edges of a vertex end with it.", editSend: "Change", editCreate: "Create",
   newEdgeTitle: "New edge from {name}", editLabel: "Label", editTarget: "To vertex",
@@ -183,7 +185,7 @@ export const en = {
   account: "Account", accountOf: "Account of {name}", newPassword: "New password", passwordAgain: "Once more", changePassword: "Change the password",
   passwordHint: "A new password ends this session; log in with it again.", passwordsDiffer: "The two passwords differ.",
   apiTokens: "Tokens for programs", apiTokensHint: "A program logs in with a token in place of the password.", noTokens: "There is no token.",
-  tokenEnds: "until {ends}", revoke: "Revoke", tokenDays: "Days (empty: no end)", tokenReadsOnly: "reads only, today's graphs", newToken: "New token",
+  tokenEnds: "until {ends}", revoke: "Revoke", tokenDays: "Days (empty: no end)", tokenDaysWrong: "Days: a number above 0, or empty for no end.", tokenReadsOnly: "reads only, today's graphs", newToken: "New token",
   tokenOnce: "The token, shown this once:",
 };
 

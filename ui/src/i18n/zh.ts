@@ -163,6 +163,8 @@ export const zh: Dictionary = {
   editPreview: "将会知道的内容", editKnownNow: "从现在起所知", editNothingLeft: "它在任何时间都不存在。",
   editKnownBefore: "此前所知的内容仍可用“已知于”读取（{count} 个状态）。",
   editWrong: "{key}：值不正确。示例：{example}", editMissing: "缺少 {key}。", editNoChange: "尚未更改任何内容。",
+  editPeriodEmpty: "终点必须晚于起点。", editMembers: "{key}：只能在末尾添加成员；清空则全部移除。",
+  editPartly: "第一个请求已存储，第二个没有：{why}。要继续更改，请关闭此表单再重新打开。",
   editNoLabel: "模式中没有合适的标签。请在“模式”页面创建。", editTitle: "编辑 {name}", deleteTitle: "删除 {name}",
   deleteHint: "不填时段则现在结束，过去保留。顶点的边随之结束。", editSend: "更改", editCreate: "创建",
   newEdgeTitle: "从 {name} 新建边", editLabel: "标签", editTarget: "到顶点",
@@ -185,6 +187,6 @@ export const zh: Dictionary = {
   account: "账户", accountOf: "{name} 的账户", newPassword: "新密码", passwordAgain: "再次输入", changePassword: "更改密码",
   passwordHint: "新密码会结束此会话；请用它重新登录。", passwordsDiffer: "两次输入的密码不同。",
   apiTokens: "程序用令牌", apiTokensHint: "程序用令牌代替密码登录。", noTokens: "没有令牌。",
-  tokenEnds: "有效至 {ends}", revoke: "撤销", tokenDays: "天数（留空：无期限）", tokenReadsOnly: "只读，限现有的图", newToken: "新建令牌",
+  tokenEnds: "有效至 {ends}", revoke: "撤销", tokenDays: "天数（留空：无期限）", tokenDaysWrong: "天数：大于 0 的数，或留空表示无期限。", tokenReadsOnly: "只读，限现有的图", newToken: "新建令牌",
   tokenOnce: "令牌只显示这一次：",
 };

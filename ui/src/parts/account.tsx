@@ -4,6 +4,7 @@ import { createResource, createSignal, For, Show } from "solid-js";
 import { language, t } from "../i18n";
 import { call, messageOf, user } from "../core/http";
 import { ready } from "../core/resource";
+import { secondsOf } from "../core/text";
 import { Dialog } from "./dialog";
 
 interface Token {
@@ -12,8 +13,6 @@ interface Token {
   /** In UTC, without saying so. */
   token_end?: string | null;
 }
-
-const DAY_SECONDS = 86_400;
 
 export default function Account(props: { close: () => void; logOut: () => void }) {
   const [tokens, { refetch }] = createResource(async () => (await call<{ tokens: Token[] }>("/auth/tokens")).tokens);
@@ -41,7 +40,9 @@ export default function Account(props: { close: () => void; logOut: () => void }
     return undefined;
   });
   const create = () => during(async () => {
-    const expire = Number(days()) > 0 ? { token_expire: Math.round(Number(days()) * DAY_SECONDS) } : {};
+    const seconds = secondsOf(days());
+    if (seconds === null) return setFailure(t("tokenDaysWrong"));
+    const expire = seconds === undefined ? {} : { token_expire: seconds };
     const { graphs } = await call<{ graphs: string[] }>("/graphs");
     const answer = await call<{ token: string }>("/auth/tokens", {
       method: "POST", body: { token_name: name(), ...expire, ...(isReader() ? { token_reads_only: true, token_graphs: graphs } : {}) },
@@ -49,6 +50,7 @@ export default function Account(props: { close: () => void; logOut: () => void }
     setMade(answer.token);
     setName("");
     await refetch();
+    return undefined;
   });
   const when = (value: string | null | undefined) => (value ? new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(`${value.replace(" ", "T")}Z`)) : "–");
   return (
