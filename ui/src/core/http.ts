@@ -2,7 +2,7 @@
 
 import { createSignal } from "solid-js";
 import { forgetQueries } from "../query/past";
-import { forgetSession } from "./prefs";
+import { forgetSession, keepSessionUser, sessionUser } from "./prefs";
 import { parseJson } from "./json";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
@@ -107,21 +107,38 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 export async function logIn(name: string, password: string): Promise<void> {
   const body = { user_name: name, user_password: password };
   const answer = await call<{ user_name: string }>("/ui/session", { method: "POST", body });
-  setUser(answer.user_name);
+  await begin(answer.user_name);
   setLoginAsked(false);
 }
 
 /** Goes on with the session that the browser has from before, if there is one. */
 export async function resume(): Promise<void> {
-  setUser((await call<{ user_name: string | null }>("/ui/session")).user_name);
+  await begin((await call<{ user_name: string | null }>("/ui/session")).user_name);
+}
+
+async function begin(name: string | null): Promise<void> {
+  if (name !== null) {
+    const before = sessionUser();
+    if (before !== null && before !== name) await forgetUser();
+    keepSessionUser(name);
+  }
+  setUser(name);
 }
 
 export async function logOut(): Promise<void> {
   await callText("/ui/session", { method: "DELETE" });
+  await forgetUser();
+}
+
+/** Begins the page anew without what is kept: the next user must see nothing of this one, in memory or stored. */
+async function forgetUser(): Promise<never> {
   setUser(null);
+  // From now on nothing more is kept.
   setLoginAsked(true);
   await forgetQueries();
   forgetSession();
+  location.reload();
+  return new Promise<never>(() => undefined);
 }
 
 export function isAbort(error: unknown): boolean {

@@ -2,6 +2,7 @@
 // another graph. It ends with the window and with the logout.
 
 import { createEffect, createRoot, on } from "solid-js";
+import { loginAsked } from "../core/http";
 import { graph } from "../core/server";
 import { point, type Point } from "../core/times";
 import { cameras, control, layoutName } from "./canvas";
@@ -26,6 +27,8 @@ interface Kept {
 }
 
 function keep(name: string): void {
+  // The next user may be another one.
+  if (loginAsked()) return;
   try {
     if (shown().length === 0) return sessionStorage.removeItem(PREFIX + name);
     const camera = control()?.camera() ?? cameras.get(name) ?? null;
