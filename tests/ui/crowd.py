@@ -99,8 +99,6 @@ def open_graph(page, server: Server, refs: list[str]) -> None:
     settle(page)
     page.locator("[data-tool=arrange]").click()
     arranged(page)
-    page.locator("[data-tool=fit]").click()
-    page.wait_for_timeout(800)
 
 
 def arranged(page) -> None:

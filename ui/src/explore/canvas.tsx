@@ -3,18 +3,17 @@
 import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";
 import { t } from "../i18n";
 import { isDark } from "../core/prefs";
-import { graph } from "../core/server";
 import { schema } from "../core/schema";
 import { colors } from "./look";
 import { drawn, sceneOf, sizeOfGroup } from "./draw";
 import { emphasis } from "./emphasis";
 import { closedGroups, grouping, groups, groupsOf, isGroup, opened, setGroups, toggleGroup } from "./groups";
 import * as layout from "./layout";
-import { UNIT } from "./scene";
+import { UNIT, type Camera } from "./scene";
 import { Stage, type Target } from "./stage";
 import {
   arranged, boxing, difference, expand, ghosts, hiddenLabels, lit, nextTask, picked, pinned, positions, select,
-  selected, shown, togglePicked, view, unpick,
+  selected, shown, togglePicked, view, unpick, type View,
 } from "./state";
 import { BoxSelection, type Box } from "./box";
 import { FACTORS, styleOf, styles } from "./style";
@@ -42,13 +41,27 @@ export interface CanvasControl {
   menuOf: (ref: string) => void;
   /** What the window shows, as SVG with a line of text and a legend below it. */
   svg: (caption: string, legend: LegendEntry[]) => string;
-  /** Where the camera is, and the scale that sizes are measured at. */
-  camera: () => { x: number; y: number; scale: number; fitted: number };
+  camera: () => Look;
+}
+
+/** Where the camera is, and the scale that sizes are measured at. */
+export interface Look extends Camera {
+  fitted: number;
 }
 export const [control, setControl] = createSignal<CanvasControl | null>(null);
 
-/** Where the camera was, by graph: another page may have been shown since. */
-export const cameras = new Map<string, ReturnType<CanvasControl["camera"]>>();
+/** Where the camera will be, once what was read after `before` is drawn; null fits it. */
+let lookNext: { look: Look | null; before: View | null } | null = null;
+
+/** Sets the camera for what is read next; null fits it. */
+export function lookAt(look: Look | null): void {
+  lookNext = { look, before: view() };
+}
+
+/** Where the camera is, or will be; null if it fits what is shown. */
+export function cameraNow(): Look | null {
+  return lookNext ? lookNext.look : (control()?.camera() ?? null);
+}
 
 /** Above this part of new vertices everything is laid out; below it they are placed beside their neighbours. */
 const FEW = 0.5;
@@ -62,10 +75,6 @@ class Picture {
 
   constructor(private readonly container: HTMLElement) {
     this.stage = new Stage(container, handlers(), () => [...document.querySelectorAll(".legend")].map((each) => each.getBoundingClientRect()));
-    const kept = cameras.get(graph());
-    if (!kept) return;
-    Object.assign(this.stage.camera, { x: kept.x, y: kept.y, scale: kept.scale });
-    this.stage.setFitted(kept.fitted);
   }
 
   /** Brings the picture to what is to be drawn; positions of what was there stay. */
@@ -89,8 +98,9 @@ class Picture {
     const run = ++this.run;
     const { keys } = this.stage.scene;
     const fresh = keys.filter((key) => !positions.has(key));
-    if (keys.length === 0 || fresh.length === 0) return;
-    this.container.dataset.arranging = "yes";
+    if (keys.length === 0) return;
+    this.container.dataset.arranging = fresh.length ? "yes" : "no";
+    if (fresh.length === 0) return this.look(false);
     const isFirst = fresh.length === keys.length;
     if (fresh.length > keys.length * FEW) await this.layOut(keys, run);
     else this.placeFew(fresh);
@@ -99,9 +109,17 @@ class Picture {
       const place = positions.get(key);
       return place ? [[key, place]] : [];
     }));
-    if (isFirst) this.stage.fit(false);
-    else if (fresh.length > keys.length * FEW) this.stage.fit();
+    this.look(isFirst);
+    if (!isFirst && fresh.length > keys.length * FEW) this.stage.fit();
     this.container.dataset.arranging = "no";
+  }
+
+  /** Moves the camera to where it was set for what is drawn now, or fits all. */
+  private look(isFirst: boolean): void {
+    const next = lookNext?.before === view() ? null : lookNext;
+    if (next) lookNext = null;
+    if (isFirst || next?.look === null) this.stage.fit(false);
+    else if (next?.look) this.stage.look(next.look);
   }
 
   private links(): { source: string; target: string }[] {
@@ -247,7 +265,6 @@ export function Canvas() {
     const picture = new Picture(container);
     const { stage } = picture;
     current = picture;
-    const camera = () => ({ ...stage.camera, fitted: stage.fittedScale });
     setControl({
       fit: () => stage.fit(),
       zoom: (factor) => stage.zoom(factor),
@@ -259,7 +276,7 @@ export function Canvas() {
         if (at) setMenu({ target: { kind: "vertex", key: ref }, x: frame.left + at.x, y: frame.top + at.y });
       },
       svg: (caption, legend) => svgOf(stage.scene, stage.viewport(), colors(), caption, legend),
-      camera,
+      camera: () => ({ ...stage.camera, fitted: stage.fittedScale }),
     });
     createEffect(
       on([view, difference, hiddenLabels, ghosts, isDark, styles, grouping, opened, schema, emphasis], () => {
@@ -279,12 +296,13 @@ export function Canvas() {
         stage.center(keys);
       });
     }, { defer: true }));
-    createEffect(on([arranged, layoutName], () => void picture.arrange(), { defer: true }));
+    createEffect(on(arranged, () => void picture.arrange(), { defer: true }));
     const sized = new ResizeObserver(() => stage.resize());
     sized.observe(container);
     onCleanup(() => {
       sized.disconnect();
-      cameras.set(graph(), camera());
+      // The next canvas begins where this one was.
+      lookNext ??= { look: control()?.camera() ?? null, before: null };
       setControl(null);
       setMenu(null);
       current = null;

@@ -5,10 +5,10 @@ import { createEffect, createRoot, on } from "solid-js";
 import { loginAsked } from "../core/http";
 import { graph } from "../core/server";
 import { point, type Point } from "../core/times";
-import { cameras, control, layoutName } from "./canvas";
+import { cameraNow, layoutName, type Look } from "./canvas";
 import { grouping, opened, setOpened } from "./groups";
 import { apply, shownState, type Shared } from "./share";
-import { arranged, comparing, hiddenLabels, pinned, positions, restart, selected, shown, view } from "./state";
+import { arranged, comparing, forget, hiddenLabels, pinned, positions, restart, selected, shown, view } from "./state";
 
 const PREFIX = "varve.canvas.";
 const SETTLE_MS = 400;
@@ -23,7 +23,7 @@ interface Kept {
   pinned: string[];
   opened: string[];
   groups: [string, number, number][];
-  camera: { x: number; y: number; scale: number; fitted: number } | null;
+  camera: Look | null;
 }
 
 function keep(name: string): void {
@@ -31,9 +31,8 @@ function keep(name: string): void {
   if (loginAsked()) return;
   try {
     if (shown().length === 0) return sessionStorage.removeItem(PREFIX + name);
-    const camera = control()?.camera() ?? cameras.get(name) ?? null;
     const groups = [...positions].filter(([key]) => key.startsWith("~")).map(([key, { x, y }]): [string, number, number] => [key, Math.round(x), Math.round(y)]);
-    const kept: Kept = { shown: shownState(), at: point(), compared: comparing(), pinned: [...pinned], opened: [...opened()], groups, camera };
+    const kept: Kept = { shown: shownState(name), at: point(), compared: comparing(), pinned: [...pinned], opened: [...opened()], groups, camera: cameraNow() };
     const text = JSON.stringify(kept);
     if (text.length <= BYTES_MAX) sessionStorage.setItem(PREFIX + name, text);
   } catch {
@@ -46,8 +45,7 @@ export function restore(): boolean {
   try {
     const kept = JSON.parse(sessionStorage.getItem(PREFIX + graph()) ?? "null") as Kept | null;
     if (!kept) return false;
-    if (kept.camera) cameras.set(graph(), kept.camera);
-    apply({ ...kept.shown, t: kept.at.trueAt, k: kept.at.knownAt, d: kept.compared ?? undefined });
+    apply({ ...kept.shown, t: kept.at.trueAt, k: kept.at.knownAt, d: kept.compared ?? undefined }, kept.camera);
     for (const ref of kept.pinned) pinned.add(ref);
     for (const [key, x, y] of kept.groups) positions.set(key, { x, y });
     setOpened(new Set(kept.opened));
@@ -71,7 +69,11 @@ export function keepCanvas(): void {
       clearTimeout(timer);
       timer = setTimeout(() => name === graph() && keep(name), SETTLE_MS);
     }, { defer: true }));
-    createEffect(on(graph, () => restore(), { defer: true }));
+    createEffect(on(graph, (_, before) => {
+      if (before) keep(before);
+      forget();
+      restore();
+    }, { defer: true }));
   });
   // Places and the camera change without a signal.
   addEventListener("pagehide", () => keep(graph()));

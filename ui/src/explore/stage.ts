@@ -298,10 +298,10 @@ export class Stage {
     return (free.right - free.left - 2 * FIT_PADDING_X) / Math.max(1, free.bottom - free.top - 2 * FIT_PADDING);
   }
 
-  /** How large vertices are, without moving the camera: after a reload. */
-  setFitted(scale: number): void {
-    this.fitted = scale;
-    this.stale();
+  /** Moves the camera, and measures sizes at `fitted`. */
+  look({ fitted, ...camera }: Camera & { fitted: number }): void {
+    this.fitted = fitted;
+    this.fly(camera, 0);
   }
 
   get fittedScale(): number {
