@@ -3,7 +3,7 @@
 import { createSignal } from "solid-js";
 import { forgetQueries } from "../query/past";
 import { forgetSession, keepSessionUser, sessionUser } from "./prefs";
-import { parseJson } from "./json";
+import { formatJson, parseJson } from "./json";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
 export class Failure extends Error {
@@ -60,7 +60,7 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
     response = await fetch(pathOf(path, call.query), {
       method: call.method ?? "GET",
       headers,
-      body: call.body === undefined ? undefined : typeof call.body === "string" ? call.body : JSON.stringify(call.body),
+      body: call.body === undefined ? undefined : typeof call.body === "string" ? call.body : formatJson(call.body, 0),
       signal: call.signal,
       credentials: "same-origin",
     });
