@@ -47,7 +47,10 @@ def check_menu(browser, server, open_sample) -> None:
     groups.first.wait_for()
     counts = sum(int(each.rstrip("+")) for each in menu.locator("[data-menu=expand-group] .count").all_inner_texts())
     assert counts > 0
-    page.keyboard.press("ArrowDown")
+    items = menu.locator("[role=menuitem]").evaluate_all("items => items.map(each => each.dataset.menu)")
+    for key, index in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("Home", 0), ("End", -1)):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.menu") == items[index], (key, items)
     page.keyboard.press("Escape")
     menu.wait_for(state="detached")
     page.mouse.click(x, y, button="right")
@@ -63,6 +66,44 @@ def check_menu(browser, server, open_sample) -> None:
     page.locator("[data-menu=hide]").click()
     settle(page)
     assert sum(legend(page).values()) < shown
+
+
+def check_menu_keys(browser, server, open_sample) -> None:
+    """By keyboard alone: the menus open, and give the focus back; a vertex is created, on an empty canvas too."""
+    page = browser.page()
+    open_sample(page, server.url)
+    page.locator("#tab-list").click()
+    row = page.locator(".tree-row").first
+    row.focus()
+    assert page.evaluate("(window.row_ = document.activeElement) !== document.body"), "a row of the list takes the focus"
+    is_back = lambda: page.evaluate("document.activeElement === window.row_")
+    page.keyboard.press("m")
+    page.locator("[data-menu=new-vertex]").wait_for()
+    page.keyboard.press("Escape")
+    assert is_back(), "the menu loses the focus"
+    page.keyboard.press("m")
+    page.keyboard.press("Enter")
+    page.locator(".dialog select[name=label]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".dialog").wait_for(state="detached")
+    assert is_back(), "the dialog loses the focus"
+    page.keyboard.press("Enter")
+    page.locator(".element h2").wait_for()
+    page.keyboard.press("m")
+    page.locator("[data-menu=expand]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("[data-tool=clearCanvas]").click()
+    page.locator("[data-card=new-vertex]").focus()
+    page.keyboard.press("Enter")
+    page.locator(".dialog select[name=label]").select_option("city")
+    for each in page.locator(".dialog .edit-fields label", has_text="*").all():
+        each.locator("input").fill("Ys" if "TEXT" in each.inner_text() else "1")
+    page.locator("[data-action=send]").click()
+    page.locator(".dialog").wait_for(state="detached")
+    settle(page)
+    assert legend(page) == {"city": 1}
+    page.locator("[data-tool=newVertex]").click()
+    page.locator(".dialog select[name=label]").wait_for()
 
 
 def check_search(browser, server, open_sample) -> None:

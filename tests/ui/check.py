@@ -268,6 +268,11 @@ def the_canvas_has_a_menu(browser: Browser, server: Server):
 
 
 @test
+def the_menu_works_by_keyboard_alone(browser: Browser, server: Server):
+    canvas.check_menu_keys(browser, server, open_sample)
+
+
+@test
 def what_is_found_is_in_the_middle_and_neighbours_lie_free(browser: Browser, server: Server):
     canvas.check_search(browser, server, open_sample)
 

@@ -37,8 +37,8 @@ export interface CanvasControl {
   center: (refs: Iterable<string>) => void;
   /** The vertices whose discs a box of the window touches. */
   touched: (box: Box) => string[];
-  /** Opens the menu of a vertex where it is. */
-  menuOf: (ref: string) => void;
+  /** Opens the menu of a vertex or an edge where it is, or that of the canvas. */
+  menuOf: (ref: string | null) => void;
   /** What the window shows, as SVG with a line of text and a legend below it. */
   svg: (caption: string, legend: LegendEntry[]) => string;
   camera: () => Look;
@@ -271,9 +271,13 @@ export function Canvas() {
       center: (refs) => stage.center([...refs].map((ref) => closedGroups().get(ref)?.key ?? ref)),
       touched: (box) => stage.touched(box),
       menuOf: (ref) => {
-        const at = stage.screenOf(ref);
+        const edge = view().edges.get(ref ?? "");
+        const ends = (edge ? [edge.source, edge.target] : ref === null ? [] : [ref]).flatMap((end) => stage.screenOf(closedGroups().get(end)?.key ?? end) ?? []);
         const frame = container.getBoundingClientRect();
-        if (at) setMenu({ target: { kind: "vertex", key: ref }, x: frame.left + at.x, y: frame.top + at.y });
+        const middle = ends.length
+          ? { x: ends.reduce((sum, { x }) => sum + x / ends.length, 0), y: ends.reduce((sum, { y }) => sum + y / ends.length, 0) }
+          : { x: frame.width / 2, y: frame.height / 2 };
+        setMenu({ target: { kind: edge ? "edge" : ref === null ? "stage" : "vertex", key: ref }, x: frame.left + middle.x, y: frame.top + middle.y });
       },
       svg: (caption, legend) => svgOf(stage.scene, stage.viewport(), colors(), caption, legend),
       camera: () => ({ ...stage.camera, fitted: stage.fittedScale }),

@@ -16,7 +16,7 @@ import { listenToKeys } from "./keys";
 import { LabelTable, tableOf } from "./labeltable";
 import { LAYOUTS, type LayoutName } from "./layout";
 import { ChangesPane, ElementList, Legend } from "./lists";
-import { Menu } from "./menu";
+import { createVertex, mayCreate, Menu } from "./menu";
 import { PathHint } from "./path";
 import { PickedBar } from "./picked";
 import { nameOfRef } from "./look";
@@ -121,6 +121,9 @@ function Toolbar() {
         <Icon name="box" />
       </button>
       <ToolButton icon="arrange" name="arrange" act={arrange} />
+      <Show when={mayCreate()}>
+        <ToolButton icon="newVertex" name="newVertex" act={createVertex} />
+      </Show>
       <ToolButton icon="trash" name="clearCanvas" disabled={shown().length === 0} act={() => restart([])} />
       <ToolButton icon="share" name="share" disabled={shown().length === 0} act={() => void share.link().then(setUrl)} />
       <ToolButton icon="scenes" name="scenes" act={() => setScenes(true)} />

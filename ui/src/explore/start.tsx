@@ -9,6 +9,7 @@ import * as api from "./api";
 import type { TourStep } from "./api";
 import { Swatch } from "./element";
 import { setTableOf } from "./labeltable";
+import { createVertex, mayCreate } from "./menu";
 import {
   compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
@@ -168,6 +169,15 @@ export function Start() {
               <span>{t("cardQueryText")}</span>
             </a>
           </li>
+          <Show when={mayCreate()}>
+            <li>
+              <button class="start-card" onClick={createVertex} data-card="new-vertex">
+                <Icon name="newVertex" />
+                <strong>{t("newVertex")}</strong>
+                <span>{t("cardNewText")}</span>
+              </button>
+            </li>
+          </Show>
         </ul>
       </section>
     </div>

@@ -135,6 +135,7 @@ export const en = {
   cardSampleText: "120 elements: people, cities and jobs from 2020 to 2027, with corrections and a planned move",
   cardLoad: "Load files", cardLoadText: "CSV or JSON from this computer, with a dry run first",
   cardQuery: "Write a query", cardQueryText: "Gremlin, Cypher or REST, at any point of both times",
+  cardNewText: "Its properties, and the period in which it is true",
   tour_now: "What is known now. Six years of moves and jobs are behind it: the sliders above walk through them.",
   tour_then: "Valid time: the same people on another day. What was true then, as we know it now.",
   tour_changed: "What changed between two days: added +, removed −, changed ~. The list on the right has each of them.",
@@ -148,7 +149,7 @@ export const en = {
   grouping_auto: "Auto groups", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
   group: "Group", openGroup: "Open the group ({count})", closeGroup: "Close its group", pickGroup: "Select its vertices", pickAll: "Select all",
   menuPickNeighbours: "Select neighbours", menuPathFrom: "Path from here …", menuPathTo: "Path from {name} to here",
-  menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of the vertex",
+  menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of what is selected, or of the canvas",
 
   // Changes
   edit: "Edit", newEdgeFrom: "New edge from here", newVertex: "New vertex", deleteElement: "Delete",

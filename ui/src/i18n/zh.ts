@@ -137,6 +137,7 @@ export const zh: Dictionary = {
   cardSampleText: "120 个元素：2020 至 2027 年的人物、城市与工作，含更正和一次计划中的搬迁",
   cardLoad: "导入文件", cardLoadText: "来自本机的 CSV 或 JSON，先试运行",
   cardQuery: "编写查询", cardQueryText: "Gremlin、Cypher 或 REST，可在任意两个时间点上执行",
+  cardNewText: "它的属性，以及它成立的时间段",
   tour_now: "现在所知的情况。背后是六年的搬迁与工作：上方的滑块可以逐步回看。",
   tour_then: "有效时间：同一群人在另一天的情况。当时的真实情况，按现在的认识。",
   tour_changed: "两天之间的变化：新增 +，移除 −，变化 ~。右侧列表逐一列出。",
@@ -150,7 +151,7 @@ export const zh: Dictionary = {
   grouping_auto: "自动分组", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
   group: "组", openGroup: "打开该组（{count}）", closeGroup: "收起所在的组", pickGroup: "选择其顶点", pickAll: "全选",
   menuPickNeighbours: "选择邻居", menuPathFrom: "从这里出发的路径…", menuPathTo: "从 {name} 到这里的路径",
-  menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "顶点的菜单",
+  menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "所选元素或画布的菜单",
 
   // Changes
   edit: "编辑", newEdgeFrom: "从这里新建边", newVertex: "新建顶点", deleteElement: "删除",
