@@ -3,6 +3,7 @@
 import { createResource, createSignal, For, Show } from "solid-js";
 import { number, t, tIfKnown } from "../i18n";
 import { graph } from "../core/server";
+import { ready } from "../core/resource";
 import { hrefOf } from "../core/route";
 import { Icon } from "../parts/icon";
 import * as api from "./api";
@@ -134,10 +135,10 @@ function LabelCards() {
 
 export function Start() {
   const [sample] = createResource(graph, async (name) => (name ? api.loadedSample() : null));
-  const isLoaded = () => !sample.error && sample()?.loaded === true;
+  const isLoaded = () => ready(sample)?.loaded === true;
   const open = async () => {
-    const loaded = sample();
-    if (isLoaded() && loaded) await openSample(loaded);
+    const loaded = ready(sample);
+    if (loaded?.loaded) await openSample(loaded);
     else await loadTheSample();
   };
   return (
