@@ -552,6 +552,11 @@ def a_late_answer_about_another_graph_is_dropped(browser: Browser, server: Serve
 
 
 @test
+def a_picture_that_fails_is_told(browser: Browser, server: Server):
+    canvas.check_painter(browser, server, open_sample)
+
+
+@test
 def a_layout_is_made_when_it_is_chosen(browser: Browser, server: Server):
     views.check_layout(browser, server, open_sample)
 

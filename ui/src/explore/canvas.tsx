@@ -2,6 +2,7 @@
 
 import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";
 import { t } from "../i18n";
+import { messageOf } from "../core/http";
 import { isDark } from "../core/prefs";
 import { schema } from "../core/schema";
 import { colors } from "./look";
@@ -13,7 +14,7 @@ import { UNIT, type Camera } from "./scene";
 import { Stage, type Target } from "./stage";
 import {
   arranged, boxing, difference, expand, ghosts, hiddenLabels, lit, nextTask, picked, pinned, positions, select,
-  selected, shown, togglePicked, view, unpick, type View,
+  selected, setProblem, shown, togglePicked, view, unpick, type View,
 } from "./state";
 import { BoxSelection, type Box } from "./box";
 import { FACTORS, styleOf, styles } from "./style";
@@ -70,8 +71,8 @@ class Picture {
   readonly stage: Stage;
   private run = 0;
   private isKilled = false;
-  /** What the groups were found for. */
-  private grouped: { refs: readonly string[]; kind: string } | null = null;
+  /** What the groups were found for, and among which vertices. */
+  private grouped: { refs: readonly string[]; kind: string; of: ReadonlySet<string> } | null = null;
 
   constructor(private readonly container: HTMLElement) {
     this.stage = new Stage(container, handlers(), () => [...document.querySelectorAll(".legend")].map((each) => each.getBoundingClientRect()));
@@ -80,9 +81,12 @@ class Picture {
   /** Brings the picture to what is to be drawn; positions of what was there stay. */
   sync(): void {
     const refs = shown();
-    if (!this.grouped || this.grouped.refs !== refs || this.grouped.kind !== grouping() || groups().length === 0) {
-      const { vertices, edges } = drawn();
-      this.grouped = { refs, kind: grouping() };
+    const { vertices, edges } = drawn();
+    const { grouped } = this;
+    // They stay while vertices vanish, so a step in time moves none.
+    const isNew = !grouped || grouped.refs !== refs || grouped.kind !== grouping() || groups().length === 0;
+    if (isNew || vertices.some(({ ref }) => !grouped.of.has(ref))) {
+      this.grouped = { refs, kind: grouping(), of: new Set(vertices.map(({ ref }) => ref)) };
       const found = groupsOf(grouping(), vertices, edges);
       if (found.length || groups().length) setGroups(found);
     }
@@ -169,7 +173,7 @@ class Picture {
     const center = positions.get(key);
     if (!group || !center) return toggleGroup(key);
     const inside = new Set(group.members);
-    const found = await layout.force({
+    const found = await forced({
       refs: group.members,
       edges: [...view().edges.values()].filter(({ source, target }) => inside.has(source) && inside.has(target)),
       sizeOf: sizeOfVertex,
@@ -223,7 +227,17 @@ function placesOf(plan: layout.Plan): Promise<layout.Positions> {
     case "time":
       return Promise.resolve(layout.settled(layout.byTime(refs, view().vertices), sizeOf));
     case "force":
-      return layout.force(plan);
+      return forced(plan);
+  }
+}
+
+/** By forces, or on a grid if that fails. */
+async function forced(plan: layout.Plan): Promise<layout.Positions> {
+  try {
+    return await layout.force(plan);
+  } catch (error) {
+    setProblem(messageOf(error));
+    return layout.settled(layout.grid(plan.refs), plan.sizeOf);
   }
 }
 
@@ -256,6 +270,7 @@ function handlers(): ConstructorParameters<typeof Stage>[1] {
     },
     menu: (target, { x, y }) => setMenu({ target, x, y }),
     moved: (key, place) => positions.set(key, place),
+    failed: (message) => setProblem(t("pictureFailed", { why: message })),
   };
 }
 

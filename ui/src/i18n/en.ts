@@ -145,7 +145,7 @@ export const en = {
   tour: "Tour", startTour: "Take the tour", tourStep: "{index} of {count}", tourEnd: "End",
 
   // Groups and the menu of the canvas
-  grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
+  pictureFailed: "The picture could not be painted: {why}", grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
   grouping_auto: "Auto groups", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
   group: "Group", openGroup: "Open the group ({count})", closeGroup: "Close its group", pickGroup: "Select its vertices", pickAll: "Select all",
   menuPickNeighbours: "Select neighbours", menuPathFrom: "Path from here …", menuPathTo: "Path from {name} to here",
@@ -157,7 +157,7 @@ export const en = {
   // Times and scenes
   calendar: "Calendar", scenes: "Scenes", scenesText: "A scene keeps what is shown, the places and both times with the graph, under a name.",
   sceneName: "Name of the scene", sceneSave: "Save this view", sceneOpen: "Open", noScenes: "No scene is saved.", sceneDelete: "Delete the scene {name}",
-  sceneDeleteSure: "Delete?",
+  sceneDeleteSure: "Delete?", sceneReplaceSure: "Replace {name}?",
   editPeriod: "When it is true", editFrom: "From", editTo: "To", editWholeState: "The whole period of this state: {period}",
   editPeriodHint: "Empty: from now on, without an end. A past period is a correction, a future one a plan.",
   editPreview: "What will be known", editKnownNow: "As known from now on", editNothingLeft: "It exists at no time.",

@@ -147,7 +147,7 @@ export const zh: Dictionary = {
   tour: "导览", startTour: "开始导览", tourStep: "第 {index} 步，共 {count} 步", tourEnd: "结束",
 
   // Groups and the menu of the canvas
-  grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
+  pictureFailed: "无法绘制画面：{why}", grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
   grouping_auto: "自动分组", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
   group: "组", openGroup: "打开该组（{count}）", closeGroup: "收起所在的组", pickGroup: "选择其顶点", pickAll: "全选",
   menuPickNeighbours: "选择邻居", menuPathFrom: "从这里出发的路径…", menuPathTo: "从 {name} 到这里的路径",
@@ -159,7 +159,7 @@ export const zh: Dictionary = {
   // Times and scenes
   calendar: "日历", scenes: "场景", scenesText: "场景以名称随图保存所显示的内容、位置和两个时间。",
   sceneName: "场景名称", sceneSave: "保存当前视图", sceneOpen: "打开", noScenes: "没有保存的场景。", sceneDelete: "删除场景 {name}",
-  sceneDeleteSure: "确定删除？",
+  sceneDeleteSure: "确定删除？", sceneReplaceSure: "替换“{name}”？",
   editPeriod: "何时为真", editFrom: "从", editTo: "到", editWholeState: "此状态的整个时段：{period}",
   editPeriodHint: "留空：从现在起，没有终点。过去的时段是更正，将来的是计划。",
   editPreview: "将会知道的内容", editKnownNow: "从现在起所知", editNothingLeft: "它在任何时间都不存在。",
