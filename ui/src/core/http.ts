@@ -130,11 +130,16 @@ export async function logOut(): Promise<void> {
   await forgetUser();
 }
 
+let isForgotten = false;
+
+/** Whether what is shown may be kept: not where the next user may be another one. */
+export function mayKeep(): boolean {
+  return !isForgotten && !loginAsked();
+}
+
 /** Begins the page anew without what is kept: the next user must see nothing of this one, in memory or stored. */
 async function forgetUser(): Promise<never> {
-  setUser(null);
-  // From now on nothing more is kept.
-  setLoginAsked(true);
+  isForgotten = true;
   await forgetQueries();
   forgetSession();
   location.reload();

@@ -2,11 +2,12 @@
 // another graph. It ends with the window and with the logout.
 
 import { createEffect, createRoot, on } from "solid-js";
-import { loginAsked } from "../core/http";
+import { mayKeep } from "../core/http";
 import { graph } from "../core/server";
 import { point, type Point } from "../core/times";
 import { cameraNow, layoutName, type Look } from "./canvas";
 import { grouping, opened, setOpened } from "./groups";
+import { setPathFrom } from "./path";
 import { apply, shownState, type Shared } from "./share";
 import { arranged, comparing, forget, hiddenLabels, pinned, positions, restart, selected, shown, view } from "./state";
 
@@ -27,8 +28,7 @@ interface Kept {
 }
 
 function keep(name: string): void {
-  // The next user may be another one.
-  if (loginAsked()) return;
+  if (!mayKeep()) return;
   try {
     if (shown().length === 0) return sessionStorage.removeItem(PREFIX + name);
     const groups = [...positions].filter(([key]) => key.startsWith("~")).map(([key, { x, y }]): [string, number, number] => [key, Math.round(x), Math.round(y)]);
@@ -40,19 +40,17 @@ function keep(name: string): void {
   }
 }
 
-/** Shows what this window showed of the graph; whether there was something. */
-export function restore(): boolean {
+/** Shows what this window showed of the graph, if something. */
+export function restore(): void {
   try {
     const kept = JSON.parse(sessionStorage.getItem(PREFIX + graph()) ?? "null") as Kept | null;
-    if (!kept) return false;
+    if (!kept) return;
     apply({ ...kept.shown, t: kept.at.trueAt, k: kept.at.knownAt, d: kept.compared ?? undefined }, kept.camera);
     for (const ref of kept.pinned) pinned.add(ref);
     for (const [key, x, y] of kept.groups) positions.set(key, { x, y });
     setOpened(new Set(kept.opened));
-    return true;
   } catch {
     restart([]);
-    return false;
   }
 }
 
@@ -72,6 +70,7 @@ export function keepCanvas(): void {
     createEffect(on(graph, (_, before) => {
       if (before) keep(before);
       forget();
+      setPathFrom(null);
       restore();
     }, { defer: true }));
   });

@@ -15,7 +15,9 @@ import {
   compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
 
-const [tour, setTour] = createSignal<TourStep[]>([]);
+/** The tour, and the graph that it is of. */
+const [found, setFound] = createSignal<{ of: string; steps: TourStep[] }>({ of: "", steps: [] });
+const tour = (): TourStep[] => (found().of === graph() ? found().steps : []);
 const [stepIndex, setStepIndex] = createSignal(-1);
 let sampleRefs: string[] = [];
 /** Whether the tour can be taken and is not. */
@@ -81,7 +83,7 @@ async function loadTheSample(): Promise<void> {
 }
 
 async function openSample(loaded: api.Sample): Promise<void> {
-  setTour(loaded.tour ?? []);
+  setFound({ of: graph(), steps: loaded.tour ?? [] });
   sampleRefs = loaded.show ?? [];
   if (sampleRefs.length) restart(sampleRefs);
   else await showSample(undefined, FIRST_LIMIT);
@@ -101,8 +103,8 @@ function open(entry: api.LabelCount): void {
 
 function LabelCards() {
   const labels = () => {
-    const found = summary()?.vertices ?? [];
-    return found.filter((entry) => entry.count > 0);
+    const all = summary()?.vertices ?? [];
+    return all.filter((entry) => entry.count > 0);
   };
   return (
     <Show when={labels().length}>
