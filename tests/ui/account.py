@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 
 import screens
+from browser import settle
 
 
 def check(browser) -> None:
@@ -20,12 +21,9 @@ def check(browser) -> None:
         page.goto(url + "/ui/")
         page.locator(".login input[type=password]").wait_for()
         assert not (wrong := screens.problems(page, "wide-light-login")), wrong
-        page.locator(".login input").first.fill("admin")
-        page.locator(".login input[type=password]").fill("wrong")
-        page.locator(".login .primary").click()
+        log_in(page, "admin", "wrong")
         page.locator(".login [role=alert]", has_text="Wrong name or password").wait_for()
-        page.locator(".login input[type=password]").fill(PASSWORD)
-        page.locator(".login .primary").click()
+        log_in(page, "admin", PASSWORD)
         page.locator("[data-card=sample]").click()
         page.locator(".legend-row").first.wait_for(state="attached")
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
@@ -47,6 +45,8 @@ def check(browser) -> None:
         page.unroute(refuse)
         log_out(page)
         page.locator(".login").wait_for()
+        page.reload()
+        page.locator(".login").wait_for()
         assert page.evaluate("sessionStorage.length") == 0, "the next user sees no canvas"
         assert page.locator(".offline").count() == 0
         assert not [each for each in page.context.cookies() if each["name"] == name]
@@ -56,6 +56,48 @@ def check(browser) -> None:
             urllib.request.urlopen(request)
             raise AssertionError("the token counts after the logout")
         check_reader(browser, url)
+        check_next_user(page)
+
+
+def check_next_user(page) -> None:
+    """Nothing of a user is seen by the next one, after a logout and after a session that the server ended."""
+    log_in(page, "admin", PASSWORD)
+    page.locator("[data-card=sample]").click()
+    page.locator(".legend-row").first.wait_for(state="attached")
+    log_out(page)
+    log_in(page, "admin", PASSWORD)
+    sees_nothing(page)
+    page.locator("[data-card=sample]").click()
+    page.locator(".legend-row").first.wait_for(state="attached")
+    end_session(page)
+    log_in(page, "admin", PASSWORD)
+    page.evaluate("location.hash = '#/explore'")
+    page.locator(".legend-row").first.wait_for(state="attached")
+    end_session(page)
+    log_in(page, "ann", PASSWORD)
+    page.get_by_role("button", name="ann").wait_for()
+    page.evaluate("location.hash = '#/explore'")
+    sees_nothing(page)
+
+
+def end_session(page) -> None:
+    """The next request is answered 401."""
+    settle(page)
+    page.context.clear_cookies()
+    page.evaluate("location.hash = '#/schema'")
+    page.locator(".login").wait_for()
+
+
+def sees_nothing(page) -> None:
+    page.locator(".label-card").first.wait_for()
+    page.wait_for_timeout(500)
+    assert page.locator(".legend-row").count() == 0 and page.locator(".start").count() == 1, "the canvas of another session"
+
+
+def log_in(page, name: str, password: str) -> None:
+    page.locator(".login input").first.fill(name)
+    page.locator(".login input[type=password]").fill(password)
+    page.locator(".login .primary").click()
 
 
 def log_out(page) -> None:

@@ -15,14 +15,14 @@ SIZES = {"wide": {"width": 1280, "height": 720}, "narrow": {"width": 390, "heigh
 class Server:
     """The REST API, to compare with what the page shows."""
 
-    def __init__(self, url: str, graph: str = "hugegraph"):
-        self.url, self.graph = url, graph
+    def __init__(self, url: str, graph: str = "hugegraph", headers: dict[str, str] | None = None):
+        self.url, self.graph, self.headers = url, graph, headers or {}
 
     def call(self, path: str, body=None, method: str | None = None, **query):
         query = {name: value for name, value in query.items() if value is not None}
         url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"} if data is not None else {"Accept": "application/json"}
+        headers = self.headers | ({"Content-Type": "application/json"} if data is not None else {"Accept": "application/json"})
         request = urllib.request.Request(url, data=data, headers=headers, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read()

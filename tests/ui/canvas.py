@@ -1,5 +1,6 @@
 """The canvas: the menu, neighbours, marks of a comparison, axes, what is kept over a reload, scenes."""
 
+import math
 import re
 
 from browser import field, legend, set_time, settle
@@ -47,7 +48,10 @@ def check_menu(browser, server, open_sample) -> None:
     groups.first.wait_for()
     counts = sum(int(each.rstrip("+")) for each in menu.locator("[data-menu=expand-group] .count").all_inner_texts())
     assert counts > 0
-    page.keyboard.press("ArrowDown")
+    items = menu.locator("[role=menuitem]").evaluate_all("items => items.map(each => each.dataset.menu)")
+    for key, index in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("Home", 0), ("End", -1)):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.menu") == items[index], (key, items)
     page.keyboard.press("Escape")
     menu.wait_for(state="detached")
     page.mouse.click(x, y, button="right")
@@ -63,6 +67,44 @@ def check_menu(browser, server, open_sample) -> None:
     page.locator("[data-menu=hide]").click()
     settle(page)
     assert sum(legend(page).values()) < shown
+
+
+def check_menu_keys(browser, server, open_sample) -> None:
+    """By keyboard alone: the menus open, and give the focus back; a vertex is created, on an empty canvas too."""
+    page = browser.page()
+    open_sample(page, server.url)
+    page.locator("#tab-list").click()
+    row = page.locator(".tree-row").first
+    row.focus()
+    assert page.evaluate("(window.row_ = document.activeElement) !== document.body"), "a row of the list takes the focus"
+    is_back = lambda: page.evaluate("document.activeElement === window.row_")
+    page.keyboard.press("m")
+    page.locator("[data-menu=new-vertex]").wait_for()
+    page.keyboard.press("Escape")
+    assert is_back(), "the menu loses the focus"
+    page.keyboard.press("m")
+    page.keyboard.press("Enter")
+    page.locator(".dialog select[name=label]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".dialog").wait_for(state="detached")
+    assert is_back(), "the dialog loses the focus"
+    page.keyboard.press("Enter")
+    page.locator(".element h2").wait_for()
+    page.keyboard.press("m")
+    page.locator("[data-menu=expand]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("[data-tool=clearCanvas]").click()
+    page.locator("[data-card=new-vertex]").focus()
+    page.keyboard.press("Enter")
+    page.locator(".dialog select[name=label]").select_option("city")
+    for each in page.locator(".dialog .edit-fields label", has_text="*").all():
+        each.locator("input").fill("Ys" if "TEXT" in each.inner_text() else "1")
+    page.locator("[data-action=send]").click()
+    page.locator(".dialog").wait_for(state="detached")
+    settle(page)
+    assert legend(page) == {"city": 1}
+    page.locator("[data-tool=newVertex]").click()
+    page.locator(".dialog select[name=label]").wait_for()
 
 
 def check_search(browser, server, open_sample) -> None:
@@ -127,6 +169,11 @@ def check_axes(browser, server, open_sample) -> None:
     page.wait_for_timeout(200)
     days = dates.all_inner_texts()
     assert days and len(days[0]) > 4 and days != years, days
+    for _ in range(6):
+        page.mouse.wheel(0, -300)
+    page.mouse.click(box["x"] + box["width"] * 0.4, box["y"] + 10)
+    settle(page)
+    assert re.search(r" \d\d:\d\d", field(page, "valid").input_value()), field(page, "valid").input_value()
     page.locator(".slider[data-kind=valid] .calendar input").fill("2022-03-04")
     settle(page)
     assert field(page, "valid").input_value() == "2022-03-04"
@@ -166,10 +213,65 @@ def check_kept(browser, server, open_sample) -> None:
     page.locator("[data-scene='first look']").click()
     settle(page)
     assert legend(page) == shown and field(page, "valid").input_value() == "2023-01-01"
+    check_replace(page, server)
     other = browser.page()
     other.goto(server.url + "/ui/")
     other.locator(".label-card").first.wait_for()
     assert other.locator(".legend-row").count() == 0, "another window begins empty"
+
+
+def check_replace(page, server) -> None:
+    """Saving under the name of another scene asks first."""
+    path = f"/graphs/{server.graph}/variables/~scene:first%20look"
+    before = server.call(path)
+    page.locator("[data-tool=scenes]").click()
+    page.locator(".dialog input[name=scene]").fill("first look")
+    save = page.locator(".dialog .primary")
+    page.locator(".legend-row").first.evaluate("row => row.click()")
+    save.click()
+    page.locator(".dialog .primary", has_text="Replace first look?").wait_for()
+    assert server.call(path) == before, "saving asks"
+    page.locator(".dialog input[name=scene]").fill("first look ")
+    page.locator(".dialog .primary", has_text="Save").wait_for()
+    save.click()
+    page.locator(".dialog .primary", has_text="Replace").wait_for()
+    save.click()
+    page.locator(".dialog .primary", has_text="Save").wait_for()
+    assert server.call(path) != before
+    page.keyboard.press("Escape")
+
+
+def check_painter(browser, server, open_sample) -> None:
+    """A layout that fails is told, and a grid takes its place. A picture that could not be painted is told, and the next one is painted."""
+    page = browser.page(expected=("no memory", "no layout"))
+    page.route("**/layout.worker*", lambda route: route.fulfill(content_type="text/javascript", body="self.onmessage = () => { throw new Error('no layout'); };"))
+    broken = """{ const real = OffscreenCanvas.prototype.transferToImageBitmap; let count = 0;
+      OffscreenCanvas.prototype.transferToImageBitmap = function () { if (++count === 4) throw new Error("no memory"); return real.call(this); }; }"""
+
+    def break_it(route) -> None:
+        found = route.fetch()
+        route.fulfill(response=found, body=broken + found.text())
+
+    page.route("**/paint.worker*", break_it)
+    open_sample(page, server.url)
+    page.locator(".problem", has_text="no layout").wait_for()
+    page.locator(".canvas[data-arranging=no]").wait_for(state="attached")
+    page.get_by_role("alert").get_by_role("button").click()
+    canvas = page.locator(".canvas canvas")
+    painted = lambda: int(canvas.get_attribute("data-painted"))
+    for _ in range(10):
+        if page.locator(".problem").count():
+            break
+        page.locator("[data-tool=zoomIn]").click()
+        page.wait_for_timeout(300)
+    page.locator(".problem", has_text="no memory").wait_for()
+    before = painted()
+    for name in ("zoomIn", "zoomOut"):
+        page.locator(f"[data-tool={name}]").click()
+        page.wait_for_timeout(300)
+    assert painted() > before, "the canvas stands still"
+    found = discs(page)
+    assert all(math.hypot(a[0] - b[0], a[1] - b[1]) >= a[2] + b[2] - 1 for i, a in enumerate(found) for b in found[:i]), "discs overlap"
 
 
 def check_offline(browser, server, open_sample) -> None:

@@ -21,6 +21,7 @@ import picking
 import repository
 import screens
 import styles
+import views
 from browser import Browser, Server, field, legend, set_time, settle, slider, write
 
 TESTS = []
@@ -265,6 +266,11 @@ def labels_get_styles_that_all_users_share(browser: Browser, server: Server):
 @test
 def the_canvas_has_a_menu(browser: Browser, server: Server):
     canvas.check_menu(browser, server, open_sample)
+
+
+@test
+def the_menu_works_by_keyboard_alone(browser: Browser, server: Server):
+    canvas.check_menu_keys(browser, server, open_sample)
 
 
 @test
@@ -567,6 +573,26 @@ def a_late_answer_about_another_graph_is_dropped(browser: Browser, server: Serve
     assert card.is_visible(), "what the first graph holds replaced what the second one holds"
     assert page.locator(".label-card").count() == 1
     server.call("/graphs/other", method="DELETE", confirm_message="I'm sure to drop the graph")
+
+
+@test
+def a_picture_that_fails_is_told(browser: Browser, server: Server):
+    canvas.check_painter(browser, server, open_sample)
+
+
+@test
+def a_layout_is_made_when_it_is_chosen(browser: Browser, server: Server):
+    views.check_layout(browser, server, open_sample)
+
+
+@test
+def links_and_scenes_fit_the_window(browser: Browser, server: Server):
+    views.check_camera(browser, server, open_sample)
+
+
+@test
+def each_graph_keeps_its_canvas(browser: Browser, server: Server):
+    views.check_switch(browser, server, open_sample)
 
 
 @test

@@ -80,6 +80,12 @@ def check(browser, server) -> None:
     page.locator(".legend-row").first.wait_for()
     settle(page)
     page.wait_for_timeout(3_000)
+    for day in ("2024-01-01", "now"):
+        # Who exists at another time only is in a group, too.
+        groups = int(page.locator(".canvas").get_attribute("data-drawn"))
+        assert 1 < groups < 200, groups
+        set_time(page, "valid", day)
+        page.wait_for_timeout(500)
     page.locator("[data-grouping]").select_option("none")
     assert legend(page) == {"station": VERTICES - BATCH, "line": EDGES}, legend(page)
     box = page.locator(".canvas").bounding_box()

@@ -4,6 +4,7 @@ import { fromHubble, toHubble } from "../src/explore/hubble";
 import { ticks } from "../src/explore/axis";
 import { changed, missingMembers, needsStart, periodOf, valueOf } from "../src/explore/change";
 import { bodyOf, groupsOf, partsOf } from "../src/tasks/algorithms";
+import { formatJson, parseJson } from "../src/core/json";
 import { apart } from "../src/explore/apart";
 import { communities } from "../src/explore/groups";
 import { huesOf } from "../src/explore/hues";
@@ -210,4 +211,14 @@ test("a result of an algorithm is split into facts and rows", () => {
   assert.equal(partsOf("count_vertex", { person: 3 }).areScores, false);
   assert.deepEqual([...groupsOf(partsOf("k_core", { kcores: [["a", "b"], ["c"]] }).rows)], [["a", "1"], ["b", "1"], ["c", "2"]]);
   assert.deepEqual(bodyOf("page_rank", { top: "", weight: "w" }), { alpha: 0.15, weight: "w" });
+});
+
+test("scores of vertices whose ids are numbers keep their order and their digits", () => {
+  const rowsOf = (name: string, text: string) => partsOf(name, parseJson(text)).rows;
+  assert.deepEqual(rowsOf("page_rank", '{"alpha":0.15,"top":{"10":0.9,"a":0.5,"9":0.2}}'), [["10", 0.9], ["a", 0.5], ["9", 0.2]]);
+  assert.deepEqual(partsOf("stress_centrality", { 3: 2, 7: 9007199254740993n }), { facts: [], rows: [["7", 9007199254740993n], ["3", 2]], areScores: true });
+  assert.deepEqual(rowsOf("single_source_shortest_path", '{"source":7,"distances":{"7":0,"3":1}}'), [["7", 0], ["3", 1]]);
+  const body = bodyOf("personalized_page_rank", { sources: "459609792938234113, 7, a", alpha: "", top: "", times: "" });
+  assert.equal(formatJson(body, 0), '{"sources":[459609792938234113,7,"a"]}');
+  assert.deepEqual(bodyOf("single_source_shortest_path", { source: "459609792938234113", top: "" }), { source: 459609792938234113n });
 });

@@ -2,8 +2,8 @@
 
 import { createSignal } from "solid-js";
 import { forgetQueries } from "../query/past";
-import { forgetSession } from "./prefs";
-import { parseJson } from "./json";
+import { forgetSession, keepSessionUser, sessionUser } from "./prefs";
+import { formatJson, parseJson } from "./json";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
 export class Failure extends Error {
@@ -82,7 +82,7 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
 
 function bodyOf(body: unknown): string | ArrayBuffer | undefined {
   if (body === undefined || typeof body === "string" || body instanceof ArrayBuffer) return body;
-  return JSON.stringify(body);
+  return formatJson(body, 0);
 }
 
 async function failureOf(response: Response): Promise<Failure> {
@@ -113,21 +113,43 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 export async function logIn(name: string, password: string): Promise<void> {
   const body = { user_name: name, user_password: password };
   const answer = await call<{ user_name: string }>("/ui/session", { method: "POST", body });
-  setUser(answer.user_name);
+  await begin(answer.user_name);
   setLoginAsked(false);
 }
 
 /** Goes on with the session that the browser has from before, if there is one. */
 export async function resume(): Promise<void> {
-  setUser((await call<{ user_name: string | null }>("/ui/session")).user_name);
+  await begin((await call<{ user_name: string | null }>("/ui/session")).user_name);
+}
+
+async function begin(name: string | null): Promise<void> {
+  if (name !== null) {
+    const before = sessionUser();
+    if (before !== null && before !== name) await forgetUser();
+    keepSessionUser(name);
+  }
+  setUser(name);
 }
 
 export async function logOut(): Promise<void> {
   await callText("/ui/session", { method: "DELETE" });
-  setUser(null);
-  setLoginAsked(true);
+  await forgetUser();
+}
+
+let isForgotten = false;
+
+/** Whether what is shown may be kept: not where the next user may be another one. */
+export function mayKeep(): boolean {
+  return !isForgotten && !loginAsked();
+}
+
+/** Begins the page anew without what is kept: the next user must see nothing of this one, in memory or stored. */
+async function forgetUser(): Promise<never> {
+  isForgotten = true;
   await forgetQueries();
   forgetSession();
+  location.reload();
+  return new Promise<never>(() => undefined);
 }
 
 export function isAbort(error: unknown): boolean {

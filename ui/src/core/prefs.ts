@@ -66,6 +66,27 @@ export function setSingleKeys(on: boolean): void {
   keep("keys", on ? "on" : "off");
 }
 
+const USER = "varve.user";
+let lastUser: string | null = null;
+
+/** Whose things this window keeps. */
+export function sessionUser(): string | null {
+  try {
+    return sessionStorage.getItem(USER);
+  } catch {
+    return lastUser;
+  }
+}
+
+export function keepSessionUser(name: string): void {
+  lastUser = name;
+  try {
+    sessionStorage.setItem(USER, name);
+  } catch {
+    // Storage is off: the name holds for this page.
+  }
+}
+
 /** Removes what is kept while the window is open: the next user must not see it. */
 export function forgetSession(): void {
   try {

@@ -2,19 +2,19 @@
 
 import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";
 import { t } from "../i18n";
+import { messageOf } from "../core/http";
 import { isDark } from "../core/prefs";
-import { graph } from "../core/server";
 import { schema } from "../core/schema";
 import { colors } from "./look";
 import { drawn, sceneOf, sizeOfGroup } from "./draw";
 import { emphasis } from "./emphasis";
 import { closedGroups, grouping, groups, groupsOf, isGroup, opened, setGroups, toggleGroup } from "./groups";
 import * as layout from "./layout";
-import { UNIT } from "./scene";
+import { UNIT, type Camera } from "./scene";
 import { Stage, type Target } from "./stage";
 import {
   arranged, boxing, difference, expand, ghosts, hiddenLabels, lit, nextTask, picked, pinned, positions, select,
-  selected, shown, togglePicked, view, unpick,
+  selected, setProblem, shown, togglePicked, view, unpick, type View,
 } from "./state";
 import { BoxSelection, type Box } from "./box";
 import { FACTORS, styleOf, styles } from "./style";
@@ -38,17 +38,31 @@ export interface CanvasControl {
   center: (refs: Iterable<string>) => void;
   /** The vertices whose discs a box of the window touches. */
   touched: (box: Box) => string[];
-  /** Opens the menu of a vertex where it is. */
-  menuOf: (ref: string) => void;
+  /** Opens the menu of a vertex or an edge where it is, or that of the canvas. */
+  menuOf: (ref: string | null) => void;
   /** What the window shows, as SVG with a line of text and a legend below it. */
   svg: (caption: string, legend: LegendEntry[]) => string;
-  /** Where the camera is, and the scale that sizes are measured at. */
-  camera: () => { x: number; y: number; scale: number; fitted: number };
+  camera: () => Look;
+}
+
+/** Where the camera is, and the scale that sizes are measured at. */
+export interface Look extends Camera {
+  fitted: number;
 }
 export const [control, setControl] = createSignal<CanvasControl | null>(null);
 
-/** Where the camera was, by graph: another page may have been shown since. */
-export const cameras = new Map<string, ReturnType<CanvasControl["camera"]>>();
+/** Where the camera will be, once what was read after `before` is drawn; null fits it. */
+let lookNext: { look: Look | null; before: View | null } | null = null;
+
+/** Sets the camera for what is read next; null fits it. */
+export function lookAt(look: Look | null): void {
+  lookNext = { look, before: view() };
+}
+
+/** Where the camera is, or will be; null if it fits what is shown. */
+export function cameraNow(): Look | null {
+  return lookNext ? lookNext.look : (control()?.camera() ?? null);
+}
 
 /** Above this part of new vertices everything is laid out; below it they are placed beside their neighbours. */
 const FEW = 0.5;
@@ -57,23 +71,22 @@ class Picture {
   readonly stage: Stage;
   private run = 0;
   private isKilled = false;
-  /** What the groups were found for. */
-  private grouped: { refs: readonly string[]; kind: string } | null = null;
+  /** What the groups were found for, and among which vertices. */
+  private grouped: { refs: readonly string[]; kind: string; of: ReadonlySet<string> } | null = null;
 
   constructor(private readonly container: HTMLElement) {
     this.stage = new Stage(container, handlers(), () => [...document.querySelectorAll(".legend")].map((each) => each.getBoundingClientRect()));
-    const kept = cameras.get(graph());
-    if (!kept) return;
-    Object.assign(this.stage.camera, { x: kept.x, y: kept.y, scale: kept.scale });
-    this.stage.setFitted(kept.fitted);
   }
 
   /** Brings the picture to what is to be drawn; positions of what was there stay. */
   sync(): void {
     const refs = shown();
-    if (!this.grouped || this.grouped.refs !== refs || this.grouped.kind !== grouping() || groups().length === 0) {
-      const { vertices, edges } = drawn();
-      this.grouped = { refs, kind: grouping() };
+    const { vertices, edges } = drawn();
+    const { grouped } = this;
+    // They stay while vertices vanish, so a step in time moves none.
+    const isNew = !grouped || grouped.refs !== refs || grouped.kind !== grouping() || groups().length === 0;
+    if (isNew || vertices.some(({ ref }) => !grouped.of.has(ref))) {
+      this.grouped = { refs, kind: grouping(), of: new Set(vertices.map(({ ref }) => ref)) };
       const found = groupsOf(grouping(), vertices, edges);
       if (found.length || groups().length) setGroups(found);
     }
@@ -89,8 +102,9 @@ class Picture {
     const run = ++this.run;
     const { keys } = this.stage.scene;
     const fresh = keys.filter((key) => !positions.has(key));
-    if (keys.length === 0 || fresh.length === 0) return;
-    this.container.dataset.arranging = "yes";
+    if (keys.length === 0) return;
+    this.container.dataset.arranging = fresh.length ? "yes" : "no";
+    if (fresh.length === 0) return this.look(false);
     const isFirst = fresh.length === keys.length;
     if (fresh.length > keys.length * FEW) await this.layOut(keys, run);
     else this.placeFew(fresh);
@@ -99,9 +113,17 @@ class Picture {
       const place = positions.get(key);
       return place ? [[key, place]] : [];
     }));
-    if (isFirst) this.stage.fit(false);
-    else if (fresh.length > keys.length * FEW) this.stage.fit();
+    this.look(isFirst);
+    if (!isFirst && fresh.length > keys.length * FEW) this.stage.fit();
     this.container.dataset.arranging = "no";
+  }
+
+  /** Moves the camera to where it was set for what is drawn now, or fits all. */
+  private look(isFirst: boolean): void {
+    const next = lookNext?.before === view() ? null : lookNext;
+    if (next) lookNext = null;
+    if (isFirst || next?.look === null) this.stage.fit(false);
+    else if (next?.look) this.stage.look(next.look);
   }
 
   private links(): { source: string; target: string }[] {
@@ -151,7 +173,7 @@ class Picture {
     const center = positions.get(key);
     if (!group || !center) return toggleGroup(key);
     const inside = new Set(group.members);
-    const found = await layout.force({
+    const found = await forced({
       refs: group.members,
       edges: [...view().edges.values()].filter(({ source, target }) => inside.has(source) && inside.has(target)),
       sizeOf: sizeOfVertex,
@@ -205,7 +227,17 @@ function placesOf(plan: layout.Plan): Promise<layout.Positions> {
     case "time":
       return Promise.resolve(layout.settled(layout.byTime(refs, view().vertices), sizeOf));
     case "force":
-      return layout.force(plan);
+      return forced(plan);
+  }
+}
+
+/** By forces, or on a grid if that fails. */
+async function forced(plan: layout.Plan): Promise<layout.Positions> {
+  try {
+    return await layout.force(plan);
+  } catch (error) {
+    setProblem(messageOf(error));
+    return layout.settled(layout.grid(plan.refs), plan.sizeOf);
   }
 }
 
@@ -238,6 +270,7 @@ function handlers(): ConstructorParameters<typeof Stage>[1] {
     },
     menu: (target, { x, y }) => setMenu({ target, x, y }),
     moved: (key, place) => positions.set(key, place),
+    failed: (message) => setProblem(t("pictureFailed", { why: message })),
   };
 }
 
@@ -247,19 +280,22 @@ export function Canvas() {
     const picture = new Picture(container);
     const { stage } = picture;
     current = picture;
-    const camera = () => ({ ...stage.camera, fitted: stage.fittedScale });
     setControl({
       fit: () => stage.fit(),
       zoom: (factor) => stage.zoom(factor),
       center: (refs) => stage.center([...refs].map((ref) => closedGroups().get(ref)?.key ?? ref)),
       touched: (box) => stage.touched(box),
       menuOf: (ref) => {
-        const at = stage.screenOf(ref);
+        const edge = view().edges.get(ref ?? "");
+        const ends = (edge ? [edge.source, edge.target] : ref === null ? [] : [ref]).flatMap((end) => stage.screenOf(closedGroups().get(end)?.key ?? end) ?? []);
         const frame = container.getBoundingClientRect();
-        if (at) setMenu({ target: { kind: "vertex", key: ref }, x: frame.left + at.x, y: frame.top + at.y });
+        const middle = ends.length
+          ? { x: ends.reduce((sum, { x }) => sum + x / ends.length, 0), y: ends.reduce((sum, { y }) => sum + y / ends.length, 0) }
+          : { x: frame.width / 2, y: frame.height / 2 };
+        setMenu({ target: { kind: edge ? "edge" : ref === null ? "stage" : "vertex", key: ref }, x: frame.left + middle.x, y: frame.top + middle.y });
       },
       svg: (caption, legend) => svgOf(stage.scene, stage.viewport(), colors(), caption, legend),
-      camera,
+      camera: () => ({ ...stage.camera, fitted: stage.fittedScale }),
     });
     createEffect(
       on([view, difference, hiddenLabels, ghosts, isDark, styles, grouping, opened, schema, emphasis], () => {
@@ -279,12 +315,13 @@ export function Canvas() {
         stage.center(keys);
       });
     }, { defer: true }));
-    createEffect(on([arranged, layoutName], () => void picture.arrange(), { defer: true }));
+    createEffect(on(arranged, () => void picture.arrange(), { defer: true }));
     const sized = new ResizeObserver(() => stage.resize());
     sized.observe(container);
     onCleanup(() => {
       sized.disconnect();
-      cameras.set(graph(), camera());
+      // The next canvas begins where this one was.
+      lookNext ??= { look: control()?.camera() ?? null, before: null };
       setControl(null);
       setMenu(null);
       current = null;

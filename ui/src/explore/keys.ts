@@ -7,7 +7,7 @@ import { setExpandDialog } from "./expand";
 import { control } from "./canvas";
 import { boxWhileShift } from "./box";
 import {
-  compare, comparing, expand, hide, picked, redo, select, selected, setBoxing, shown, togglePinned, undo, unpick,
+  compare, comparing, expand, hide, picked, redo, select, selected, setBoxing, shown, togglePinned, undo, unpick, view,
 } from "./state";
 import { setComparePanel, stepValid } from "./timebar";
 
@@ -36,7 +36,7 @@ const KEYS: Record<string, () => void> = {
   E: () => withSelected(setExpandDialog),
   h: () => withPicked(hide),
   p: () => withPicked(togglePinned),
-  m: () => withSelected((ref) => control()?.menuOf(ref)),
+  m: () => control()?.menuOf(selected() !== null && (shown().includes(selected()!) || view().edges.has(selected()!)) ? selected() : null),
   f: () => control()?.fit(),
   d: () => (comparing() ? compare(null) : setComparePanel(true)),
   n: () => setPoint(NOW),

@@ -64,14 +64,25 @@ export function force({ refs, edges, sizeOf, known, fixed, aspect }: Plan): Prom
     },
   };
   const running = worker;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      running.removeEventListener("message", listen);
+      running.removeEventListener("error", fail);
+    };
+    const fail = (event: ErrorEvent) => {
+      end();
+      worker = null;
+      running.terminate();
+      reject(new Error(event.message || "the layout failed"));
+    };
     const listen = (event: MessageEvent<{ id: number; xy: Float64Array }>) => {
       if (event.data.id !== id) return;
-      running.removeEventListener("message", listen);
+      end();
       const { xy } = event.data;
       resolve(new Map(refs.map((ref, index) => [ref, { x: xy[index * 2] ?? 0, y: xy[index * 2 + 1] ?? 0 }])));
     };
     running.addEventListener("message", listen);
+    running.addEventListener("error", fail);
     running.postMessage(request, [nodes.buffer]);
   });
 }

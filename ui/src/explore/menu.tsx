@@ -112,11 +112,15 @@ function ElementItems(props: { of: string }) {
   );
 }
 
+/** Whether new vertices are offered. */
+export const mayCreate = (): boolean => mayWrite();
+export const createVertex = (): void => void edit({ kind: "vertex" });
+
 function StageItems() {
   return (
     <>
-      <Show when={mayWrite()}>
-        <Item name="new-vertex" icon="plus" act={() => edit({ kind: "vertex" })}>{t("newVertex")}</Item>
+      <Show when={mayCreate()}>
+        <Item name="new-vertex" icon="newVertex" act={createVertex}>{t("newVertex")}</Item>
       </Show>
       <Item name="fit" icon="fit" act={() => control()?.fit()}>{t("fit")}</Item>
       <Item name="arrange" icon="arrange" act={arrange}>{t("arrange")}</Item>
@@ -150,6 +154,7 @@ function keepInside(element: HTMLElement, { x, y }: MenuPlace): void {
 function Opened(props: { place: MenuPlace }) {
   let list!: HTMLUListElement;
   const [name, setName] = createSignal("");
+  const before = document.activeElement;
   onMount(() => {
     const { target } = props.place;
     const element = target.key === null ? undefined : (view().vertices.get(target.key) ?? view().edges.get(target.key));
@@ -165,6 +170,7 @@ function Opened(props: { place: MenuPlace }) {
     onCleanup(() => {
       sized.disconnect();
       removeEventListener("pointerdown", away, true);
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
     });
   });
   const onKey = (event: KeyboardEvent) => {

@@ -14,9 +14,9 @@ import { ExpandDialog, expandDialog, setExpandDialog } from "./expand";
 import { group, grouping, GROUPINGS } from "./groups";
 import { listenToKeys } from "./keys";
 import { LabelTable, tableOf } from "./labeltable";
-import { LAYOUTS } from "./layout";
+import { LAYOUTS, type LayoutName } from "./layout";
 import { ChangesPane, ElementList, Legend } from "./lists";
-import { Menu } from "./menu";
+import { createVertex, mayCreate, Menu } from "./menu";
 import { PathHint } from "./path";
 import { PickedBar } from "./picked";
 import { nameOfRef } from "./look";
@@ -66,6 +66,12 @@ function ShareDialog(props: { url: string | null; close: () => void }) {
   );
 }
 
+/** Places all vertices by another layout. */
+function layOut(name: LayoutName): void {
+  setLayoutName(name);
+  arrange();
+}
+
 function GroupChoice() {
   return (
     <label class="select-label">
@@ -97,7 +103,7 @@ function Toolbar() {
       </span>
       <label class="select-label">
         <Icon name="layout" />
-        <select aria-label={t("layout")} onChange={(event) => setLayoutName(LAYOUTS.find((name) => name === event.currentTarget.value) ?? "force")}>
+        <select aria-label={t("layout")} onChange={(event) => layOut(LAYOUTS.find((name) => name === event.currentTarget.value) ?? "force")}>
           <For each={LAYOUTS}>
             {(name) => (
               <option value={name} selected={layoutName() === name}>
@@ -115,6 +121,9 @@ function Toolbar() {
         <Icon name="box" />
       </button>
       <ToolButton icon="arrange" name="arrange" act={arrange} />
+      <Show when={mayCreate()}>
+        <ToolButton icon="newVertex" name="newVertex" act={createVertex} />
+      </Show>
       <ToolButton icon="trash" name="clearCanvas" disabled={shown().length === 0} act={() => restart([])} />
       <ToolButton icon="share" name="share" disabled={shown().length === 0} act={() => void share.link().then(setUrl)} />
       <ToolButton icon="scenes" name="scenes" act={() => setScenes(true)} />
@@ -207,10 +216,10 @@ export default function ExplorePage() {
   follow();
   onMount(() => {
     listenToKeys();
-    void share.openLink(route().parameters).then((isOpen) => {
-      if (!isOpen && shown().length === 0) restore();
-      keepCanvas();
-    });
+    const { parameters } = route();
+    if (!share.isLink(parameters) && shown().length === 0) restore();
+    keepCanvas();
+    void share.openLink(parameters);
   });
   createEffect(
     on(route, (current) => {

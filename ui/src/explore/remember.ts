@@ -2,12 +2,14 @@
 // another graph. It ends with the window and with the logout.
 
 import { createEffect, createRoot, on } from "solid-js";
+import { mayKeep } from "../core/http";
 import { graph } from "../core/server";
 import { point, type Point } from "../core/times";
-import { cameras, control, layoutName } from "./canvas";
+import { cameraNow, layoutName, type Look } from "./canvas";
 import { grouping, opened, setOpened } from "./groups";
+import { setPathFrom } from "./path";
 import { apply, shownState, type Shared } from "./share";
-import { arranged, comparing, hiddenLabels, pinned, positions, restart, selected, shown, view } from "./state";
+import { arranged, comparing, forget, hiddenLabels, pinned, positions, restart, selected, shown, view } from "./state";
 
 const PREFIX = "varve.canvas.";
 const SETTLE_MS = 400;
@@ -22,15 +24,15 @@ interface Kept {
   pinned: string[];
   opened: string[];
   groups: [string, number, number][];
-  camera: { x: number; y: number; scale: number; fitted: number } | null;
+  camera: Look | null;
 }
 
 function keep(name: string): void {
+  if (!mayKeep()) return;
   try {
     if (shown().length === 0) return sessionStorage.removeItem(PREFIX + name);
-    const camera = control()?.camera() ?? cameras.get(name) ?? null;
     const groups = [...positions].filter(([key]) => key.startsWith("~")).map(([key, { x, y }]): [string, number, number] => [key, Math.round(x), Math.round(y)]);
-    const kept: Kept = { shown: shownState(), at: point(), compared: comparing(), pinned: [...pinned], opened: [...opened()], groups, camera };
+    const kept: Kept = { shown: shownState(name), at: point(), compared: comparing(), pinned: [...pinned], opened: [...opened()], groups, camera: cameraNow() };
     const text = JSON.stringify(kept);
     if (text.length <= BYTES_MAX) sessionStorage.setItem(PREFIX + name, text);
   } catch {
@@ -38,20 +40,17 @@ function keep(name: string): void {
   }
 }
 
-/** Shows what this window showed of the graph; whether there was something. */
-export function restore(): boolean {
+/** Shows what this window showed of the graph, if something. */
+export function restore(): void {
   try {
     const kept = JSON.parse(sessionStorage.getItem(PREFIX + graph()) ?? "null") as Kept | null;
-    if (!kept) return false;
-    if (kept.camera) cameras.set(graph(), kept.camera);
-    apply({ ...kept.shown, t: kept.at.trueAt, k: kept.at.knownAt, d: kept.compared ?? undefined });
+    if (!kept) return;
+    apply({ ...kept.shown, t: kept.at.trueAt, k: kept.at.knownAt, d: kept.compared ?? undefined }, kept.camera);
     for (const ref of kept.pinned) pinned.add(ref);
     for (const [key, x, y] of kept.groups) positions.set(key, { x, y });
     setOpened(new Set(kept.opened));
-    return true;
   } catch {
     restart([]);
-    return false;
   }
 }
 
@@ -68,7 +67,12 @@ export function keepCanvas(): void {
       clearTimeout(timer);
       timer = setTimeout(() => name === graph() && keep(name), SETTLE_MS);
     }, { defer: true }));
-    createEffect(on(graph, () => restore(), { defer: true }));
+    createEffect(on(graph, (_, before) => {
+      if (before) keep(before);
+      forget();
+      setPathFrom(null);
+      restore();
+    }, { defer: true }));
   });
   // Places and the camera change without a signal.
   addEventListener("pagehide", () => keep(graph()));

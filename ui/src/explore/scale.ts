@@ -20,11 +20,14 @@ export interface Scale {
   place: (value: string | null) => number;
   /** The dates below the part of the track between two places, in so many pixels. */
   dates: (from: number, to: number, pixels: number) => { at: number; text: string }[];
-  /** The time at a place between the stops. */
-  timeAt: (place: number) => string;
+  /** The time at a place between the stops, as exact as the seen part of the track tells. */
+  timeAt: (place: number, seen: number) => string;
 }
 
 const DAY = 86_400_000;
+/** What times are rounded to, where more of it is seen than this. */
+const ROUNDED_MIN = 60;
+const ROUNDS = [DAY, 3_600_000, 60_000, 1000];
 
 /** Valid time: a straight line from the first change to the last, or to now. */
 export function validScale(timeline: Timeline | null, now: number): Scale {
@@ -44,9 +47,9 @@ export function validScale(timeline: Timeline | null, now: number): Scale {
   const stops: Stop[] = known.map((change) => ({ value: change.value, at: placeOf(change.millis), weight: change.weight }));
   stops.push({ value: null, at: nowAt, weight: 0 });
   stops.sort((a, b) => a.at - b.at);
-  const timeAt = (at: number) => {
-    const millis = from + at * width;
-    return isoOf(width > 60 * DAY ? Math.round(millis / DAY) * DAY : Math.round(millis));
+  const timeAt = (at: number, seen: number) => {
+    const unit = ROUNDS.find((each) => width * seen > ROUNDED_MIN * each) ?? 1;
+    return isoOf(Math.round((from + at * width) / unit) * unit);
   };
   const dates: Scale["dates"] = (start, end, pixels) =>
     ticks(from + start * width, from + end * width, pixels).map(({ millis, text }) => ({ at: (millis - from) / width, text }));

@@ -26,6 +26,8 @@ export function ScenesDialog(props: { close: () => void }) {
   const [name, setName] = createSignal("");
   const [failure, setFailure] = createSignal("");
   const [sure, setSure] = createSignal("");
+  /** The scene that the next save replaces. */
+  const [replaced, setReplaced] = createSignal("");
   const during = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -35,8 +37,12 @@ export function ScenesDialog(props: { close: () => void }) {
     }
   };
   const save = () => during(async () => {
-    await call(pathOf(name().trim()), { method: "PUT", body: { data: await pack(shownState()) } });
+    const chosen = name().trim();
+    // Another user may have saved it since the list was read.
+    if (replaced() !== chosen && (await names()).includes(chosen)) return void setReplaced(chosen);
+    await call(pathOf(chosen), { method: "PUT", body: { data: await pack(shownState()) } });
     setName("");
+    setReplaced("");
     await refetch();
   });
   const open = (scene: string) => during(async () => {
@@ -80,9 +86,9 @@ export function ScenesDialog(props: { close: () => void }) {
       >
         <label class="field">
           <span>{t("sceneName")}</span>
-          <input name="scene" value={name()} maxlength="60" onInput={(event) => setName(event.currentTarget.value)} />
+          <input name="scene" value={name()} maxlength="60" onInput={(event) => { setName(event.currentTarget.value); setReplaced(""); }} />
         </label>
-        <button class="button primary" disabled={shown().length === 0}>{t("sceneSave")}</button>
+        <button class="button primary" disabled={shown().length === 0}>{replaced() ? t("sceneReplaceSure", { name: replaced() }) : t("sceneSave")}</button>
       </form>
       <Show when={failure()}><p class="failure" role="alert">{failure()}</p></Show>
     </Dialog>

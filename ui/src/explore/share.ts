@@ -6,7 +6,7 @@ import { pack, unpack } from "../core/link";
 import { graph, graphPath, graphs } from "../core/server";
 import { hrefOf } from "../core/route";
 import { point, setPoint, type Point } from "../core/times";
-import { layoutName, setLayoutName } from "./canvas";
+import { layoutName, lookAt, setLayoutName, type Look } from "./canvas";
 import { group, grouping, GROUPINGS } from "./groups";
 import { LAYOUTS } from "./layout";
 import { compare, comparing, during, hiddenLabels, pinPoint, positions, restart, select, selected, shown, toggleLabel } from "./state";
@@ -29,12 +29,12 @@ export interface Shared {
   d?: { a: Point; b: Point };
 }
 
-/** What is shown, with both times pinned. */
-export function shownState(): Shared {
+/** What is shown of a graph, with both times pinned. */
+export function shownState(name = graph()): Shared {
   const at = pinPoint(point());
   const pair = comparing();
   return {
-    g: graph(),
+    g: name,
     t: at.trueAt,
     k: at.knownAt,
     v: shown().map((ref) => {
@@ -96,26 +96,23 @@ async function keep(text: string): Promise<string | null> {
   }
 }
 
-/** Shows what the parameters of a link say; whether they are one. */
-export async function openLink(parameters: URLSearchParams): Promise<boolean> {
+export function isLink(parameters: URLSearchParams): boolean {
+  return Boolean(parameters.get("s") || parameters.get("view"));
+}
+
+/** Shows what the parameters of a link say. */
+export async function openLink(parameters: URLSearchParams): Promise<void> {
   const text = parameters.get("s");
-  if (text) {
-    await open(text);
-    return true;
-  }
+  if (text) return open(text);
   const name = parameters.get("view");
-  if (!name) return false;
+  if (!name) return;
   const wanted = parameters.get("g");
-  if (wanted && wanted !== graph() && graphs().includes(wanted)) {
-    location.reload();
-    return true;
-  }
+  if (wanted && wanted !== graph() && graphs().includes(wanted)) return location.reload();
   const found = await during(() => call<Record<string, string>>(viewPath(name)));
   const kept = found?.[VIEW + name];
   const state = kept ? await read(kept) : null;
   // It is of the graph that keeps it, whatever the graph was called then.
   if (state) apply(state);
-  return true;
 }
 
 async function read(text: string): Promise<Shared | null> {
@@ -135,7 +132,9 @@ async function open(text: string): Promise<void> {
   apply(state);
 }
 
-export function apply(state: Shared): void {
+/** Shows a state, with the camera where it was or, without one, with all of it in the window. */
+export function apply(state: Shared, camera: Look | null = null): void {
+  lookAt(camera);
   positions.clear();
   for (const [ref, x, y] of state.v) if (x !== 0 || y !== 0) positions.set(ref, { x, y });
   setPoint({ trueAt: state.t, knownAt: state.k });

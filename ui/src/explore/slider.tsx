@@ -117,7 +117,7 @@ export function TimeSlider(props: Props) {
       Math.abs(stop.at - place) < Math.abs(best.at - place) ? stop : best,
     );
     const snaps = (Math.abs(near.at - place) / (seen().to - seen().from)) * box.width <= SNAP || props.kind === "known";
-    props.change(snaps ? near.value : props.scale.timeAt(place));
+    props.change(snaps ? near.value : props.scale.timeAt(place, seen().to - seen().from));
   };
   const onDown = (event: PointerEvent) => {
     track.setPointerCapture(event.pointerId);

@@ -24,6 +24,8 @@ export interface Handlers {
   double: (target: Target) => void;
   menu: (target: Target, at: { x: number; y: number }) => void;
   moved: (key: string, place: { x: number; y: number }) => void;
+  /** The picture could not be painted. */
+  failed: (message: string) => void;
 }
 
 /** What is painted beyond each side of the window, as a part of it: seen while the picture moves. */
@@ -77,6 +79,11 @@ export class Stage {
       this.isPainting = false;
       this.canvas.dataset.painted = String(data.id);
       this.redraw();
+    };
+    this.worker.onerror = (event) => {
+      // The next change is painted again.
+      this.isPainting = false;
+      this.handlers.failed(event.message || "error");
     };
     this.listen();
     this.resize();
@@ -298,10 +305,10 @@ export class Stage {
     return (free.right - free.left - 2 * FIT_PADDING_X) / Math.max(1, free.bottom - free.top - 2 * FIT_PADDING);
   }
 
-  /** How large vertices are, without moving the camera: after a reload. */
-  setFitted(scale: number): void {
-    this.fitted = scale;
-    this.stale();
+  /** Moves the camera, and measures sizes at `fitted`. */
+  look({ fitted, ...camera }: Camera & { fitted: number }): void {
+    this.fitted = fitted;
+    this.fly(camera, 0);
   }
 
   get fittedScale(): number {

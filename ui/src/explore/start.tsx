@@ -3,17 +3,21 @@
 import { createResource, createSignal, For, Show } from "solid-js";
 import { number, t, tIfKnown } from "../i18n";
 import { graph } from "../core/server";
+import { ready } from "../core/resource";
 import { hrefOf } from "../core/route";
 import { Icon } from "../parts/icon";
 import * as api from "./api";
 import type { TourStep } from "./api";
 import { Swatch } from "./element";
 import { setTableOf } from "./labeltable";
+import { createVertex, mayCreate } from "./menu";
 import {
   compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
 
-const [tour, setTour] = createSignal<TourStep[]>([]);
+/** The tour, and the graph that it is of. */
+const [found, setFound] = createSignal<{ of: string; steps: TourStep[] }>({ of: "", steps: [] });
+const tour = (): TourStep[] => (found().of === graph() ? found().steps : []);
 const [stepIndex, setStepIndex] = createSignal(-1);
 let sampleRefs: string[] = [];
 /** Whether the tour can be taken and is not. */
@@ -79,7 +83,7 @@ async function loadTheSample(): Promise<void> {
 }
 
 async function openSample(loaded: api.Sample): Promise<void> {
-  setTour(loaded.tour ?? []);
+  setFound({ of: graph(), steps: loaded.tour ?? [] });
   sampleRefs = loaded.show ?? [];
   if (sampleRefs.length) restart(sampleRefs);
   else await showSample(undefined, FIRST_LIMIT);
@@ -99,8 +103,8 @@ function open(entry: api.LabelCount): void {
 
 function LabelCards() {
   const labels = () => {
-    const found = summary()?.vertices ?? [];
-    return found.filter((entry) => entry.count > 0);
+    const all = summary()?.vertices ?? [];
+    return all.filter((entry) => entry.count > 0);
   };
   return (
     <Show when={labels().length}>
@@ -133,10 +137,10 @@ function LabelCards() {
 
 export function Start() {
   const [sample] = createResource(graph, async (name) => (name ? api.loadedSample() : null));
-  const isLoaded = () => !sample.error && sample()?.loaded === true;
+  const isLoaded = () => ready(sample)?.loaded === true;
   const open = async () => {
-    const loaded = sample();
-    if (isLoaded() && loaded) await openSample(loaded);
+    const loaded = ready(sample);
+    if (loaded?.loaded) await openSample(loaded);
     else await loadTheSample();
   };
   return (
@@ -168,6 +172,15 @@ export function Start() {
               <span>{t("cardQueryText")}</span>
             </a>
           </li>
+          <Show when={mayCreate()}>
+            <li>
+              <button class="start-card" onClick={createVertex} data-card="new-vertex">
+                <Icon name="newVertex" />
+                <strong>{t("newVertex")}</strong>
+                <span>{t("cardNewText")}</span>
+              </button>
+            </li>
+          </Show>
         </ul>
       </section>
     </div>

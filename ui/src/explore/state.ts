@@ -355,6 +355,8 @@ export function reread(): void {
 }
 
 let timelineRequest: AbortController | null = null;
+/** What the timeline was last read for. */
+let edgesKnown = -1;
 
 async function refreshTimeline(): Promise<void> {
   timelineRequest?.abort();
@@ -399,12 +401,14 @@ async function refreshSummary(): Promise<void> {
 
 export { refreshSummary };
 
+/** Empties the canvas: another graph is shown. */
 export function forget(): void {
   clearEmphasis();
   restart([]);
   positions.clear();
   lastSeen.clear();
   seenEdges.clear();
+  edgesKnown = -1;
   compare(null);
   select(null);
   setTimeline(null);
@@ -428,7 +432,6 @@ export function follow(): void {
         timer = setTimeout(() => void refresh(), SETTLE_MS);
       }, { defer: true }),
     );
-    let edgesKnown = -1;
     createEffect(
       on([shown, view], () => {
         // Edges that existed at another time are known once that time was looked at.
@@ -440,8 +443,7 @@ export function follow(): void {
     );
     createEffect(on([shown, comparing], () => void refreshDiff()));
     createEffect(
-      on(graph, (name, before) => {
-        if (before !== undefined && before !== name) forget();
+      on(graph, (name) => {
         if (!name) return;
         void refreshSummary();
         // Styles are in it. Who may not read it has those of this browser.

@@ -134,6 +134,7 @@ export const en = {
   cardSampleText: "120 elements: people, cities and jobs from 2020 to 2027, with corrections and a planned move",
   cardLoad: "Load files", cardLoadText: "CSV, JSON, Parquet or Arrow from this computer, with a dry run first",
   cardQuery: "Write a query", cardQueryText: "Gremlin, Cypher or REST, at any point of both times",
+  cardNewText: "Its properties, and the period in which it is true",
   tour_now: "What is known now. Six years of moves and jobs are behind it: the sliders above walk through them.",
   tour_then: "Valid time: the same people on another day. What was true then, as we know it now.",
   tour_changed: "What changed between two days: added +, removed −, changed ~. The list on the right has each of them.",
@@ -143,11 +144,11 @@ export const en = {
   tour: "Tour", startTour: "Take the tour", tourStep: "{index} of {count}", tourEnd: "End",
 
   // Groups and the menu of the canvas
-  grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
+  pictureFailed: "The picture could not be painted: {why}", grouping: "Groups", groupingHint: "Vertices that are drawn as one, with their number. Double click opens a group.",
   grouping_auto: "Auto groups", grouping_none: "No groups", grouping_label: "By label", grouping_community: "By community",
   group: "Group", openGroup: "Open the group ({count})", closeGroup: "Close its group", pickGroup: "Select its vertices", pickAll: "Select all",
   menuPickNeighbours: "Select neighbours", menuPathFrom: "Path from here …", menuPathTo: "Path from {name} to here",
-  menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of the vertex",
+  menuHidePicked: "Hide {count} vertices", unpin: "Free the place", copyId: "Copy the id", keyMenu: "menu of what is selected, or of the canvas",
 
   // Changes
   edit: "Edit", newEdgeFrom: "New edge from here", newVertex: "New vertex", deleteElement: "Delete",
@@ -155,7 +156,7 @@ export const en = {
   // Times and scenes
   calendar: "Calendar", scenes: "Scenes", scenesText: "A scene keeps what is shown, the places and both times with the graph, under a name.",
   sceneName: "Name of the scene", sceneSave: "Save this view", sceneOpen: "Open", noScenes: "No scene is saved.", sceneDelete: "Delete the scene {name}",
-  sceneDeleteSure: "Delete?",
+  sceneDeleteSure: "Delete?", sceneReplaceSure: "Replace {name}?",
   editPeriod: "When it is true", editFrom: "From", editTo: "To", editWholeState: "The whole period of this state: {period}",
   editPeriodHint: "Empty: from now on, without an end. A past period is a correction, a future one a plan.",
   editPreview: "What will be known", editKnownNow: "As known from now on", editNothingLeft: "It exists at no time.",

@@ -136,6 +136,7 @@ export const zh: Dictionary = {
   cardSampleText: "120 个元素：2020 至 2027 年的人物、城市与工作，含更正和一次计划中的搬迁",
   cardLoad: "导入文件", cardLoadText: "来自本机的 CSV 或 JSON，先试运行",
   cardQuery: "编写查询", cardQueryText: "Gremlin、Cypher 或 REST，可在任意两个时间点上执行",
+  cardNewText: "它的属性，以及它成立的时间段",
   tour_now: "现在所知的情况。背后是六年的搬迁与工作：上方的滑块可以逐步回看。",
   tour_then: "有效时间：同一群人在另一天的情况。当时的真实情况，按现在的认识。",
   tour_changed: "两天之间的变化：新增 +，移除 −，变化 ~。右侧列表逐一列出。",
@@ -145,11 +146,11 @@ export const zh: Dictionary = {
   tour: "导览", startTour: "开始导览", tourStep: "第 {index} 步，共 {count} 步", tourEnd: "结束",
 
   // Groups and the menu of the canvas
-  grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
+  pictureFailed: "无法绘制画面：{why}", grouping: "分组", groupingHint: "多个顶点画成一个，并标出数量。双击打开一组。",
   grouping_auto: "自动分组", grouping_none: "不分组", grouping_label: "按标签", grouping_community: "按社区",
   group: "组", openGroup: "打开该组（{count}）", closeGroup: "收起所在的组", pickGroup: "选择其顶点", pickAll: "全选",
   menuPickNeighbours: "选择邻居", menuPathFrom: "从这里出发的路径…", menuPathTo: "从 {name} 到这里的路径",
-  menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "顶点的菜单",
+  menuHidePicked: "隐藏 {count} 个顶点", unpin: "取消固定", copyId: "复制 ID", keyMenu: "所选元素或画布的菜单",
 
   // Changes
   edit: "编辑", newEdgeFrom: "从这里新建边", newVertex: "新建顶点", deleteElement: "删除",
@@ -157,7 +158,7 @@ export const zh: Dictionary = {
   // Times and scenes
   calendar: "日历", scenes: "场景", scenesText: "场景以名称随图保存所显示的内容、位置和两个时间。",
   sceneName: "场景名称", sceneSave: "保存当前视图", sceneOpen: "打开", noScenes: "没有保存的场景。", sceneDelete: "删除场景 {name}",
-  sceneDeleteSure: "确定删除？",
+  sceneDeleteSure: "确定删除？", sceneReplaceSure: "替换“{name}”？",
   editPeriod: "何时为真", editFrom: "从", editTo: "到", editWholeState: "此状态的整个时段：{period}",
   editPeriodHint: "留空：从现在起，没有终点。过去的时段是更正，将来的是计划。",
   editPreview: "将会知道的内容", editKnownNow: "从现在起所知", editNothingLeft: "它在任何时间都不存在。",

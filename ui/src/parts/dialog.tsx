@@ -1,12 +1,14 @@
 // A window over the page: takes the focus, gives it back, ends with Escape.
 
-import { onMount, type JSX } from "solid-js";
+import { onCleanup, onMount, type JSX } from "solid-js";
 import { t } from "../i18n";
 import { Icon } from "./icon";
 
 export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: JSX.Element }) {
   let element!: HTMLDialogElement;
   onMount(() => element.showModal());
+  // An open dialog that is removed gives no focus back.
+  onCleanup(() => element.close());
   return (
     <dialog
       ref={element}

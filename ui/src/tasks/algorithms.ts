@@ -51,7 +51,8 @@ export function bodyOf(name: string, values: Readonly<Record<string, string>>): 
 }
 
 function idOf(text: string): unknown {
-  return /^-?\d+$/.test(text) ? Number(text) : text;
+  if (!/^-?\d+$/.test(text)) return text;
+  return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text);
 }
 
 export interface Result {
@@ -73,10 +74,22 @@ export function partsOf(algorithm: string, result: unknown): Result {
     const [, value] = nested;
     const rows: [string, unknown][] = Array.isArray(value) ? value.map((each, at) => [String(at + 1), each]) : Object.entries(value as object);
     const facts = entries.filter((entry) => entry !== nested).map(([key, each]): [string, string] => [key, String(each)]);
-    return { facts, rows, areScores: !Array.isArray(value) && rows.every(([, each]) => typeof each === "number") };
+    const areScores = !Array.isArray(value) && rows.every(isScore);
+    return { facts, rows: areScores ? sorted(rows, nested[0] === "distances") : rows, areScores };
   }
   const areScores = !isCount && algorithm.endsWith("_centrality");
-  return areScores || isCount ? { facts: [], rows: entries, areScores } : { facts: entries.map(([key, value]) => [key, String(value)]), rows: [], areScores: false };
+  if (areScores) return { facts: [], rows: sorted(entries, false), areScores };
+  return isCount ? { facts: [], rows: entries, areScores } : { facts: entries.map(([key, value]) => [key, String(value)]), rows: [], areScores: false };
+}
+
+function isScore([, value]: [string, unknown]): boolean {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+/** The greatest scores first, or the least. JSON.parse puts ids that are numbers into an order of their own. */
+function sorted(rows: readonly [string, unknown][], isAscending: boolean): [string, unknown][] {
+  const sign = isAscending ? 1 : -1;
+  return [...rows].sort(([, a], [, b]) => sign * ((a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0));
 }
 
 /** The groups that lists of a result stand for, by id: cores and rings. */

@@ -54,7 +54,7 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   const values = () => {
     const found = result();
     if (!found) return new Map<string, number | string>();
-    return found.areScores ? new Map(found.rows as [string, number][]) : groupsOf(found.rows);
+    return found.areScores ? new Map(found.rows.map(([id, value]) => [id, Number(value)])) : groupsOf(found.rows);
   };
   const rows = (): Row[] => (result()?.rows ?? []).map(([id, value]) => ({ cells: { id, value: typeof value === "number" ? value : formatJson(value, 0) } }));
   const toggle = (what: "size" | "color") => {
