@@ -95,9 +95,9 @@ fn infer(context: &RequestContext) -> HandlerResult {
     }
     let sources: Result<Vec<Source>, ApiError> =
         names.iter().map(|name| upload.source(name)).collect();
-    let goes_on = || match context.check_deadline() {
-        Ok(()) => Ok(()),
-        Err(late) => Err(late.to_string()),
+    let goes_on = || {
+        let late = context.check_deadline();
+        late.map_err(|_| "the deadline has passed".to_owned())
     };
     let drafted = varve_load::infer(&sources?, &goes_on);
     let drafted = drafted.map_err(|error| {

@@ -222,12 +222,8 @@ fn links(
                 ),
             ));
         }
-        if names::as_reference(
-            &table.names[column],
-            &tables[to].names[key],
-            &tables[to].label,
-        ) == 0
-        {
+        let target = &tables[to];
+        if names::as_reference(&table.names[column], &target.names[key], &target.label) == 0 {
             notes.push(Note::of(
                 table,
                 column,
@@ -248,8 +244,11 @@ fn links(
                 ),
             ));
         }
-        let score = best;
-        links.push(Link { column, to, score });
+        links.push(Link {
+            column,
+            to,
+            score: best,
+        });
     }
     Ok(links)
 }
