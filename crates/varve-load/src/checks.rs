@@ -25,6 +25,12 @@ pub fn columns(source: &Source, kind: BatchKind) -> Result<Vec<String>, String> 
     let says_nothing = columns.is_empty();
     if source.label.is_empty() {
         let is_flat = source.format() != Some(Format::Jsonl);
+        if !is_flat && !says_nothing && !exported::may_begin(&columns) {
+            return Err(format!(
+                "{file}: say `label`, the label of its elements; it is no export, as its first \
+                 row has no 'type'"
+            ));
+        }
         let expected = exported::columns(kind).iter();
         let mut expected = expected.filter(|_| is_flat && !says_nothing);
         return match expected.find(|name| !columns.iter().any(|known| known == **name)) {

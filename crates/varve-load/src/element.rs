@@ -246,7 +246,11 @@ fn scalar(
         return millis_of(value, source.dates(column)).map(Json::from);
     }
     let Json::String(text) = value else {
-        return Ok(value.clone());
+        let is_text = data_type == DataType::Text && value.is_number();
+        return Ok(match is_text {
+            true => Json::from(value.to_string()),
+            false => value.clone(),
+        });
     };
     let wrong = |expected: &str| format!("'{text}' is not {expected}");
     match data_type {

@@ -20,15 +20,31 @@ pub(crate) fn columns(kind: BatchKind) -> &'static [&'static str] {
     }
 }
 
-/// A row of JSON Lines with the columns of the tables; `None` if it is not of this kind.
-fn flat(row: &Map<String, Json>, kind: BatchKind) -> Option<Map<String, Json>> {
-    let wanted = match kind {
-        BatchKind::Vertices => "vertex",
-        BatchKind::Edges => "edge",
-    };
-    if row.get("type").and_then(Json::as_str) != Some(wanted) {
-        return None;
+/// Whether a file of JSON Lines with these columns in its first row may be an export.
+pub(crate) fn may_begin(columns: &[String]) -> bool {
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    has("times") || has("type")
+}
+
+/// Whether a row of JSON Lines is of this kind; an export has its times in the first row.
+///
+/// # Errors
+/// When it is no row of an export.
+fn is_of(row: &Map<String, Json>, kind: BatchKind) -> Result<bool, String> {
+    match row.get("type").map(Json::as_str) {
+        Some(Some("vertex")) => Ok(kind == BatchKind::Vertices),
+        Some(Some("edge")) => Ok(kind == BatchKind::Edges),
+        None if row.len() == 1 && row.contains_key("times") => Ok(false),
+        _ => Err(
+            "neither a vertex nor an edge of an export (`type`): say `label`, the label of the \
+             file's elements"
+                .to_owned(),
+        ),
     }
+}
+
+/// A row of JSON Lines with the columns of the tables.
+fn flat(row: &Map<String, Json>) -> Map<String, Json> {
     let named = [
         ("ref", "~id"),
         ("label", "~label"),
@@ -46,7 +62,7 @@ fn flat(row: &Map<String, Json>, kind: BatchKind) -> Option<Map<String, Json>> {
     let properties = row.get("properties").and_then(Json::as_object);
     let properties = properties.into_iter().flatten();
     let properties = properties.map(|(name, value)| (name.clone(), value.clone()));
-    Some(fixed.chain(properties).collect())
+    fixed.chain(properties).collect()
 }
 
 /// The element of a row; `None` if the row has none of this kind.
@@ -60,10 +76,8 @@ pub(crate) fn element(
     catalogue: &Catalogue,
 ) -> Result<Option<Element>, String> {
     let columns = match source.format() {
-        Some(Format::Jsonl) => match flat(columns, kind) {
-            Some(flat) => Cow::Owned(flat),
-            None => return Ok(None),
-        },
+        Some(Format::Jsonl) if is_of(columns, kind)? => Cow::Owned(flat(columns)),
+        Some(Format::Jsonl) => return Ok(None),
         _ => Cow::Borrowed(columns),
     };
     of_table(&columns, kind, source, catalogue).map(Some)

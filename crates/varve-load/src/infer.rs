@@ -131,19 +131,39 @@ impl std::fmt::Display for Note {
     }
 }
 
-/// Drafts a mapping for these files, each with options of its own.
+/// Says whether a draft goes on, or why not.
+type GoesOn<'a> = &'a dyn Fn() -> Result<(), String>;
+
+/// The most columns of all files.
+const COLUMNS_OF_ALL_MAX: usize = 20_000;
+
+/// Drafts a mapping for these files, each with options of its own, as long as `goes_on`.
 ///
 /// # Errors
-/// A message that begins with the path of the file that cannot be read.
-pub fn infer(sources: &[Source]) -> Result<Inferred, String> {
-    let tables: Result<Vec<Table>, String> = sources.iter().map(Table::read).collect();
-    let tables = tables?;
+/// A message that begins with the path of the file that cannot be read, or the reason to stop.
+pub fn infer(
+    sources: &[Source],
+    goes_on: &dyn Fn() -> Result<(), String>,
+) -> Result<Inferred, String> {
+    let mut tables = Vec::new();
+    let mut columns = 0;
+    for source in sources {
+        let table = Table::read(source, sources.len(), goes_on)?;
+        columns += table.names.len();
+        if columns > COLUMNS_OF_ALL_MAX {
+            return Err(format!(
+                "the files have more than {COLUMNS_OF_ALL_MAX} columns together: draft a mapping \
+                 for some of them at a time"
+            ));
+        }
+        tables.push(table);
+    }
     let mut notes = Vec::new();
     for table in &tables {
         note_columns(table, &mut notes);
     }
-    let related = relate::relate(&tables, &mut notes);
-    let (mapping, schema) = draft::draft(&tables, &related, &mut notes)?;
+    let related = relate::relate(&tables, &mut notes, goes_on)?;
+    let (mapping, schema) = draft::draft(&tables, &related, &mut notes, goes_on)?;
     Ok(Inferred {
         mapping,
         schema,
@@ -167,7 +187,7 @@ pub fn source_of(file: &Path) -> Result<Source, String> {
 fn note_columns(table: &Table, notes: &mut Vec<Note>) {
     for at in 0..table.names.len() {
         let column = table.column(at);
-        if let Some(why) = column.why_text() {
+        if let Some(why) = table.why_text(at) {
             notes.push(Note::of(table, at, why));
         }
         if column.kind() == column::ColumnKind::Nested {
@@ -183,11 +203,11 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
             notes.push(Note::of(
                 table,
                 at,
-                format!("'{null}' ({count} times) is no value"),
+                format!("'{null}' ({count} times) is no value, in all columns of the file"),
             ));
         }
-        if table.kind(at) != column.kind() {
-            let text = "a text: its numbers have a decimal comma, those of other columns a point";
+        if column.has_decimal_comma() && table.kind(at) == column::ColumnKind::Double {
+            let text = "its numbers have a decimal comma";
             notes.push(Note::of(table, at, text.to_owned()));
         }
     }
@@ -210,7 +230,7 @@ fn preview(table: &Table) -> Preview {
             date_formats: column.formats().map_or(Vec::new(), |chosen| chosen.formats),
             empty: table.empty(at),
             nulls: column.nulls.clone(),
-            why_text: column.why_text(),
+            why_text: table.why_text(at),
         }
     };
     let rows = table.preview.iter().map(|(line, cells)| {

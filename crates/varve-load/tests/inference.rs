@@ -25,7 +25,11 @@ struct Graph {
 fn inferred(set: &Set, folder: &Path) -> Inferred {
     let files = set.write(folder);
     let sources: Result<Vec<Source>, String> = files.iter().map(|file| source_of(file)).collect();
-    infer(&sources.expect("sources")).expect("drafted")
+    infer(&sources.expect("sources"), &|| Ok(())).expect("drafted")
+}
+
+fn drafted(path: &Path) -> Result<Inferred, String> {
+    infer(&[source_of(path).expect("a source")], &|| Ok(()))
 }
 
 impl Graph {
@@ -358,13 +362,208 @@ fn what_is_no_table_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).expect("written");
-        let refused = infer(&[source_of(&path).expect("a source")]).expect_err("refused");
+        let refused = drafted(&path).expect_err("refused");
         assert!(refused.contains(part), "{refused}");
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.csv");
     std::fs::write(&path, b"id,n\nx,M\xfcller\ny,Zo\xeb\n").expect("written");
-    let drafted = infer(&[source_of(&path).expect("a source")]).expect("drafted");
+    let drafted = drafted(&path).expect("drafted");
     assert!(drafted.mapping.contains("charset = \"windows-1252\""));
     assert_eq!(drafted.files[0].rows[0].cells[1].as_deref(), Some("Müller"));
+}
+
+#[test]
+fn rows_that_are_no_export_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl");
+    let schema = serde_json::json!({"propertykeys": [], "vertexlabels": [
+        {"id": 1, "name": "person", "id_strategy": "CUSTOMIZE_STRING"}], "edgelabels": []});
+    let catalogue = Catalogue::deserialize(&schema).expect("a schema");
+    let read = |text: &str| -> Result<Vec<bool>, String> {
+        std::fs::write(&path, text).expect("written");
+        let source = Mapping::of_file(&path, "").expect("a source");
+        let of = (BatchKind::Vertices, &source);
+        check_columns(&source, of.0)?;
+        let mut owners = Owners::new([].into_iter(), &catalogue);
+        let rows = source.rows()?.map(|row| row?.columns);
+        let elements = rows.map(|row| varve_load::element(&row?, of, &catalogue, &mut owners));
+        elements.map(|it| it.map(|it| it.is_some())).collect()
+    };
+    let export = "{\"times\":{}}\n{\"type\":\"vertex\",\"label\":\"person\",\"ref\":\"\\\"a\\\"\"}\n\
+                  {\"type\":\"edge\",\"label\":\"knows\"}\n";
+    assert_eq!(read(export), Ok(vec![false, true, false]));
+    for (text, part) in [
+        ("{\"name\":\"Ann\"}\n", "no 'type'"),
+        ("{\"times\":{}}\n{\"name\":\"Ann\"}\n", "say `label`"),
+        ("{\"times\":3,\"name\":\"Ann\"}\n", "say `label`"),
+        ("{\"type\":\"Vertex\"}\n", "say `label`"),
+    ] {
+        let refused = read(text).expect_err("refused");
+        assert!(refused.contains(part), "{refused}");
+    }
+}
+
+#[test]
+fn a_null_of_one_column_is_kept_where_another_has_it_as_a_value() {
+    let of = |text: &str| {
+        let files = vec![("a.csv", text.as_bytes().to_vec())];
+        Graph::of(&Set { files })
+    };
+    let values = |graph: &Graph, name: &str| {
+        let all = graph.vertices["a"].values();
+        let mut all: Vec<String> = all.map(|it| it["properties"][name].to_string()).collect();
+        all.sort();
+        all
+    };
+    let graph = of("id,country,n,m\n1,NA,5,2\n2,DE,NA,-\n3,FR,7,3\n");
+    assert_eq!(values(&graph, "country"), ["\"DE\"", "\"FR\"", "\"NA\""]);
+    assert_eq!(values(&graph, "n"), ["\"5\"", "\"7\"", "\"NA\""]);
+    assert_eq!(values(&graph, "m"), ["2", "3", "null"]);
+    graph.says("n", "'NA' is a value of column 'country'");
+    // A text that a column keeps for another's sake makes its other texts values.
+    let graph = of("id,country,n,m\n1,NA,5,2\n2,DE,NA,?\n3,FR,?,3\n");
+    assert_eq!(values(&graph, "m"), ["\"2\"", "\"3\"", "\"?\""]);
+    // Without a text that has it, it is none, also where there is nothing else.
+    let graph = of("id,country,n\n1,NA,5\n2,NA,NA\n3,NA,7\n");
+    assert_eq!(values(&graph, "n"), ["5", "7", "null"]);
+    assert_eq!(values(&graph, "country"), ["null", "null", "null"]);
+    graph.says("n", "'NA' (1 times) is no value, in all columns");
+}
+
+#[test]
+fn a_comma_that_may_separate_thousands_makes_a_text() {
+    let of = |text: &str| {
+        let files = vec![("a.csv", text.as_bytes().to_vec())];
+        Graph::of(&Set { files })
+    };
+    let graph = of("id;pay\na;1,250\nb;3,400\nc;12\n");
+    assert_eq!(graph.kind("pay"), "TEXT");
+    graph.says("pay", "separate thousands");
+    assert!(!graph.drafted.mapping.contains("\ndecimal = "));
+    let graph = of("id;pay;size\na;1,250;1,5\nb;3,400;2\n");
+    assert_eq!(graph.kind("pay"), "DOUBLE");
+    graph.sum_of_vertices("a", "pay", [1.25, 3.4].into_iter());
+    graph.says("pay", "have a decimal comma");
+}
+
+#[test]
+fn whole_numbers_keep_their_digits() {
+    let files = vec![
+        (
+            "a.jsonl",
+            b"{\"id\":1,\"n\":18446744073709551615,\"m\":9007199254740993,\"o\":1}\n\
+              {\"id\":2,\"n\":1.5,\"m\":0.5,\"o\":9007199254740993}\n"
+                .to_vec(),
+        ),
+        ("b.csv", b"code,o\nx,1.5\ny,2.5\n".to_vec()),
+    ];
+    let graph = Graph::of(&Set { files });
+    let has = |name: &str, value: Json| {
+        let mut all = graph.vertices["a"].values();
+        let found = all.any(|it| it["properties"][name] == value);
+        assert!(found, "{:?}", graph.vertices["a"]);
+    };
+    has("n", Json::from("18446744073709551615"));
+    has("m", Json::from("9007199254740993"));
+    has("o", Json::from(9_007_199_254_740_993_i64));
+    graph.says("n", "more than a LONG holds");
+    graph.says("m", "a DOUBLE, which does not hold");
+    graph.says("o", "has another type");
+}
+
+#[test]
+fn a_draft_is_limited_in_rows_columns_and_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl");
+    let write = |text: &str| std::fs::write(&path, text).expect("written");
+    let refused = |text: &str| {
+        write(text);
+        drafted(&path).expect_err("refused")
+    };
+    let many = |from: usize| {
+        let names = (from..from + 6_000).map(|at| format!("\"c{at}\":1"));
+        format!("{{{}}}\n", names.collect::<Vec<_>>().join(","))
+    };
+    let said = refused(&(many(0) + &many(6_000)));
+    assert!(said.contains("12000 columns, at most 10000"), "{said}");
+    let said = refused(&format!("{{\"{}\":1}}\n", "n".repeat(2 << 20)));
+    assert!(said.contains("the names of its columns"), "{said}");
+    // Rows that cannot be read count, too.
+    write(&("{\"id\":1}\n".to_owned() + &"{\n".repeat(100_001)));
+    let file = drafted(&path).expect("drafted").files.remove(0);
+    assert_eq!((file.rows_read, file.rows_refused), (1, 99_999));
+    assert!(file.has_more);
+    // It stops wherever it is.
+    let sources =
+        [("people.csv", "id,n"), ("letters.csv", "id,people_id")].map(|(name, header)| {
+            let path = folder.path().join(name);
+            let lines: String = (0..50).map(|at| format!("{at},{at}\n")).collect();
+            std::fs::write(&path, format!("{header}\n{lines}")).expect("written");
+            source_of(&path).expect("a source")
+        });
+    let calls = std::cell::Cell::new(0);
+    let infer_until = |most: usize| {
+        calls.set(0);
+        infer(&sources, &|| {
+            calls.set(calls.get() + 1);
+            let is_late = calls.get() > most;
+            if is_late {
+                Err("late".to_owned())
+            } else {
+                Ok(())
+            }
+        })
+    };
+    infer_until(usize::MAX).expect("drafted");
+    let all = calls.get();
+    assert!(all > 105, "{all} calls: also after the rows");
+    for most in 0..all {
+        let stopped = infer_until(most).expect_err("stopped");
+        assert!(stopped.ends_with("late"), "{stopped}");
+        assert_eq!(calls.get(), most + 1);
+    }
+}
+
+#[test]
+fn a_file_that_was_not_read_to_its_end_has_a_key_that_is_called_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        source_of(&path).expect("a source")
+    };
+    let people = |count: usize| -> String {
+        let lines = (0..count).map(|at| format!("{at},mail{at},{}\n", at % 7));
+        format!("person_id,mail,n\n{}", lines.collect::<String>())
+    };
+    let texts: String = (0..50).map(|at| format!("mail{at},x{at}\n")).collect();
+    let letters = write("letters.csv", &format!("mail,text\n{texts}"));
+    let draft = |count: usize| {
+        let sources = [write("persons.csv", &people(count)), letters.clone()];
+        infer(&sources, &|| Ok(())).expect("drafted")
+    };
+    let says = |drafted: &Inferred| {
+        let mut notes = drafted.unsure.iter();
+        notes.any(|note| {
+            note.text
+                .contains("a later row with the key of an earlier one replaces")
+        })
+    };
+    let whole = draft(100);
+    assert!(!says(&whole), "{:?}", whole.unsure);
+    assert!(
+        !whole.mapping.contains("id = \"person_id\""),
+        "{}",
+        whole.mapping
+    );
+    let cut = draft(100_001);
+    assert!(says(&cut), "{:?}", cut.unsure);
+    assert!(
+        cut.mapping.contains("the key of an earlier one"),
+        "{}",
+        cut.mapping
+    );
+    let id = "id = \"person_id\"";
+    assert!(cut.mapping.contains(id), "{}", cut.mapping);
 }

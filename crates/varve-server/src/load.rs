@@ -95,8 +95,15 @@ fn infer(context: &RequestContext) -> HandlerResult {
     }
     let sources: Result<Vec<Source>, ApiError> =
         names.iter().map(|name| upload.source(name)).collect();
-    let drafted = varve_load::infer(&sources?);
-    let drafted = drafted.map_err(ApiError::illegal_argument)?;
+    let goes_on = || {
+        let late = context.check_deadline();
+        late.map_err(|_| "the deadline has passed".to_owned())
+    };
+    let drafted = varve_load::infer(&sources?, &goes_on);
+    let drafted = drafted.map_err(|error| {
+        let late = context.check_deadline().err();
+        late.unwrap_or_else(|| ApiError::illegal_argument(error))
+    })?;
     let answer = serde_json::to_string(&drafted);
     let answer = answer.map_err(|error| ApiError::internal(error.to_string()))?;
     Ok(Response::ok(answer))

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
 /// Writes a mapping for these files into the current folder, under a name that is free.
 fn draft(files: &[PathBuf]) -> Result<(), CommandError> {
     let sources: Result<Vec<Source>, String> = files.iter().map(|it| source_of(it)).collect();
-    let drafted = infer(&sources?)?;
+    let drafted = infer(&sources?, &|| Ok(()))?;
     let (name, mut file) = (1..)
         .map(|number| match number {
             1 => "mapping.toml".to_owned(),

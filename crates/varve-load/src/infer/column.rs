@@ -1,6 +1,6 @@
 //! What the values of a column have in common.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::Value as Json;
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,6 +13,8 @@ pub(super) enum ColumnKind {
     Boolean,
     Int,
     Long,
+    /// Whole numbers of which a double does not hold each.
+    Wide,
     Double,
     Date,
     Text,
@@ -27,25 +29,24 @@ impl ColumnKind {
             Self::Boolean => "BOOLEAN",
             Self::Date => "DATE",
             Self::Int => "INT",
-            Self::Long => "LONG",
+            Self::Long | Self::Wide => "LONG",
             Self::Double => "DOUBLE",
             Self::Text | Self::Nested => "TEXT",
         }
     }
 
-    pub(super) fn is_number(self) -> bool {
-        matches!(self, Self::Int | Self::Long | Self::Double)
-    }
-
     pub(super) fn is_whole(self) -> bool {
-        matches!(self, Self::Int | Self::Long)
+        matches!(self, Self::Int | Self::Long | Self::Wide)
     }
 
     /// The narrowest kind that holds the values of both; `None` if only a text does.
     pub(super) fn with(self, other: Self) -> Option<Self> {
         match (self, other) {
             _ if self == other => Some(self),
-            (Self::Double, it) | (it, Self::Double) if it.is_number() => Some(Self::Double),
+            (Self::Double, Self::Int | Self::Long) | (Self::Int | Self::Long, Self::Double) => {
+                Some(Self::Double)
+            }
+            (Self::Wide, it) | (it, Self::Wide) if it.is_whole() => Some(Self::Wide),
             (Self::Int | Self::Long, Self::Int | Self::Long) => Some(Self::Long),
             _ => None,
         }
@@ -78,13 +79,15 @@ const WEAK_NULLS: [&str; 7] = ["NA", "-", "None", "none", "Null", "nil", "?"];
 const SHOWN_MAX: usize = 60;
 /// Milliseconds since 1970 of 2000 and of 2100.
 const MILLIS: std::ops::Range<i64> = 946_684_800_000..4_102_444_800_000;
+/// The greatest number up to which a double holds each whole number.
+const EXACT_MAX: u64 = 1 << 53;
 
 /// The values and the type of a column in the rows read so far.
 #[derive(Debug, Default)]
 pub(super) struct Column {
     /// Whether a value is a list.
     pub(super) is_list: bool,
-    /// Hashes of the distinct values.
+    /// Hashes of the distinct values; those of lists are not kept.
     pub(super) values: HashSet<u64>,
     /// A hash of the value of each row; 0 without a value.
     pub(super) cells: Vec<u64>,
@@ -99,9 +102,15 @@ pub(super) struct Column {
     pub(super) is_unread: bool,
     has_fraction: bool,
     has_comma: bool,
+    /// Whether a comma is no separator of thousands.
+    has_sure_comma: bool,
+    /// The first whole number that is no LONG, in JSON.
+    too_great: Option<Seen>,
     /// The least and the greatest whole number.
     range: Option<(i64, i64)>,
     weak: BTreeMap<&'static str, (u64, u64)>,
+    /// A weaker text that is a value of another column, and so of this one.
+    pub(super) kept: Option<&'static str>,
     /// Texts that mean "no value".
     pub(super) nulls: BTreeMap<&'static str, u64>,
     /// Whether whole numbers are milliseconds since 1970, as the column's name says.
@@ -148,6 +157,11 @@ impl Column {
                         is[Form::Whole as usize] = true;
                         self.widen(number);
                     }
+                    None if number.is_u64() => {
+                        is[Form::Real as usize] = false;
+                        let value = number.to_string();
+                        self.too_great.get_or_insert(Seen { line, value });
+                    }
                     None => self.has_fraction = true,
                 }
             }
@@ -162,7 +176,10 @@ impl Column {
             }
         }
         self.count += 1;
-        self.values.insert(hash_of(value));
+        match self.is_list {
+            true => self.values = HashSet::new(),
+            false => _ = self.values.insert(hash_of(value)),
+        }
     }
 
     /// The forms of a text of CSV.
@@ -181,6 +198,7 @@ impl Column {
             is[Form::Real as usize] = true;
         } else if is_fraction(trimmed, ',') {
             self.has_comma = true;
+            self.has_sure_comma |= !is_grouped(trimmed);
             is[Form::Comma as usize] = true;
         }
         is[Form::Date as usize] = self.dates.add(line, text);
@@ -192,20 +210,31 @@ impl Column {
         self.range = Some((least.min(number), greatest.max(number)));
     }
 
-    /// Ends the column after `rows` rows: decides whether the weaker texts mean "no value".
-    /// `is_instant` says that the column's name is that of an instant.
-    pub(super) fn end(&mut self, rows: usize, is_instant: bool) {
+    /// The weaker texts that it has, if other values of it say what they are.
+    pub(super) fn weak(&self) -> impl Iterator<Item = &'static str> {
+        let is_known = self.count > 0;
+        self.weak.keys().copied().filter(move |_| is_known)
+    }
+
+    /// Whether the weaker texts are values in a column with such others.
+    pub(super) fn keeps_weak(&self) -> bool {
+        self.kind() == ColumnKind::Text
+    }
+
+    /// Ends the column after `rows` rows. The weaker texts in `none` mean "no value", the others
+    /// are values; `is_instant` says that the column's name is that of an instant.
+    pub(super) fn end(&mut self, rows: usize, none: &BTreeSet<&'static str>, is_instant: bool) {
         self.cells.resize(rows, 0);
-        let weak = std::mem::take(&mut self.weak);
-        let is_typed = self.count > 0 && !matches!(self.kind(), ColumnKind::Text);
-        for (text, (count, line)) in weak {
+        let is_typed = self.count > 0 && !self.keeps_weak();
+        for (text, (count, line)) in std::mem::take(&mut self.weak) {
             let hash = hash_of(&Json::from(text));
-            if is_typed {
+            if none.contains(text) {
                 self.nulls.insert(text, count);
                 let nulls = self.cells.iter_mut().filter(|cell| **cell == hash);
                 nulls.for_each(|cell| *cell = 0);
                 continue;
             }
+            self.kept = self.kept.or(is_typed.then_some(text));
             self.count += count;
             self.values.insert(hash);
             for misfit in self.misfits.iter_mut().filter(|misfit| misfit.is_none()) {
@@ -232,13 +261,31 @@ impl Column {
             Some((least, greatest)) if self.has(Form::Whole) => {
                 match is_int(least) && is_int(greatest) {
                     true => ColumnKind::Int,
-                    false => ColumnKind::Long,
+                    false if self.is_exact() => ColumnKind::Long,
+                    false => ColumnKind::Wide,
                 }
             }
-            _ if self.has(Form::Real) || self.has_decimal_comma() => ColumnKind::Double,
+            _ if !self.is_exact() && self.is_real() => ColumnKind::Text,
+            _ if self.is_real() => ColumnKind::Double,
             _ if self.has(Form::Date) && self.dates.chosen().is_ok() => ColumnKind::Date,
             _ => ColumnKind::Text,
         }
+    }
+
+    fn is_real(&self) -> bool {
+        self.has(Form::Real) || self.has_decimal_comma()
+    }
+
+    /// Whether a double holds each of its whole numbers.
+    fn is_exact(&self) -> bool {
+        let exact = |number: i64| number.unsigned_abs() <= EXACT_MAX;
+        self.range
+            .is_none_or(|(least, greatest)| exact(least) && exact(greatest))
+    }
+
+    /// Whether a comma in its numbers is a decimal one for sure: `1,250` may be 1250.
+    pub(super) fn has_sure_comma(&self) -> bool {
+        self.has_sure_comma && self.has_decimal_comma()
     }
 
     /// Whether its numbers have a decimal comma.
@@ -278,6 +325,17 @@ impl Column {
         if self.kind() != ColumnKind::Text || self.count == 0 {
             return None;
         }
+        if let Some(Seen { line, value }) = &self.too_great {
+            return Some(format!(
+                "a text, because line {line} has '{value}', more than a LONG holds"
+            ));
+        }
+        if let Some((least, greatest)) = self.range.filter(|_| self.is_real()) {
+            return Some(format!(
+                "a text: a number with a fraction is a DOUBLE, which does not hold all digits of \
+                 its whole numbers ({least} to {greatest})"
+            ));
+        }
         // Of equals, the first.
         let at = (0..FORMS.len()).rev().max_by_key(|at| self.fits[*at])?;
         let (fits, (form, name)) = (self.fits[at], FORMS[at]);
@@ -308,6 +366,14 @@ fn is_fraction(text: &str, mark: char) -> bool {
     positive.split_once(mark).is_some_and(|(whole, fraction)| {
         let has_zeros = whole.len() > 1 && whole.starts_with('0');
         (whole.is_empty() || digits(whole)) && digits(fraction) && !has_zeros
+    })
+}
+
+/// Whether the comma of a number with one may separate thousands.
+fn is_grouped(text: &str) -> bool {
+    let positive = text.strip_prefix('-').unwrap_or(text);
+    positive.split_once(',').is_some_and(|(whole, rest)| {
+        rest.len() == 3 && (1..=3).contains(&whole.len()) && whole != "0"
     })
 }
 
@@ -344,7 +410,11 @@ mod tests {
         for (row, value) in values.iter().enumerate() {
             column.add(row, row as u64 + 2, &Json::from(*value), true);
         }
-        column.end(values.len(), false);
+        let none = match column.keeps_weak() {
+            true => BTreeSet::new(),
+            false => column.weak().collect(),
+        };
+        column.end(values.len(), &none, false);
         column
     }
 
@@ -357,6 +427,11 @@ mod tests {
             (&["1.5", "2"], ColumnKind::Double),
             (&["1,5", "2"], ColumnKind::Double),
             (&["1,5", "1.5"], ColumnKind::Text),
+            (&["9007199254740992", "1.5"], ColumnKind::Double),
+            (&["9007199254740993", "1.5"], ColumnKind::Text),
+            (&["-9007199254740993", "1,5"], ColumnKind::Text),
+            (&["9007199254740993"], ColumnKind::Wide),
+            (&["9223372036854775808"], ColumnKind::Text),
             (&["1e5"], ColumnKind::Text),
             (&["inf"], ColumnKind::Text),
             (&["true", "FALSE"], ColumnKind::Boolean),
@@ -373,6 +448,42 @@ mod tests {
         let mut typed = Column::default();
         typed.add(0, 1, &Json::from("5"), false);
         assert_eq!(typed.kind(), ColumnKind::Text, "a text of JSON is one");
+    }
+
+    #[test]
+    fn whole_numbers_of_json_keep_their_digits() {
+        let mut column = Column::default();
+        for (row, value) in [Json::from(u64::MAX), Json::from(1), Json::from(1.5)]
+            .iter()
+            .enumerate()
+        {
+            column.add(row, row as u64 + 1, value, false);
+        }
+        assert_eq!(column.kind(), ColumnKind::Text);
+        let why = column.why_text().expect("a reason");
+        assert!(why.contains("line 1 has '18446744073709551615'"), "{why}");
+        let why = self::column(&["9007199254740993", "1.5"]).why_text();
+        assert!(why.is_some_and(|why| why.contains("a DOUBLE")));
+        assert_eq!(ColumnKind::Wide.with(ColumnKind::Double), None);
+        assert_eq!(
+            ColumnKind::Int.with(ColumnKind::Wide),
+            Some(ColumnKind::Wide)
+        );
+    }
+
+    #[test]
+    fn a_comma_before_three_digits_may_separate_thousands() {
+        for (texts, is_sure) in [
+            (&["1,250", "3,400"][..], false),
+            (&["1,250", "12"], false),
+            (&["-999,000"], false),
+            (&["1,250", "3,4"], true),
+            (&["0,125"], true),
+            (&[",125"], true),
+            (&["1250,125"], true),
+        ] {
+            assert_eq!(column(texts).has_sure_comma(), is_sure, "{texts:?}");
+        }
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Writes the mapping and its schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-use super::Note;
 use super::column::ColumnKind;
-use super::names::{self, clean};
+use super::names::clean;
 use super::relate::{End, Link, Related, Role};
 use super::table::Table;
+use super::{GoesOn, Note, names};
 
 /// Since when elements without times of their own are valid, where others have times.
 const LONG_AGO: (&str, i64) = ("1900-01-01", -2_208_988_800_000);
@@ -19,6 +19,9 @@ const HEAD: &str = "\
 #   varve load mapping.toml --dry-run
 #   varve load mapping.toml
 ";
+
+/// The most bytes of a mapping.
+const BYTES_MAX: usize = 16 << 20;
 
 /// The mapping and the schema that are being written.
 struct Draft<'a> {
@@ -37,11 +40,12 @@ struct Draft<'a> {
 /// The mapping as text, and the schema as the REST API has it.
 ///
 /// # Errors
-/// When two files of one label do not fit together.
+/// When the mapping would be too long, or the reason to stop.
 pub(super) fn draft(
     tables: &[Table],
     related: &[Related],
     notes: &mut Vec<Note>,
+    goes_on: GoesOn,
 ) -> Result<(String, Json), String> {
     let mut draft = Draft {
         tables,
@@ -54,14 +58,16 @@ pub(super) fn draft(
         edge_labels: Vec::new(),
     };
     for at in 0..tables.len() {
+        draft.check(goes_on)?;
         draft.vertices(at, notes);
     }
     draft.implied_vertices();
     for at in 0..tables.len() {
+        draft.check(goes_on)?;
         draft.edges(at, notes);
     }
     for at in 0..tables.len() {
-        draft.links(at);
+        draft.links(at, goes_on)?;
     }
     Ok(draft.end())
 }
@@ -73,6 +79,7 @@ fn property_names(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Vec<String>> {
     let mut names = Vec::new();
     for table in tables {
         let mut of_table: Vec<String> = Vec::new();
+        let mut taken: HashMap<String, usize> = HashMap::new();
         for (at, column) in table.names.iter().enumerate() {
             let mut name = clean(column);
             let (kind, is_list) = (table.kind(at), table.column(at).is_list);
@@ -97,9 +104,11 @@ fn property_names(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Vec<String>> {
                     known.entry(name.clone()).or_insert((kind, is_list));
                 }
             }
-            while of_table.contains(&name) {
-                name.push('_');
+            while let Some(times) = taken.get_mut(&name) {
+                *times += 1;
+                name = format!("{name}_{times}");
             }
+            taken.insert(name.clone(), 1);
             of_table.push(name);
         }
         names.push(of_table);
@@ -122,6 +131,15 @@ fn since(tables: &[Table], related: &[Related]) -> Option<String> {
 }
 
 impl Draft<'_> {
+    fn check(&self, goes_on: GoesOn) -> Result<(), String> {
+        if self.mapping.len() > BYTES_MAX {
+            return Err(format!(
+                "the mapping has more than {BYTES_MAX} bytes: draft one for some of the files"
+            ));
+        }
+        goes_on()
+    }
+
     fn line(&mut self, line: &str) {
         self.mapping.push_str(line);
         self.mapping.push('\n');
@@ -401,13 +419,15 @@ impl Draft<'_> {
     }
 
     /// Adds an edge for each reference of a table of vertices.
-    fn links(&mut self, at: usize) {
+    fn links(&mut self, at: usize, goes_on: GoesOn) -> Result<(), String> {
         let Role::Vertices { key, links } = &self.related[at].role else {
-            return;
+            return Ok(());
         };
         for link in links {
+            self.check(goes_on)?;
             self.link(at, key, link);
         }
+        Ok(())
     }
 
     fn link(&mut self, at: usize, key: &[usize], link: &Link) {

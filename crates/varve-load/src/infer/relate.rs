@@ -1,9 +1,8 @@
 //! What the rows of each file are: vertices or edges, with which keys, ends and valid times.
 
-use super::Note;
 use super::column::{Column, ColumnKind};
-use super::names;
 use super::table::Table;
+use super::{GoesOn, Note, names};
 
 /// A column with values of the key of a table of vertices.
 #[derive(Debug, Clone)]
@@ -52,13 +51,23 @@ pub(super) struct Related {
 const CONTAINED: [f64; 4] = [1.0, 0.95, 0.95, 0.5];
 /// Distinct values from which texts alone show a reference.
 const TEXTS_MIN: usize = 3;
+/// What the name of a key is worth in a file with rows that were not read: more than references.
+const CUT_WORTH: f64 = 1e9;
 
 /// Relates tables to one another; adds what is uncertain to `notes`.
-pub(super) fn relate(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Related> {
-    let keys = keys(tables);
-    let links: Vec<Vec<Link>> = (0..tables.len())
-        .map(|at| links(tables, at, &keys, notes))
+///
+/// # Errors
+/// The reason to stop.
+pub(super) fn relate(
+    tables: &[Table],
+    notes: &mut Vec<Note>,
+    goes_on: GoesOn,
+) -> Result<Vec<Related>, String> {
+    let keys = keys(tables, goes_on)?;
+    let links: Result<Vec<Vec<Link>>, String> = (0..tables.len())
+        .map(|at| links(tables, at, &keys, (notes, goes_on)))
         .collect();
+    let links = links?;
     let referred: Vec<bool> = (0..tables.len())
         .map(|at| {
             let mut others = links.iter().enumerate().filter(|(from, _)| *from != at);
@@ -69,10 +78,11 @@ pub(super) fn relate(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Related> {
     for (at, (table, links)) in tables.iter().zip(links).enumerate() {
         let is_time = |column: usize| table.kind(column) == ColumnKind::Date;
         let times = names::times(&table.names, is_time);
-        let role = role(table, (keys[at], referred[at]), links, times, notes);
+        let of = (keys[at], referred[at]);
+        let role = role(table, of, links, times, (notes, goes_on))?;
         related.push(Related { role, times });
     }
-    related
+    Ok(related)
 }
 
 /// How well a column refers to a unique column of another table; `None` if it does not.
@@ -129,17 +139,28 @@ fn missing(tables: &[Table], own: &Column, (to, key): (usize, usize)) -> usize {
 
 /// The unique column of each table by which others name its rows, or else that which is named like
 /// a key, or else the first.
-fn keys(tables: &[Table]) -> Vec<Option<usize>> {
-    let unique = |at: usize| {
-        let table: &Table = &tables[at];
-        (0..table.names.len()).filter(move |column| table.is_unique(*column))
-    };
+fn keys(tables: &[Table], goes_on: GoesOn) -> Result<Vec<Option<usize>>, String> {
+    let unique: Vec<Vec<usize>> = tables
+        .iter()
+        .map(|table| {
+            let columns = 0..table.names.len();
+            columns.filter(|column| table.is_unique(*column)).collect()
+        })
+        .collect();
     let mut votes: Vec<Vec<f64>> = tables.iter().map(|it| vec![0.0; it.names.len()]).collect();
     for (from, table) in tables.iter().enumerate() {
         for column in 0..table.names.len() {
-            let all = (0..tables.len()).flat_map(|to| unique(to).map(move |key| (to, key)));
-            let scored = all.filter_map(|at| Some((score(tables, (from, column), at)?, at)));
-            let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+            let mut scored = Vec::new();
+            for (to, key) in
+                (0..tables.len()).flat_map(|to| unique[to].iter().map(move |key| (to, *key)))
+            {
+                goes_on()?;
+                let score = score(tables, (from, column), (to, key));
+                scored.extend(score.map(|score| (score, (to, key))));
+            }
+            let best = scored
+                .into_iter()
+                .max_by(|(one, _), (other, _)| one.total_cmp(other));
             if let Some((_, (to, key))) = best {
                 votes[to][key] += 1.0;
             }
@@ -149,14 +170,15 @@ fn keys(tables: &[Table]) -> Vec<Option<usize>> {
         let worth = |column: &usize| {
             let table = &tables[at];
             let name = names::as_key(&table.names[*column], &table.label);
-            votes[at][*column] * 4.0 + f64::from(name)
+            // Rows that were not read may repeat a value of a column that is not called a key.
+            let named = f64::from(u8::from(table.is_cut && name > 0)) * CUT_WORTH;
+            named + votes[at][*column] * 4.0 + f64::from(name)
         };
         // Of equals, the first.
-        let columns: Vec<usize> = unique(at).collect();
-        let columns = columns.into_iter().rev();
+        let columns = unique[at].iter().copied().rev();
         columns.max_by(|one, other| worth(one).total_cmp(&worth(other)))
     };
-    (0..tables.len()).map(best).collect()
+    Ok((0..tables.len()).map(best).collect())
 }
 
 /// The columns of a table that refer to keys, one by one.
@@ -164,16 +186,17 @@ fn links(
     tables: &[Table],
     from: usize,
     keys: &[Option<usize>],
-    notes: &mut Vec<Note>,
-) -> Vec<Link> {
+    (notes, goes_on): (&mut Vec<Note>, GoesOn),
+) -> Result<Vec<Link>, String> {
     let table = &tables[from];
     let mut links = Vec::new();
     for column in 0..table.names.len() {
         let all = keys.iter().enumerate();
-        let all = all.filter_map(|(to, key)| Some((to, (*key)?)));
-        let mut scored: Vec<(f64, usize)> = all
-            .filter_map(|at| Some((score(tables, (from, column), at)?, at.0)))
-            .collect();
+        let mut scored: Vec<(f64, usize)> = Vec::new();
+        for (to, key) in all.filter_map(|(to, key)| Some((to, (*key)?))) {
+            goes_on()?;
+            scored.extend(score(tables, (from, column), (to, key)).map(|score| (score, to)));
+        }
         scored
             .sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
         let Some((best, to)) = scored.first().copied() else {
@@ -199,12 +222,8 @@ fn links(
                 ),
             ));
         }
-        if names::as_reference(
-            &table.names[column],
-            &tables[to].names[key],
-            &tables[to].label,
-        ) == 0
-        {
+        let target = &tables[to];
+        if names::as_reference(&table.names[column], &target.names[key], &target.label) == 0 {
             notes.push(Note::of(
                 table,
                 column,
@@ -225,10 +244,13 @@ fn links(
                 ),
             ));
         }
-        let score = best;
-        links.push(Link { column, to, score });
+        links.push(Link {
+            column,
+            to,
+            score: best,
+        });
     }
-    links
+    Ok(links)
 }
 
 /// What the rows of a table are.
@@ -237,8 +259,8 @@ fn role(
     (key, is_referred): (Option<usize>, bool),
     links: Vec<Link>,
     times: (Option<usize>, Option<usize>),
-    notes: &mut Vec<Note>,
-) -> Role {
+    (notes, goes_on): (&mut Vec<Note>, GoesOn),
+) -> Result<Role, String> {
     let is_key = |column: usize| names::as_key(&table.names[column], &table.label);
     let own = key.filter(|key| links.iter().all(|link| link.column != *key));
     let own_id = own.filter(|key| is_key(*key) >= 2);
@@ -266,17 +288,24 @@ fn role(
         }
         let thirds = links.iter().map(|link| link.column);
         let preferred: Vec<usize> = own_id.into_iter().chain(thirds).collect();
-        let sort = sort(table, columns, &preferred, times, notes);
-        return Role::Edges {
+        let sort = sort(table, columns, &preferred, times, (notes, goes_on))?;
+        if table.is_cut {
+            let what = "ends, start and `sort_keys`";
+            notes.push(Note::of_table(table, unread(table, what)));
+        }
+        return Ok(Role::Edges {
             columns,
             ends,
             sort,
-        };
+        });
     }
     let key = match own.or(key) {
         Some(key) => vec![key],
-        None => composite(table, &links),
+        None => composite(table, &links, goes_on)?,
     };
+    if table.is_cut && !key.is_empty() {
+        notes.push(Note::of(table, key[0], unread(table, "key")));
+    }
     if key.is_empty() {
         let why = "no column, and no two columns, identify its rows: they get ids of the server";
         notes.push(Note::of_table(table, why.to_owned()));
@@ -286,7 +315,15 @@ fn role(
         // With two links to one table, both columns stay apart by their names.
         false => links,
     };
-    Role::Vertices { key, links }
+    Ok(Role::Vertices { key, links })
+}
+
+/// What is uncertain in a file with rows that were not read.
+fn unread(table: &Table, what: &str) -> String {
+    format!(
+        "only the first {} rows were read: a later row with the {what} of an earlier one replaces it",
+        table.rows
+    )
 }
 
 /// The columns of the two ends, if the rows are edges.
@@ -324,24 +361,29 @@ fn implied(label: &str) -> String {
 }
 
 /// Two columns that identify the rows together.
-fn composite(table: &Table, links: &[Link]) -> Vec<usize> {
+fn composite(table: &Table, links: &[Link], goes_on: GoesOn) -> Result<Vec<usize>, String> {
     let usable = |at: &usize| {
         let is_kind = table.kind(*at).is_whole()
             || matches!(table.kind(*at), ColumnKind::Text | ColumnKind::Date);
         is_kind && table.rows > 0 && table.empty(*at) == 0 && !table.column(*at).is_list
     };
     let columns: Vec<usize> = (0..table.names.len()).filter(usable).collect();
-    let worth = |at: usize| usize::from(links.iter().any(|link| link.column == at));
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (place, one) in columns.iter().enumerate() {
-        pairs.extend(columns[place + 1..].iter().map(|other| (*one, *other)));
+    let is_linked: Vec<bool> = (0..table.names.len())
+        .map(|at| links.iter().any(|link| link.column == at))
+        .collect();
+    // First pairs of references, then those with one.
+    for wanted in [2, 1] {
+        for (place, one) in columns.iter().enumerate() {
+            for other in &columns[place + 1..] {
+                goes_on()?;
+                let worth = usize::from(is_linked[*one]) + usize::from(is_linked[*other]);
+                if worth == wanted && table.repeated(&[*one, *other], 2) == 0 {
+                    return Ok(vec![*one, *other]);
+                }
+            }
+        }
     }
-    pairs.sort_by_key(|(one, other)| std::cmp::Reverse(worth(*one) + worth(*other)));
-    let mut pairs = pairs
-        .into_iter()
-        .filter(|(one, other)| worth(*one) + worth(*other) > 0);
-    let found = pairs.find(|(one, other)| table.repeated(&[*one, *other], 2) == 0);
-    found.map_or(Vec::new(), |(one, other)| vec![one, other])
+    Ok(Vec::new())
 }
 
 /// The columns that distinguish edges between the same vertices.
@@ -350,13 +392,13 @@ fn sort(
     (from, to): (usize, usize),
     preferred: &[usize],
     times: (Option<usize>, Option<usize>),
-    notes: &mut Vec<Note>,
-) -> Vec<usize> {
+    (notes, goes_on): (&mut Vec<Note>, GoesOn),
+) -> Result<Vec<usize>, String> {
     let mut columns = vec![from, to];
     columns.extend(times.0);
     let repeated = table.repeated(&columns, 2);
     if repeated == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let usable = |at: &usize| {
         let kind = table.kind(*at);
@@ -366,12 +408,16 @@ fn sort(
     };
     let all = 0..table.names.len();
     let candidates = preferred.iter().copied().chain(all).filter(usable);
-    let distinguishes = |at: &usize| {
+    let mut found = None;
+    for at in candidates {
+        goes_on()?;
         let mut with = columns.clone();
-        with.push(*at);
-        table.repeated(&with, 2) == 0
-    };
-    let found = candidates.into_iter().find(distinguishes);
+        with.push(at);
+        if table.repeated(&with, 2) == 0 {
+            found = Some(at);
+            break;
+        }
+    }
     match found {
         Some(at) => notes.push(Note::of(
             table,
@@ -385,5 +431,5 @@ fn sort(
             ),
         )),
     }
-    found.into_iter().collect()
+    Ok(found.into_iter().collect())
 }

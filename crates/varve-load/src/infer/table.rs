@@ -3,16 +3,20 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value as Json;
-use varve_files::{Options, Rows, likely_charset};
+use varve_files::{COLUMNS_MAX, Options, Rows, likely_charset};
 
 use super::column::{Column, ColumnKind, shown};
-use super::names;
+use super::{GoesOn, names};
 use crate::mapping::Source;
 
 /// Rows that are read of each file.
 const ROWS_MAX: usize = 100_000;
 /// Cells that are read of each file.
 const CELLS_MAX: usize = 4_000_000;
+/// Cells that are read of all files; each has the same part.
+const CELLS_OF_ALL_MAX: usize = 16_000_000;
+/// Bytes of the names of a file's columns.
+const NAME_BYTES_MAX: usize = 1 << 20;
 /// Rows of a preview.
 const PREVIEW_ROWS: usize = 20;
 /// Rows that cannot be read, with reasons.
@@ -28,7 +32,11 @@ pub(super) struct Table {
     /// Whether all values are texts.
     pub(super) of_csv: bool,
     pub(super) names: Vec<String>,
+    /// The same names.
+    known: HashSet<String>,
     pub(super) columns: Vec<Column>,
+    /// The weaker texts for no value that are values, each with a column that says so.
+    kept: BTreeMap<&'static str, usize>,
     /// The charset of a text that is not UTF-8, as its bytes suggest.
     pub(super) charset: Option<&'static str>,
     /// The delimiter of a CSV file, if it is not the usual one.
@@ -43,11 +51,11 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Reads the first rows of a file.
+    /// Reads the first rows of one of so many files.
     ///
     /// # Errors
-    /// A message that begins with the path.
-    pub(super) fn read(source: &Source) -> Result<Self, String> {
+    /// A message that begins with the path, or the reason to stop.
+    pub(super) fn read(source: &Source, files: usize, goes_on: GoesOn) -> Result<Self, String> {
         let mut source = source.clone();
         let failed = |error: String| format!("{}: {error}", source.file.display());
         let charset = likely_charset(source.path()).map_err(failed)?;
@@ -69,7 +77,9 @@ impl Table {
             is_cut: false,
             of_csv,
             names: Vec::new(),
+            known: HashSet::new(),
             columns: Vec::new(),
+            kept: BTreeMap::new(),
             charset,
             delimiter: rows.delimiter().filter(|delimiter| *delimiter != usual),
             found: found(&rows),
@@ -78,11 +88,14 @@ impl Table {
             faults: Vec::new(),
             source,
         };
-        table.name(header.into_iter().flatten());
+        let names = table.name(header.into_iter().flatten());
+        names.map_err(failed)?;
         for (name, column) in table.names.iter().zip(&mut table.columns) {
             column.is_unread = rows.unread().contains(name);
         }
-        table.read_rows(&mut rows).map_err(failed)?;
+        let cells_max = CELLS_MAX.min(CELLS_OF_ALL_MAX / files.max(1));
+        let read = table.read_rows(&mut rows, cells_max, goes_on);
+        read.map_err(failed)?;
         table.is_cut = rows.next().is_some();
         if table.names.is_empty() {
             return Err(failed("no rows".to_owned()));
@@ -90,14 +103,22 @@ impl Table {
         if let ([only], true) = (&*table.names, of_csv) {
             check_single(only, &table.preview).map_err(failed)?;
         }
-        for (name, column) in table.names.iter().zip(&mut table.columns) {
-            column.end(table.rows, names::is_instant(name));
-        }
+        table.end();
         Ok(table)
     }
 
-    fn read_rows(&mut self, rows: &mut Rows) -> Result<(), String> {
-        while self.rows < ROWS_MAX && self.rows * self.names.len() < CELLS_MAX {
+    fn read_rows(
+        &mut self,
+        rows: &mut Rows,
+        cells_max: usize,
+        goes_on: GoesOn,
+    ) -> Result<(), String> {
+        let is_more = |it: &Self| {
+            let rows = it.rows + it.faulty;
+            rows < ROWS_MAX && rows * it.names.len() < cells_max
+        };
+        while is_more(self) {
+            goes_on()?;
             let Some(row) = rows.next() else {
                 break;
             };
@@ -113,7 +134,7 @@ impl Table {
                     continue;
                 }
             };
-            self.name(columns.keys().cloned());
+            self.name(columns.keys().cloned())?;
             if self.rows < PREVIEW_ROWS {
                 let cells = self.names.iter().map(|name| columns.get(name));
                 let cells = cells.map(|cell| cell.filter(|cell| !cell.is_null()).map(shown));
@@ -129,13 +150,79 @@ impl Table {
         Ok(())
     }
 
+    /// Ends the columns. A text means "no value" in a whole file, so a weaker one does so only if
+    /// it is a value of no column.
+    fn end(&mut self) {
+        let mut is_kept: Vec<bool> = self.columns.iter().map(Column::keeps_weak).collect();
+        loop {
+            let known = self.kept.len();
+            for (at, column) in self.columns.iter().enumerate() {
+                is_kept[at] |= column.weak().any(|text| self.kept.contains_key(text));
+                if is_kept[at] {
+                    for text in column.weak() {
+                        self.kept.entry(text).or_insert(at);
+                    }
+                }
+            }
+            if self.kept.len() == known {
+                break;
+            }
+        }
+        let weak = self.columns.iter().flat_map(Column::weak);
+        let none = weak.filter(|text| !self.kept.contains_key(text)).collect();
+        for (name, column) in self.names.iter().zip(&mut self.columns) {
+            column.end(self.rows, &none, names::is_instant(name));
+        }
+    }
+
+    /// Why a column is a text, if most of its values are something else.
+    pub(super) fn why_text(&self, at: usize) -> Option<String> {
+        let column = self.column(at);
+        if self.kind(at) != column.kind() {
+            let why = match self.columns.iter().any(Column::has_decimal_point) {
+                true => "a text: its numbers have a decimal comma, those of other columns a point",
+                false => {
+                    "a text: the comma in its numbers may be a decimal one or separate thousands; \
+                     if it is decimal, say `decimal = \",\"` and make it a DOUBLE"
+                }
+            };
+            return Some(why.to_owned());
+        }
+        let kept = column.kept.and_then(|text| {
+            let of = &self.names[*self.kept.get(text)?];
+            Some(format!(
+                "a text, because '{text}' is a value of column '{of}'; if it is none there, add it \
+                 to `null` and make this a number or a date"
+            ))
+        });
+        kept.or_else(|| column.why_text())
+    }
+
     /// Adds the columns that are not known yet.
-    fn name(&mut self, names: impl Iterator<Item = String>) {
+    ///
+    /// # Errors
+    /// When there are too many.
+    fn name(&mut self, names: impl Iterator<Item = String>) -> Result<(), String> {
+        let before = self.names.len();
         for name in names {
-            if !self.names.contains(&name) {
+            if !self.known.contains(&name) {
+                self.known.insert(name.clone());
                 self.names.push(name);
                 self.columns.push(Column::default());
             }
+        }
+        let many = self.names.len();
+        if many == before {
+            return Ok(());
+        }
+        if many > COLUMNS_MAX {
+            return Err(format!("{many} columns, at most {COLUMNS_MAX}"));
+        }
+        match self.names.iter().map(String::len).sum::<usize>() {
+            bytes if bytes > NAME_BYTES_MAX => Err(format!(
+                "the names of its columns have {bytes} bytes, at most {NAME_BYTES_MAX}"
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -183,10 +270,10 @@ impl Table {
     }
 
     /// Whether its numbers have a decimal comma. If some columns have a comma and some a point, the
-    /// point is meant.
+    /// point is meant; and a comma is none if all may separate thousands.
     pub(super) fn has_decimal_comma(&self) -> bool {
         let has_point = self.columns.iter().any(Column::has_decimal_point);
-        !has_point && self.columns.iter().any(Column::has_decimal_comma)
+        !has_point && self.columns.iter().any(Column::has_sure_comma)
     }
 
     /// The kind of a column as the mapping can say it.
@@ -256,5 +343,23 @@ fn check_single(name: &str, rows: &[(u64, Vec<Option<String>>)]) -> Result<(), S
             "it has one column, '{name}', unless {mark:?} separates the columns; then write a \
              mapping with `delimiter = {mark:?}`"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_many_files_has_its_part_of_the_cells() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        let lines: String = (0..100).map(|at| format!("{at},1\n")).collect();
+        std::fs::write(&path, format!("id,n\n{lines}")).expect("written");
+        let source = super::super::source_of(&path).expect("a source");
+        for (files, rows) in [(1, 100), (200_000, 40)] {
+            let table = Table::read(&source, files, &|| Ok(())).expect("a table");
+            assert_eq!((table.rows, table.is_cut), (rows, rows < 100));
+        }
     }
 }
