@@ -193,7 +193,7 @@ function Form(props: Shown & { title: string; action: Key; danger?: boolean; don
         <Show when={failure()}><p class="failure" role="alert">{failure()}</p></Show>
         <div class="dialog-actions">
           <button type="button" class="button" onClick={() => edit(null)}>{t("cancel")}</button>
-          <button class="button" disabled={isOver()} classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
+          <button class="button" disabled={isOver() || !props.before} classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
         </div>
       </form>
     </Dialog>
