@@ -90,7 +90,8 @@ pub(crate) fn open(path: &Path, options: &Options, unpacked: &Unpacked) -> Resul
         found.charset = Some(encoding.name());
         found.has_mark = marked.is_some();
         if encoding != UTF_8 {
-            file = decode(file, encoding)?;
+            let most = options.unpacked_bytes_max.unwrap_or(u64::MAX);
+            file = decode(file, encoding, most)?;
             is_temporary = true;
         } else if let Some(fault) = no_text(&head) {
             return Err(fault.to_owned());
@@ -211,13 +212,14 @@ fn no_text(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The text in UTF-8, in a temporary file.
-fn decode(file: File, encoding: &'static Encoding) -> Result<File, String> {
+fn decode(file: File, encoding: &'static Encoding, most: u64) -> Result<File, String> {
     let failed = |error: io::Error| error.to_string();
     let mut input = BufReader::with_capacity(DECODED_BYTES, file);
     let mut output = BufWriter::new(tempfile::tempfile().map_err(failed)?);
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = vec![0; 4 * DECODED_BYTES];
     let mut place = Place { line: 1, column: 1 };
+    let mut length = 0;
     let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
     loop {
         let bytes = input.fill_buf().map_err(failed)?;
@@ -226,6 +228,10 @@ fn decode(file: File, encoding: &'static Encoding) -> Result<File, String> {
             decoder.decode_to_utf8_without_replacement(bytes, &mut text, is_last);
         input.consume(used);
         place.pass(&text[..written]);
+        length += written as u64;
+        if length > most {
+            return Err(format!("its text has more than {most} bytes in UTF-8"));
+        }
         output.write_all(&text[..written]).map_err(failed)?;
         match result {
             DecoderResult::Malformed(..) => {
