@@ -58,7 +58,9 @@ impl ArrowBatches {
         let is_file = input.read(0, &mut magic).is_ok() && magic == *MAGIC;
         match is_file {
             true => Self::of_file(input),
-            false => Self::of_stream(input).map_err(|error| format!("it is not Arrow IPC: {error}")),
+            false => {
+                Self::of_stream(input).map_err(|error| format!("it is not Arrow IPC: {error}"))
+            }
         }
     }
 
@@ -151,7 +153,10 @@ impl ArrowBatches {
             if let Some(batch) = message.header_as_record_batch() {
                 check(decoded_bytes(batch, body)?)?;
             }
-            return self.decoder.read_record_batch(block, &bytes).map_err(failed);
+            return self
+                .decoder
+                .read_record_batch(block, &bytes)
+                .map_err(failed);
         }
         let dictionary = message.header_as_dictionary_batch().ok_or_else(damaged)?;
         let added = decoded_bytes(dictionary.data().ok_or_else(damaged)?, body)?;
@@ -162,7 +167,9 @@ impl ArrowBatches {
         };
         let all = self.dictionaries.values();
         check(all.fold(0, |sum, bytes| sum.saturating_add(*bytes)))?;
-        self.decoder.read_dictionary(block, &bytes).map_err(failed)?;
+        self.decoder
+            .read_dictionary(block, &bytes)
+            .map_err(failed)?;
         Ok(None)
     }
 }

@@ -89,7 +89,8 @@ pub(crate) fn cell(array: &ArrayRef, row: usize, left: &mut usize) -> Result<Jso
         T::FixedSizeList(..) => list(&array.as_fixed_size_list().value(row), left)?,
         T::Struct(fields) => {
             let members = fields.iter().zip(array.as_struct().columns());
-            let members = members.map(|(field, of)| Ok((field.name().clone(), cell(of, row, left)?)));
+            let members =
+                members.map(|(field, of)| Ok((field.name().clone(), cell(of, row, left)?)));
             Json::Object(members.collect::<Result<Map<_, _>, String>>()?)
         }
         T::Dictionary(..) => of_dictionary(array, row, left)?,

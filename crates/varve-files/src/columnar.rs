@@ -197,7 +197,8 @@ fn columns(
         if *is_ignored {
             continue;
         }
-        let value = cells::cell(array, row, &mut left).map_err(|fault| format!("column '{name}': {fault}"))?;
+        let value = cells::cell(array, row, &mut left)
+            .map_err(|fault| format!("column '{name}': {fault}"))?;
         if !value.is_null() {
             columns.insert(name.clone(), value);
         }

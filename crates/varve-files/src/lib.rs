@@ -40,7 +40,7 @@ pub const COLUMNS_MAX: usize = 10_000;
 pub const BATCH_BYTES_MAX: u64 = 1 << 30;
 
 /// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Separated values (RFC 4180), with a header line unless [`Options::header`] is given.
     Csv,
@@ -132,6 +132,8 @@ pub struct Options {
     pub ignores_unread: bool,
     /// The most bytes that the file may have once it is unpacked; by default any number.
     pub unpacked_bytes_max: Option<u64>,
+    /// The folder for unpacked and decoded files; by default that of the system.
+    pub folder: Option<std::path::PathBuf>,
 }
 
 impl Options {
