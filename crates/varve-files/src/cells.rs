@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::numbers::{real, whole_or_real};
+use crate::records::RECORD_BYTES_MAX;
 
 const MILLIS_OF_DAY: i64 = 86_400_000;
 
@@ -37,9 +38,20 @@ pub(crate) fn is_read(data_type: &DataType) -> bool {
     }
 }
 
-/// A cell.
-pub(crate) fn cell(array: &ArrayRef, row: usize) -> Result<Json, String> {
+/// Bytes of a value in memory, without its text.
+const VALUE_BYTES: usize = size_of::<Json>();
+
+/// Takes bytes from those that a row may still have.
+fn take(left: &mut usize, bytes: usize) -> Result<(), String> {
+    let rest = left.checked_sub(bytes);
+    *left = rest.ok_or_else(|| format!("a row of more than {RECORD_BYTES_MAX} bytes"))?;
+    Ok(())
+}
+
+/// A cell of a row that may have `left` more bytes.
+pub(crate) fn cell(array: &ArrayRef, row: usize, left: &mut usize) -> Result<Json, String> {
     use DataType as T;
+    take(left, VALUE_BYTES)?;
     // An array of nulls alone has no marks of nulls.
     if array.is_null(row) || *array.data_type() == T::Null {
         return Ok(Json::Null);
@@ -56,13 +68,13 @@ pub(crate) fn cell(array: &ArrayRef, row: usize) -> Result<Json, String> {
         T::UInt64 => Json::from(array.as_primitive::<UInt64Type>().value(row)),
         T::Float32 => single(array.as_primitive::<Float32Type>().value(row)),
         T::Float64 => real(array.as_primitive::<Float64Type>().value(row)),
-        T::Utf8 => Json::from(array.as_string::<i32>().value(row)),
-        T::LargeUtf8 => Json::from(array.as_string::<i64>().value(row)),
-        T::Utf8View => Json::from(array.as_string_view().value(row)),
-        T::Binary => bytes(array.as_binary::<i32>().value(row)),
-        T::LargeBinary => bytes(array.as_binary::<i64>().value(row)),
-        T::BinaryView => bytes(array.as_binary_view().value(row)),
-        T::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary().value(row)),
+        T::Utf8 => text(array.as_string::<i32>().value(row), left)?,
+        T::LargeUtf8 => text(array.as_string::<i64>().value(row), left)?,
+        T::Utf8View => text(array.as_string_view().value(row), left)?,
+        T::Binary => bytes(array.as_binary::<i32>().value(row), left)?,
+        T::LargeBinary => bytes(array.as_binary::<i64>().value(row), left)?,
+        T::BinaryView => bytes(array.as_binary_view().value(row), left)?,
+        T::FixedSizeBinary(_) => bytes(array.as_fixed_size_binary().value(row), left)?,
         T::Decimal128(..) => {
             whole_or_real(&array.as_primitive::<Decimal128Type>().value_as_string(row))
         }
@@ -72,15 +84,16 @@ pub(crate) fn cell(array: &ArrayRef, row: usize) -> Result<Json, String> {
             date(millis.div_euclid(MILLIS_OF_DAY))?
         }
         T::Timestamp(unit, _) => instant(array, *unit, row)?,
-        T::List(_) => list(&array.as_list::<i32>().value(row))?,
-        T::LargeList(_) => list(&array.as_list::<i64>().value(row))?,
-        T::FixedSizeList(..) => list(&array.as_fixed_size_list().value(row))?,
+        T::List(_) => list(&array.as_list::<i32>().value(row), left)?,
+        T::LargeList(_) => list(&array.as_list::<i64>().value(row), left)?,
+        T::FixedSizeList(..) => list(&array.as_fixed_size_list().value(row), left)?,
         T::Struct(fields) => {
             let members = fields.iter().zip(array.as_struct().columns());
-            let members = members.map(|(field, of)| Ok((field.name().clone(), cell(of, row)?)));
+            let members =
+                members.map(|(field, of)| Ok((field.name().clone(), cell(of, row, left)?)));
             Json::Object(members.collect::<Result<Map<_, _>, String>>()?)
         }
-        T::Dictionary(..) => of_dictionary(array, row)?,
+        T::Dictionary(..) => of_dictionary(array, row, left)?,
         other => return Err(format!("its type {other} is not read")),
     })
 }
@@ -93,8 +106,14 @@ fn single(number: f32) -> Json {
     }
 }
 
-fn bytes(value: &[u8]) -> Json {
-    Json::from(STANDARD.encode(value))
+fn text(value: &str, left: &mut usize) -> Result<Json, String> {
+    take(left, value.len())?;
+    Ok(Json::from(value))
+}
+
+fn bytes(value: &[u8], left: &mut usize) -> Result<Json, String> {
+    take(left, value.len())?;
+    Ok(Json::from(STANDARD.encode(value)))
 }
 
 fn date(days: i64) -> Result<Json, String> {
@@ -128,15 +147,15 @@ fn instant(array: &ArrayRef, unit: TimeUnit, row: usize) -> Result<Json, String>
     Ok(Json::from(at.to_string()))
 }
 
-fn list(members: &ArrayRef) -> Result<Json, String> {
-    let members = (0..members.len()).map(|at| cell(members, at));
+fn list(members: &ArrayRef, left: &mut usize) -> Result<Json, String> {
+    let members = (0..members.len()).map(|at| cell(members, at, left));
     members.collect::<Result<Vec<_>, _>>().map(Json::Array)
 }
 
-fn of_dictionary(array: &ArrayRef, row: usize) -> Result<Json, String> {
+fn of_dictionary(array: &ArrayRef, row: usize, left: &mut usize) -> Result<Json, String> {
     downcast_dictionary_array!(
         array => match array.key(row) {
-            Some(key) => cell(array.values(), key),
+            Some(key) => cell(array.values(), key, left),
             None => Ok(Json::Null),
         },
         other => Err(format!("its type {other} is not read"))

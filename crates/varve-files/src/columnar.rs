@@ -1,26 +1,25 @@
 //! The rows of Parquet and Arrow files.
 
 use std::fs::File;
-use std::io::{BufReader, Seek as _};
-use std::os::unix::fs::FileExt as _;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, Schema};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_schema::Schema;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::file::metadata::ParquetMetaData;
 use serde_json::Map;
 
 use crate::Options;
+use crate::arrow::ArrowBatches;
 use crate::cells;
+use crate::pages::{BATCH_ROWS, Groups};
+use crate::records::RECORD_BYTES_MAX;
 use crate::rows::Row;
 
-/// Rows read from a Parquet file at once.
-const BATCH_ROWS: usize = 4096;
-
 /// Batches of rows, one after the other.
-type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, String>> + Send>;
 
 /// The rows of a Parquet or Arrow file.
 pub(crate) struct ColumnarRows {
@@ -38,12 +37,30 @@ impl ColumnarRows {
     pub(crate) fn parquet(file: File, options: &Options) -> Result<Self, String> {
         let failed = |error: parquet::errors::ParquetError| error.to_string();
         let length = file.metadata().map_err(|error| error.to_string())?.len();
+        let opened = file.try_clone().map_err(|error| error.to_string())?;
         guarded(|| {
             let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
             check_pieces(builder.metadata(), length)?;
             let header = Header::of(builder.schema(), options)?;
-            let batches = builder.with_batch_size(BATCH_ROWS).build();
-            Ok(Self::new(Box::new(batches.map_err(failed)?), header))
+            let fields = Some(builder.schema().fields());
+            let metadata = Arc::clone(builder.metadata());
+            let columns = metadata.file_metadata().schema_descr();
+            let levels = parquet_to_arrow_field_levels(columns, ProjectionMask::all(), fields);
+            let groups = Groups::new(opened, Arc::clone(&metadata));
+            let mut batches = ParquetRecordBatchReader::try_new_with_row_groups(
+                &levels.map_err(failed)?,
+                &groups,
+                BATCH_ROWS,
+                None,
+            )
+            .map_err(failed)?;
+            let charged = groups.charged();
+            let batches = std::iter::from_fn(move || {
+                charged.begin();
+                let batch = batches.next()?;
+                Some(batch.map_err(|error| error.to_string()))
+            });
+            Ok(Self::new(Box::new(batches), header))
         })
     }
 
@@ -52,21 +69,11 @@ impl ColumnarRows {
         guarded(|| Self::open_arrow(file, options))
     }
 
-    fn open_arrow(mut file: File, options: &Options) -> Result<Self, String> {
-        let failed = |error: ArrowError| error.to_string();
-        let mut head = [0; 6];
-        let length = file.read_at(&mut head, 0).map_err(|it| it.to_string())?;
-        file.rewind().map_err(|error| error.to_string())?;
-        let input = BufReader::new(file);
-        if &head[..length] == b"ARROW1" {
-            let reader = FileReader::try_new(input, None).map_err(failed)?;
-            let header = Header::of(&reader.schema(), options)?;
-            return Ok(Self::new(Box::new(reader), header));
-        }
-        let reader = StreamReader::try_new(input, None);
-        let reader = reader.map_err(|error| format!("it is not Arrow IPC: {error}"))?;
-        let header = Header::of(&reader.schema(), options)?;
-        Ok(Self::new(Box::new(reader), header))
+    fn open_arrow(file: File, options: &Options) -> Result<Self, String> {
+        let mut batches = ArrowBatches::open(file)?;
+        let header = Header::of(batches.schema(), options)?;
+        let batches = std::iter::from_fn(move || batches.next().transpose());
+        Ok(Self::new(Box::new(batches), header))
     }
 
     fn new(batches: Batches, header: Header) -> Self {
@@ -105,10 +112,7 @@ impl ColumnarRows {
                 self.number += 1;
                 return Ok(Some(row));
             }
-            let next = guarded(|| match self.batches.next() {
-                None => Ok(None),
-                Some(batch) => batch.map(Some).map_err(|error| error.to_string()),
-            });
+            let next = guarded(|| self.batches.next().transpose());
             match next.map_err(|error| format!("after row {}: {error}", self.number))? {
                 None => return Ok(None),
                 batch => self.batch = batch,
@@ -187,12 +191,14 @@ fn columns(
     row: usize,
 ) -> Result<Map<String, serde_json::Value>, String> {
     let mut columns = Map::new();
+    let mut left = RECORD_BYTES_MAX;
     let named = header.names.iter().zip(&header.ignored);
     for ((name, is_ignored), array) in named.zip(batch.columns()) {
         if *is_ignored {
             continue;
         }
-        let value = cells::cell(array, row).map_err(|fault| format!("column '{name}': {fault}"))?;
+        let value = cells::cell(array, row, &mut left)
+            .map_err(|fault| format!("column '{name}': {fault}"))?;
         if !value.is_null() {
             columns.insert(name.clone(), value);
         }

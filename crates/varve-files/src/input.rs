@@ -1,13 +1,14 @@
 //! Opens a file: unpacks gzip and zstd, and decodes its charset, into a temporary file.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use flate2::read::MultiGzDecoder;
+use tempfile::NamedTempFile;
 
 use crate::records::BOM;
 use crate::{Format, Options};
@@ -49,9 +50,10 @@ pub struct Found {
 /// The content of a file, unpacked and decoded, and what was found out about it.
 type Content = (File, Found);
 
-/// The temporary file with the content of a packed or decoded file, made once and shared.
+/// The temporary file with the content of a packed or decoded file, made once and shared. Each
+/// reader has a position of its own.
 #[derive(Debug, Clone, Default)]
-pub struct Unpacked(Arc<OnceLock<Content>>);
+pub struct Unpacked(Arc<OnceLock<(NamedTempFile, Found)>>);
 
 /// The charset with this label.
 pub(crate) fn charset(label: &str) -> Result<&'static Encoding, String> {
@@ -63,17 +65,16 @@ pub(crate) fn charset(label: &str) -> Result<&'static Encoding, String> {
 pub(crate) fn open(path: &Path, options: &Options, unpacked: &Unpacked) -> Result<Content, String> {
     let failed = |error: io::Error| error.to_string();
     if let Some((file, found)) = unpacked.0.get() {
-        let mut file = file.try_clone().map_err(failed)?;
-        file.rewind().map_err(failed)?;
-        return Ok((file, found.clone()));
+        return Ok((file.reopen().map_err(failed)?, found.clone()));
     }
     let mut file = File::open(path).map_err(failed)?;
     let compression = compression(&head_of(&file).map_err(failed)?);
-    let mut is_temporary = compression != Compression::None;
-    if is_temporary {
-        let most = options.unpacked_bytes_max.unwrap_or(u64::MAX);
-        file = unpack(file, compression, most)
+    let mut kept = None;
+    if compression != Compression::None {
+        let made = unpack(file, compression, options)
             .map_err(|error| format!("cannot be unpacked: {error}"))?;
+        file = made.reopen().map_err(failed)?;
+        kept = Some(made);
     }
     let head = head_of(&file).map_err(failed)?;
     let format = format_of(path, options, &head)?;
@@ -90,14 +91,14 @@ pub(crate) fn open(path: &Path, options: &Options, unpacked: &Unpacked) -> Resul
         found.charset = Some(encoding.name());
         found.has_mark = marked.is_some();
         if encoding != UTF_8 {
-            file = decode(file, encoding)?;
-            is_temporary = true;
+            let made = decode(file, encoding, options)?;
+            file = made.reopen().map_err(failed)?;
+            kept = Some(made);
         } else if let Some(fault) = no_text(&head) {
             return Err(fault.to_owned());
         }
     }
-    if is_temporary {
-        let kept = file.try_clone().map_err(failed)?;
+    if let Some(kept) = kept {
         unpacked.0.get_or_init(|| (kept, found.clone()));
     }
     Ok((file, found))
@@ -168,13 +169,20 @@ fn reader(file: File, compression: Compression) -> io::Result<Box<dyn Read>> {
     })
 }
 
-fn unpack(packed: File, compression: Compression, most: u64) -> io::Result<File> {
-    let mut unpacked = tempfile::tempfile()?;
+fn temporary(options: &Options) -> io::Result<NamedTempFile> {
+    match &options.folder {
+        Some(folder) => NamedTempFile::new_in(folder),
+        None => NamedTempFile::new(),
+    }
+}
+
+fn unpack(packed: File, compression: Compression, options: &Options) -> io::Result<NamedTempFile> {
+    let most = options.unpacked_bytes_max.unwrap_or(u64::MAX);
+    let mut unpacked = temporary(options)?;
     let mut reader = reader(packed, compression)?.take(most.saturating_add(1));
     if io::copy(&mut reader, &mut unpacked)? > most {
         return Err(io::Error::other(format!("it has more than {most} bytes")));
     }
-    unpacked.rewind()?;
     Ok(unpacked)
 }
 
@@ -211,13 +219,19 @@ fn no_text(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The text in UTF-8, in a temporary file.
-fn decode(file: File, encoding: &'static Encoding) -> Result<File, String> {
+fn decode(
+    file: File,
+    encoding: &'static Encoding,
+    options: &Options,
+) -> Result<NamedTempFile, String> {
+    let most = options.unpacked_bytes_max.unwrap_or(u64::MAX);
     let failed = |error: io::Error| error.to_string();
     let mut input = BufReader::with_capacity(DECODED_BYTES, file);
-    let mut output = BufWriter::new(tempfile::tempfile().map_err(failed)?);
+    let mut output = BufWriter::new(temporary(options).map_err(failed)?);
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = vec![0; 4 * DECODED_BYTES];
     let mut place = Place { line: 1, column: 1 };
+    let mut length = 0;
     let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
     loop {
         let bytes = input.fill_buf().map_err(failed)?;
@@ -226,6 +240,10 @@ fn decode(file: File, encoding: &'static Encoding) -> Result<File, String> {
             decoder.decode_to_utf8_without_replacement(bytes, &mut text, is_last);
         input.consume(used);
         place.pass(&text[..written]);
+        length += written as u64;
+        if length > most {
+            return Err(format!("its text has more than {most} bytes in UTF-8"));
+        }
         output.write_all(&text[..written]).map_err(failed)?;
         match result {
             DecoderResult::Malformed(..) => {
@@ -244,9 +262,7 @@ fn decode(file: File, encoding: &'static Encoding) -> Result<File, String> {
             DecoderResult::InputEmpty | DecoderResult::OutputFull => {}
         }
     }
-    let mut file = output.into_inner().map_err(|error| error.to_string())?;
-    file.rewind().map_err(failed)?;
-    Ok(file)
+    output.into_inner().map_err(|error| error.to_string())
 }
 
 /// A place in a text.

@@ -7,15 +7,18 @@
 //! rows after it where the format allows that: CSV, JSON Lines and members of a JSON array.
 //!
 //! Limits: a row of a text has at most [`RECORD_BYTES_MAX`] bytes, a file at most
-//! [`COLUMNS_MAX`] columns.
+//! [`COLUMNS_MAX`] columns, a batch of Arrow and the open pages of Parquet at most
+//! [`BATCH_BYTES_MAX`] bytes.
 
 mod array;
+mod arrow;
 mod cells;
 mod columnar;
 mod dates;
 mod delimiter;
 mod input;
 mod numbers;
+mod pages;
 mod records;
 mod rows;
 mod write;
@@ -32,8 +35,12 @@ pub use write::{Cell, CellKind, TableColumn, TableFormat, TableWriter};
 /// The most columns of a CSV header, a Parquet or an Arrow file.
 pub const COLUMNS_MAX: usize = 10_000;
 
+/// The most bytes that are decoded at once: a batch of an Arrow file and its dictionaries, the open
+/// pages of a Parquet file.
+pub const BATCH_BYTES_MAX: u64 = 1 << 30;
+
 /// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Separated values (RFC 4180), with a header line unless [`Options::header`] is given.
     Csv,
@@ -125,6 +132,8 @@ pub struct Options {
     pub ignores_unread: bool,
     /// The most bytes that the file may have once it is unpacked; by default any number.
     pub unpacked_bytes_max: Option<u64>,
+    /// The folder for unpacked and decoded files; by default that of the system.
+    pub folder: Option<std::path::PathBuf>,
 }
 
 impl Options {

@@ -337,7 +337,57 @@ fn parquet_and_arrow_have_the_same_rows() {
     assert_eq!((rows[1].line, rows[1].bytes.clone()), (2, 1..2));
 }
 
+/// A packed Arrow file and stream of 1,000 zeros.
+fn packed(kind: arrow_ipc::CompressionType) -> [Vec<u8>; 2] {
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+    let zeros: ArrayRef = Arc::new(Int64Array::from(vec![0; 1_000]));
+    let batch = RecordBatch::try_from_iter([("id", zeros)]).expect("a batch");
+    let options = IpcWriteOptions::default();
+    let options = options.try_with_compression(Some(kind)).expect("a kind");
+    let (mut whole, mut stream) = (Vec::new(), Vec::new());
+    let writer = FileWriter::try_new_with_options(&mut whole, &batch.schema(), options.clone());
+    let mut writer = writer.expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.finish().expect("finished");
+    drop(writer);
+    let writer = StreamWriter::try_new_with_options(&mut stream, &batch.schema(), options);
+    let mut writer = writer.expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.finish().expect("finished");
+    drop(writer);
+    [whole, stream]
+}
+
+#[test]
+fn a_claimed_length_allocates_nothing() {
+    use arrow_ipc::CompressionType as Kind;
+    for kind in [Kind::LZ4_FRAME, Kind::ZSTD] {
+        for mut bytes in packed(kind) {
+            let rows = columns("a.arrow", &bytes, &options()).expect("reads");
+            assert_eq!(rows.len(), 1_000);
+            let claimed = 8_000_u64.to_le_bytes();
+            let mut places = bytes.windows(8).enumerate();
+            let place = places.find(|(_, window)| *window == claimed);
+            let (place, _) = place.expect("a length");
+            for length in [1_u64 << 62, varve_files::BATCH_BYTES_MAX + 1] {
+                bytes[place..place + 8].copy_from_slice(&length.to_le_bytes());
+                let refused = columns("a.arrow", &bytes, &options()).expect_err("too long");
+                assert!(refused.contains("a batch of"), "{refused}");
+            }
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn damaged_arrow_brings_no_reader_down(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        for mut bytes in packed(arrow_ipc::CompressionType::LZ4_FRAME) {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let _ = columns("a.arrow", &bytes, &options());
+        }
+    }
+
     #[test]
     fn no_bytes_bring_a_reader_down(bytes in prop::collection::vec(any::<u8>(), 0..200), mark in 0..4) {
         let mark: &[u8] = [&b""[..], b"PAR1", b"ARROW1\0\0", b"[{\"a\":"][usize::try_from(mark).unwrap()];

@@ -1,6 +1,6 @@
 //! The mapping file: the label of each input file, and the meaning of its columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::de::Error as _;
@@ -250,6 +250,8 @@ impl Mapping {
                 "{name}: there is neither a [[vertex]] nor an [[edge]]"
             ));
         }
+        // Sources that read a file in the same way share its unpacked copy.
+        let mut copies: HashMap<_, Unpacked> = HashMap::new();
         for (kind, sources) in [
             ("vertex", &mut mapping.vertices),
             ("edge", &mut mapping.edges),
@@ -265,6 +267,8 @@ impl Mapping {
                 }));
             }
             for source in sources {
+                let shared = (source.file.clone(), source.charset.clone(), source.format());
+                source.unpacked = copies.entry(shared).or_default().clone();
                 let shown = source.file.display().to_string();
                 source
                     .check(kind)
@@ -300,6 +304,12 @@ impl Source {
             null: self.null.clone(),
             charset: self.charset.clone(),
             unpacked_bytes_max: self.unpacked_bytes_max,
+            // An uploaded file is unpacked beside itself.
+            folder: self
+                .place
+                .as_deref()
+                .and_then(Path::parent)
+                .map(Path::to_path_buf),
             ignored: self.ignore.clone(),
             ignores_unread: self.ignores_unread,
         }

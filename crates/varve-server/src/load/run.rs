@@ -31,6 +31,8 @@ use crate::state::AppState;
 const PIECE_ROWS: usize = 1_000;
 const PIECE_BYTES: usize = 4 << 20;
 const MAPPING: &str = "mapping";
+/// The most `[[vertex]]` and `[[edge]]` of a mapping.
+const INPUTS_MAX: usize = 1_000;
 
 /// Slots of loads and drafts.
 #[derive(Debug)]
@@ -142,6 +144,12 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
             .map(|_| vec![file.to_path_buf()])
     });
     let mapping = mapping.map_err(wrong)?;
+    let many = mapping.vertices.len() + mapping.edges.len();
+    if many > INPUTS_MAX {
+        return Err(wrong(format!(
+            "{MAPPING}: {many} [[vertex]] and [[edge]], at most {INPUTS_MAX}"
+        )));
+    }
     let skips = mapping.skip_unchanged || query.boolean("skip_unchanged", false)?;
     let vertices = mapping
         .vertices
