@@ -48,14 +48,7 @@ pub(super) fn dump(
         .map_err(failed)?;
     let schema = client.get(&client.of_graph("schema"));
     let mut schema: Json = schema.map_err(|error: RestError| error.to_string())?;
-    let vertex_labels = schema["vertexlabels"].as_array().into_iter().flatten();
-    let mut automatic = vertex_labels.filter(|label| label["id_strategy"] == "AUTOMATIC");
-    if let Some(label) = automatic.next() {
-        return Err(format!(
-            "vertices of label {} have automatic ids, which tables cannot give again: dump the graph without --format",
-            label["name"]
-        ));
-    }
+    refuse_automatic(client, &schema, &times)?;
     let mut mapping = format!(
         "# Made by `varve dump --format {name}`: the state of {as_of}, as known {as_of_tx}.\n"
     );
@@ -103,6 +96,24 @@ pub(super) fn dump(
         output.display(),
         output.join(MAPPING).display()
     );
+    Ok(())
+}
+
+/// Refuses vertices with automatic ids: tables cannot give them the same ids again.
+fn refuse_automatic(client: &GraphClient, schema: &Json, times: &str) -> Result<(), String> {
+    let labels = schema["vertexlabels"].as_array().into_iter().flatten();
+    for label in labels.filter(|label| label["id_strategy"] == "AUTOMATIC") {
+        let name = label["name"].as_str().unwrap_or_default();
+        let first = format!("graph/vertices?label={}&limit=1&{times}", encode(name));
+        let first = client.get(&client.of_graph(&first));
+        let first = first.map_err(|error: RestError| error.to_string())?;
+        if first["vertices"].as_array().is_some_and(|all| !all.is_empty()) {
+            return Err(format!(
+                "vertices of label '{name}' have automatic ids, which tables cannot give again: \
+                 dump the graph without --format"
+            ));
+        }
+    }
     Ok(())
 }
 

@@ -329,12 +329,8 @@ fn an_exported_graph_is_loaded_again() {
     }
     let ulm = other.must("GET", "/graphs/hugegraph/graph/vertices/-7", "");
     assert_eq!(ulm["label"], "city");
-    let (code, text) = load(
-        &other,
-        dir.path(),
-        "[[edge]]\nfile = \"v.csv\"\n",
-        &["--restart"],
-    );
+    let mapping = "[[edge]]\nfile = \"v.csv\"\n";
+    let (code, text) = load(&other, dir.path(), mapping, &["--restart"]);
     assert!(code == 1 && text.contains("no column '~from'"), "{text}");
     for format in ["csv", "jsonl", "parquet", "arrow"] {
         let folder = dir.path().join(format);
