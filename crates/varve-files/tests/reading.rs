@@ -228,6 +228,23 @@ fn zstd_is_unpacked_once() {
         let row = rows.next().expect("a row").expect("reads");
         assert_eq!(row.columns.expect("columns")["n"], "a");
     }
+    let open = || Rows::open(&path, &options(), &unpacked).expect("opens");
+    let (mut one, mut other) = (open(), open());
+    for rows in [&mut one, &mut other] {
+        assert!(rows.next().is_some(), "each has a position of its own");
+    }
+    let small = Options {
+        unpacked_bytes_max: Some(8),
+        ..options()
+    };
+    let refused = columns("a.csv.zst", &packed, &small).expect_err("too long");
+    assert!(refused.contains("more than 8 bytes"), "{refused}");
+    let small = Options {
+        charset: Some("latin1".to_owned()),
+        ..small
+    };
+    let refused = columns("a.csv", b"\xe4,\xe4\n1,2\n", &small).expect_err("too long");
+    assert!(refused.contains("more than 8 bytes in UTF-8"), "{refused}");
     let refused = columns("a.csv.zst", &packed[..packed.len() - 3], &options());
     assert!(refused.expect_err("cut").contains("cannot be unpacked"));
 }

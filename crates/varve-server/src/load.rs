@@ -70,7 +70,8 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::new("skip_unchanged", BOOLEAN, "false"),
             Parameter::new("max_errors", LONG, "1000"),
         ])
-        .any_accept(),
+        .any_accept()
+        .lengthy(),
 ];
 
 /// The files to look at: all of the client's by default.
