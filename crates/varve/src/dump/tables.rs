@@ -107,7 +107,10 @@ fn refuse_automatic(client: &GraphClient, schema: &Json, times: &str) -> Result<
         let first = format!("graph/vertices?label={}&limit=1&{times}", encode(name));
         let first = client.get(&client.of_graph(&first));
         let first = first.map_err(|error: RestError| error.to_string())?;
-        if first["vertices"].as_array().is_some_and(|all| !all.is_empty()) {
+        if first["vertices"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty())
+        {
             return Err(format!(
                 "vertices of label '{name}' have automatic ids, which tables cannot give again: \
                  dump the graph without --format"
