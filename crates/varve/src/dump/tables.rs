@@ -106,7 +106,7 @@ fn refuse_automatic(client: &GraphClient, schema: &Json, times: &str) -> Result<
         let name = label["name"].as_str().unwrap_or_default();
         let first = format!("graph/vertices?label={}&limit=1&{times}", encode(name));
         let first = client.get(&client.of_graph(&first));
-        let first = first.map_err(|error: RestError| error.to_string())?;
+        let first: Json = first.map_err(|error: RestError| error.to_string())?;
         if first["vertices"]
             .as_array()
             .is_some_and(|all| !all.is_empty())
