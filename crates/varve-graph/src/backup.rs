@@ -156,8 +156,8 @@ fn nothing_to_copy(registry: &Registry, name: &str) -> GraphError {
 }
 
 /// Writes a backup of all graphs that are open here, including the system graph, into the new
-/// folder `target`. Graphs that cannot be opened ([`Registry::unopened`]), or that other servers lead, are
-/// left out.
+/// folder `target`. Graphs that cannot be opened ([`Registry::unopened`]), or that other servers
+/// lead, are left out.
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `target` exists; [`ErrorKind::IllegalState`] when there are graphs,

@@ -155,9 +155,9 @@ fn cut(error: &ViewError) -> Cut {
     Cut(error.to_string())
 }
 
-/// The properties of elements with these labels that have columns: all of the schema. Only those of
-/// the labels, if one label is exported, or in a graph that a program presents, where each label has
-/// but some of very many.
+/// The properties of elements with these labels that have columns: all of the schema. Only those
+/// of the labels, if one label is exported, or in a graph that a program presents, where each label
+/// has but some of very many.
 fn columns(snapshot: &Snapshot, parts: &[Part], is_one: bool) -> Vec<PropertyKeyId> {
     let schema = snapshot.schema();
     if schema.presentation().is_none() && !is_one {

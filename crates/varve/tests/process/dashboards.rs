@@ -26,13 +26,23 @@ fn shown(page: &str) -> BTreeMap<&str, BTreeSet<&str>> {
 
 /// The names before `=` in the braces at the front of a text.
 fn labels_of(text: &str) -> Vec<&str> {
-    let Some(inner) = text.strip_prefix('{').and_then(|text| text.split_once('}')) else {
+    let Some(inner) = text.strip_prefix('{') else {
         return Vec::new();
     };
-    // Outside of quotes: every second part.
-    let outside = inner.0.split('"').step_by(2);
-    let names = outside.map(|part| part.trim_matches([',', '=', '~', '!', ' ']));
-    names.filter(|name| !name.is_empty()).collect()
+    let mut names = Vec::new();
+    // Every second part is outside of quotes; the last of these has the brace.
+    for part in inner.split('"').step_by(2) {
+        let (names_in, end) = match part.split_once('}') {
+            Some((before, _)) => (before, true),
+            None => (part, false),
+        };
+        let name = names_in.trim_matches([',', '=', '~', '!', ' ']);
+        names.extend((!name.is_empty()).then_some(name));
+        if end {
+            break;
+        }
+    }
+    names
 }
 
 /// The metrics that an expression reads, with the labels that it asks for.
