@@ -120,6 +120,12 @@ pub(super) fn load(context: &RequestContext) -> HandlerResult {
     ))
 }
 
+fn errors_max(text: &str) -> Result<u64, ApiError> {
+    text.parse().map_err(|_| {
+        ApiError::illegal_argument(format!("max_errors must be a number, but got '{text}'"))
+    })
+}
+
 /// Checks the mapping with its files and the schema: 400 before anything is stored.
 fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     let asked: LoadJson = context.json_object()?;
@@ -129,12 +135,7 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
         query.boolean("dry_run", false)?,
         query.boolean("check_vertex", true)?,
     );
-    let errors_max = query.get("max_errors").unwrap_or("1000");
-    let errors_max: u64 = errors_max.parse().map_err(|_| {
-        ApiError::illegal_argument(format!(
-            "max_errors must be a number, but got '{errors_max}'"
-        ))
-    })?;
+    let errors_max = errors_max(query.get("max_errors").unwrap_or("1000"))?;
     let slot = state.feature::<Slots>().slot(state)?;
     let upload = state.feature::<Uploads>().of(context)?;
     let wrong = |message: String| ApiError::illegal_argument(message);
