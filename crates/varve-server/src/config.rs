@@ -127,9 +127,9 @@ section! {
         request_timeout_ms: u64 = 30_000,
         /// The same for creating, clearing and dropping a graph, which on a cluster create or
         /// remove all tables of the graph. Also for changing types of open metadata, which may add
-        /// index entries to all instances. What has begun is completed even after a 503
-        /// `VRV-OUTCOME-UNKNOWN`. A second request to clear the graph meanwhile waits for the
-        /// first.
+        /// index entries to all instances, and for each 1,000 rows of a load of files. What has
+        /// begun is completed even after a 503 `VRV-OUTCOME-UNKNOWN`. A second request to clear
+        /// the graph meanwhile waits for the first.
         graph_change_timeout_ms: u64 = 300_000,
         /// Time that running requests have to finish after the server was told to stop.
         shutdown_timeout_ms: u64 = 8_000,

@@ -30,6 +30,7 @@ use crate::rights;
 use crate::route::{Handler, Parameter, Route, Scope};
 use crate::wire::time::{scope, scope_of};
 
+pub(crate) use parameters::TIMES_MAX;
 use parameters::{Given, Parameters};
 use run::{ALGORITHMS, Algorithm, Job};
 

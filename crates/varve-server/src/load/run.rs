@@ -337,7 +337,7 @@ impl Load {
             }
             stored?;
             if is_cut {
-                return Err("storing took too long (server.request_timeout_ms)".to_owned());
+                return Err("storing took too long (server.graph_change_timeout_ms)".to_owned());
             }
         }
         Ok(())

@@ -172,9 +172,10 @@ pub(super) fn call(cx: Cx<'_>, call: &ProcedureOp, batch: &Batch) -> Outcome<Bat
         let results = procedures.call(&call.name, &arguments, cx.graph())?;
         // What the call has held, it gives back when its results are in the rows.
         let own = meter.counted().saturating_sub(before);
+        let own = usize::try_from(own).unwrap_or(usize::MAX);
         if call.is_void || call.optional && results.is_empty() {
             out.push(row, count);
-            meter.release(usize::try_from(own).unwrap_or(usize::MAX));
+            meter.release(own);
             continue;
         }
         for (at, result) in results.into_iter().enumerate() {
@@ -185,7 +186,7 @@ pub(super) fn call(cx: Cx<'_>, call: &ProcedureOp, batch: &Batch) -> Outcome<Bat
             let column = |at: &usize| result.get(*at).cloned().unwrap_or(Value::Null);
             out.push_both(row, call.columns.iter().map(column), count);
         }
-        meter.release(usize::try_from(own).unwrap_or(usize::MAX));
+        meter.release(own);
     }
     Ok(out)
 }

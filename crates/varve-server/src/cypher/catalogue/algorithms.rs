@@ -12,11 +12,10 @@ use varve_traversal::{Node as Number, Projection, ProjectionAsk};
 
 use super::config::{Config, error};
 use super::{Catalogue, Rows, invalid};
+use crate::hugegraph::TIMES_MAX;
 
 /// What a row holds for its node.
 const ROW_BYTES: usize = 256;
-/// The most iterations that a client may ask for.
-const TIMES_MAX: u64 = 2_000;
 
 /// The number of a node's relationships.
 pub(super) fn degree(_: &Catalogue, arguments: &[Value], graph: &Graph<'_>) -> Rows {

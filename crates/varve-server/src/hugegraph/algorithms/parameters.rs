@@ -16,7 +16,7 @@ use crate::errors::ApiError;
 use crate::wire::ids::parse_vertex_id;
 
 /// The most iterations that a client may request.
-const TIMES_MAX: u64 = 2_000;
+pub(crate) const TIMES_MAX: u64 = 2_000;
 /// Parameters that bound the work of HugeGraph's algorithms. Here they are read and change nothing:
 /// algorithms are exact, and `server.max_algorithm_bytes` bounds them.
 const WITHOUT_EFFECT: [&str; 6] = [
