@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 
+use crate::fields::Objects;
 use crate::records::{BOM, RECORD_BYTES_MAX, skip};
 use crate::rows::Row;
 
@@ -12,6 +13,7 @@ const READ_BYTES: usize = 1 << 20;
 /// The rows of a file with one JSON array: one for each member.
 pub(crate) struct Members {
     reader: BufReader<File>,
+    objects: Objects,
     offset: u64,
     line: u64,
     /// The byte after the last line end.
@@ -36,6 +38,7 @@ impl Members {
     pub(crate) fn new(file: File) -> Self {
         Self {
             reader: BufReader::with_capacity(READ_BYTES, file),
+            objects: Objects::default(),
             offset: 0,
             line: 1,
             line_start: 0,
@@ -75,16 +78,19 @@ impl Members {
         self.state = State::Later;
         let line = self.line;
         let text = self.member()?;
-        let columns = match text {
+        let fields = match text {
             Err(length) => Err(format!(
                 "a member of {length} bytes, at most {RECORD_BYTES_MAX}"
             )),
-            Ok(text) => serde_json::from_slice(&text).map_err(|error| no_object(&error, line)),
+            Ok(text) => {
+                let read = self.objects.read(&text);
+                read.map_err(|error| no_object(&error, line))
+            }
         };
         Ok(Some(Row {
             line,
             bytes: start..self.offset,
-            columns,
+            fields,
         }))
     }
 

@@ -9,11 +9,11 @@ use arrow_schema::Schema;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::file::metadata::ParquetMetaData;
-use serde_json::Map;
 
 use crate::Options;
 use crate::arrow::ArrowBatches;
 use crate::cells;
+use crate::fields::Fields;
 use crate::pages::{BATCH_ROWS, Groups};
 use crate::records::RECORD_BYTES_MAX;
 use crate::rows::Row;
@@ -106,7 +106,7 @@ impl ColumnarRows {
                 let row = Row {
                     line: self.number + 1,
                     bytes: self.number..self.number + 1,
-                    columns: columns(&self.header, batch, self.at),
+                    fields: fields(&self.header, batch, self.at),
                 };
                 self.at += 1;
                 self.number += 1;
@@ -150,7 +150,7 @@ fn check_pieces(metadata: &ParquetMetaData, length: u64) -> Result<(), String> {
 
 /// The columns of a file.
 struct Header {
-    names: Vec<String>,
+    names: Arc<[String]>,
     /// Whether each is ignored.
     ignored: Vec<bool>,
     /// Those of a type that is not read.
@@ -160,12 +160,13 @@ struct Header {
 impl Header {
     /// The columns, if the types of all that are not ignored can be read.
     fn of(schema: &Schema, options: &Options) -> Result<Self, String> {
+        let fields = schema.fields();
         let mut header = Self {
-            names: Vec::new(),
+            names: fields.iter().map(|field| field.name().clone()).collect(),
             ignored: Vec::new(),
             unread: Vec::new(),
         };
-        for field in schema.fields() {
+        for field in fields {
             let is_read = cells::is_read(field.data_type());
             let is_named = options.ignored.contains(field.name());
             if !is_read && !is_named && !options.ignores_unread {
@@ -178,30 +179,25 @@ impl Header {
             if !is_read {
                 header.unread.push(field.name().clone());
             }
-            header.names.push(field.name().clone());
             header.ignored.push(!is_read || is_named);
         }
         Ok(header)
     }
 }
 
-fn columns(
-    header: &Header,
-    batch: &RecordBatch,
-    row: usize,
-) -> Result<Map<String, serde_json::Value>, String> {
-    let mut columns = Map::new();
+fn fields(header: &Header, batch: &RecordBatch, row: usize) -> Result<Fields, String> {
     let mut left = RECORD_BYTES_MAX;
     let named = header.names.iter().zip(&header.ignored);
-    for ((name, is_ignored), array) in named.zip(batch.columns()) {
-        if *is_ignored {
-            continue;
-        }
-        let value = cells::cell(array, row, &mut left)
-            .map_err(|fault| format!("column '{name}': {fault}"))?;
-        if !value.is_null() {
-            columns.insert(name.clone(), value);
-        }
-    }
-    Ok(columns)
+    let values = named
+        .zip(batch.columns())
+        .map(|((name, is_ignored), array)| {
+            if *is_ignored {
+                return Ok(None);
+            }
+            let value = cells::cell(array, row, &mut left)
+                .map_err(|fault| format!("column '{name}': {fault}"))?;
+            Ok(Some(value).filter(|value| !value.is_null()))
+        });
+    let values: Result<Vec<_>, String> = values.collect();
+    Ok(Fields::new(Arc::clone(&header.names), values?))
 }

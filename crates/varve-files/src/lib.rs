@@ -16,6 +16,7 @@ mod cells;
 mod columnar;
 mod dates;
 mod delimiter;
+mod fields;
 mod input;
 mod numbers;
 mod pages;
@@ -26,6 +27,7 @@ mod write;
 use std::path::Path;
 
 pub use dates::{DateFormat, instant_of, millis_of};
+pub use fields::Fields;
 pub use input::{Compression, Found, Unpacked, likely_charset, open_text};
 pub use numbers::{Decimal, whole_or_real};
 pub use records::RECORD_BYTES_MAX;

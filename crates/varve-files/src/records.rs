@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// The longest record that is read, in bytes.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
+/// Bytes of memory that are kept from one record to the next.
+const TEXT_KEPT: usize = 1 << 20;
 /// The bytes that may begin a text in UTF-8.
 pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 const BEHIND: &str =
@@ -42,6 +44,7 @@ pub(crate) struct Records<R> {
     delimiter: u8,
     offset: u64,
     line: u64,
+    draft: Draft,
 }
 
 /// A record that is being read.
@@ -69,6 +72,7 @@ impl<R: BufRead> Records<R> {
             delimiter,
             offset: 0,
             line: 1,
+            draft: Draft::new(),
         }
     }
 
@@ -88,7 +92,8 @@ impl<R: BufRead> Records<R> {
         }
         self.skip_empty_lines()?;
         let line = self.line;
-        let mut draft = Draft::new(line);
+        let draft = &mut self.draft;
+        draft.begin(line);
         loop {
             let buffer = self.input.fill_buf()?;
             if buffer.is_empty() {
@@ -143,18 +148,37 @@ pub(crate) fn end_of_line(input: &mut impl BufRead) -> io::Result<u64> {
 }
 
 impl Draft {
-    fn new(line: u64) -> Self {
+    fn new() -> Self {
         Self {
             at: At::Start,
             text: Vec::new(),
             ends: Vec::new(),
             bytes: 0,
             fault: None,
-            line,
-            text_line: line,
+            line: 1,
+            text_line: 1,
             after_return: false,
             is_ended: false,
         }
+    }
+
+    /// Begins the record in this line, in the buffers of the one before.
+    fn begin(&mut self, line: u64) {
+        let (mut text, mut ends) = (
+            std::mem::take(&mut self.text),
+            std::mem::take(&mut self.ends),
+        );
+        text.clear();
+        ends.clear();
+        // A long record does not keep its memory.
+        text.shrink_to(TEXT_KEPT);
+        *self = Self {
+            text,
+            ends,
+            line,
+            text_line: line,
+            ..Self::new()
+        };
     }
 
     /// Takes bytes up to the end of the record, without its line end; returns their number.
@@ -226,7 +250,7 @@ impl Draft {
         self.after_return = byte == b'\r';
     }
 
-    fn cells(mut self, first: u64) -> Result<Vec<String>, String> {
+    fn cells(&mut self, first: u64) -> Result<Vec<String>, String> {
         if self.at == At::Quoted {
             return Err(format!(
                 "a quotation mark is not closed: the rest of the file, {} more lines, is in one \
@@ -234,7 +258,7 @@ impl Draft {
                 self.text_line - first
             ));
         }
-        if let Some(fault) = self.fault {
+        if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
         self.ends.push(self.text.len());

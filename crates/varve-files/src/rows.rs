@@ -8,12 +8,14 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::array::Members;
 use crate::columnar::ColumnarRows;
 use crate::delimiter;
+use crate::fields::{Fields, Objects};
 use crate::input::{self, Found, Unpacked};
 use crate::records::{BOM, RECORD_BYTES_MAX, Records, end_of_line, skip};
 use crate::{COLUMNS_MAX, Format, Options};
@@ -21,7 +23,7 @@ use crate::{COLUMNS_MAX, Format, Options};
 /// Bytes read from a file at once.
 const READ_BYTES: usize = 1 << 20;
 
-/// One row: its position and its columns. All columns of CSV are texts; null texts are left out.
+/// One row: its position and its fields. All values of CSV are texts; null texts are left out.
 #[derive(Debug)]
 pub struct Row {
     /// The first line of the row, from 1; in Parquet and Arrow its number.
@@ -29,8 +31,8 @@ pub struct Row {
     /// The byte range of the row in the file, including its line end; in Parquet and Arrow a range
     /// of row numbers.
     pub bytes: Range<u64>,
-    /// The columns, or why the row cannot be parsed.
-    pub columns: Result<Map<String, Value>, String>,
+    /// The fields, or why the row cannot be parsed.
+    pub fields: Result<Fields, String>,
 }
 
 /// The rows of one file.
@@ -150,7 +152,7 @@ fn check_header(header: &[String]) -> Result<(), String> {
 /// The rows of a CSV file.
 struct CsvRows {
     records: Records<BufReader<File>>,
-    header: Vec<String>,
+    header: Arc<[String]>,
     null: Vec<String>,
 }
 
@@ -168,12 +170,12 @@ impl CsvRows {
         };
         let mut rows = Self {
             records: Records::new(input, delimiter),
-            header: Vec::new(),
+            header: Arc::default(),
             null: options.null.clone(),
         };
         rows.header = match &options.header {
-            Some(names) => names.clone(),
-            None => rows.read_header()?,
+            Some(names) => names.clone().into(),
+            None => rows.read_header()?.into(),
         };
         Ok(rows)
     }
@@ -185,16 +187,16 @@ impl CsvRows {
         Ok(numbered(cells.iter().map(|name| name.trim())))
     }
 
-    fn columns(&self, cells: Vec<String>) -> Result<Map<String, Value>, String> {
+    fn fields(&self, cells: Vec<String>) -> Result<Fields, String> {
         let (found, expected) = (cells.len(), self.header.len());
         if found != expected {
             return Err(format!("{found} columns, but the header names {expected}"));
         }
-        let cells = self.header.iter().zip(cells);
-        Ok(cells
-            .filter(|(_, cell)| !self.null.contains(cell))
-            .map(|(name, cell)| (name.clone(), Value::String(cell)))
-            .collect())
+        let values = cells.into_iter().map(|cell| {
+            let is_null = self.null.contains(&cell);
+            (!is_null).then_some(Value::String(cell))
+        });
+        Ok(Fields::new(Arc::clone(&self.header), values.collect()))
     }
 
     fn next(&mut self) -> Option<Result<Row, String>> {
@@ -205,7 +207,7 @@ impl CsvRows {
         Some(Ok(Row {
             line: record.line,
             bytes: record.bytes,
-            columns: record.cells.and_then(|cells| self.columns(cells)),
+            fields: record.cells.and_then(|cells| self.fields(cells)),
         }))
     }
 }
@@ -213,6 +215,7 @@ impl CsvRows {
 /// The rows of a file with one JSON object a line. Empty lines are skipped.
 struct LineRows {
     reader: BufReader<File>,
+    objects: Objects,
     offset: u64,
     line: u64,
 }
@@ -222,6 +225,7 @@ impl LineRows {
     fn new(file: File) -> Self {
         Self {
             reader: BufReader::with_capacity(READ_BYTES, file),
+            objects: Objects::default(),
             offset: 0,
             line: 1,
         }
@@ -264,17 +268,19 @@ impl LineRows {
             if text.trim_ascii().is_empty() && text.len() == length {
                 continue;
             }
-            let columns = match text.len() < length {
+            let fields = match text.len() < length {
                 true => Err(format!(
                     "a line of {length} bytes, at most {RECORD_BYTES_MAX}"
                 )),
-                false => serde_json::from_slice(&text)
+                false => self
+                    .objects
+                    .read(&text)
                     .map_err(|error| format!("not a JSON object: {error}")),
             };
             return Ok(Some(Row {
                 line,
                 bytes: start..self.offset,
-                columns,
+                fields,
             }));
         }
     }

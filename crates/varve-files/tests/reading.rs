@@ -12,7 +12,7 @@ use arrow_array::{
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use varve_files::{Format, Options, Row, Rows, Unpacked, likely_charset};
+use varve_files::{Fields, Format, Options, Row, Rows, Unpacked, likely_charset};
 
 /// A file in a folder of its own.
 fn file(name: &str, content: &[u8]) -> (tempfile::TempDir, PathBuf) {
@@ -42,7 +42,7 @@ fn columns(
     let (_dir, path) = file(name, content);
     all(&path, options)?
         .into_iter()
-        .map(|row| row.columns)
+        .map(|row| row.fields.map(Fields::into_map))
         .collect()
 }
 
@@ -53,15 +53,17 @@ fn read(path: &Path) -> Result<(Vec<String>, Vec<Value>), String> {
     let rows: Vec<Row> = rows.by_ref().collect::<Result<_, _>>()?;
     for name in rows
         .iter()
-        .flat_map(|row| row.columns.iter().flat_map(Map::keys))
+        .flat_map(|row| row.fields.iter().flat_map(Fields::iter))
+        .map(|(name, _)| name)
     {
         if !names.contains(name) {
             names.push(name.clone());
         }
     }
-    let shown = rows.into_iter().map(|row| match row.columns {
+    let shown = rows.into_iter().map(|row| match row.fields {
         Err(fault) => json!([row.line, fault]),
-        Ok(mut cells) => {
+        Ok(fields) => {
+            let mut cells = fields.into_map();
             let cells = names.iter().map(|it| cells.remove(it).unwrap_or_default());
             [Value::from(row.line)].into_iter().chain(cells).collect()
         }
@@ -226,7 +228,7 @@ fn zstd_is_unpacked_once() {
     for _ in 0..2 {
         let mut rows = Rows::open(&path, &options(), &unpacked).expect("opens");
         let row = rows.next().expect("a row").expect("reads");
-        assert_eq!(row.columns.expect("columns")["n"], "a");
+        assert_eq!(row.fields.expect("fields").into_map()["n"], "a");
     }
     let open = || Rows::open(&path, &options(), &unpacked).expect("opens");
     let (mut one, mut other) = (open(), open());

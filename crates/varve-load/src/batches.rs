@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::element::{Action, Element, Period};
 use crate::known::Mark;
 
@@ -65,7 +67,7 @@ pub struct Batches {
     rows: usize,
     open: Vec<Batch>,
     /// By identity: the last batch with the element, and the period of its row in that batch.
-    places: HashMap<u64, (usize, Period)>,
+    places: HashMap<u64, (usize, Period), FxBuildHasher>,
 }
 
 impl Batches {
@@ -77,7 +79,7 @@ impl Batches {
             rows_max: rows_max.max(1),
             rows: 0,
             open: Vec::new(),
-            places: HashMap::new(),
+            places: HashMap::default(),
         }
     }
 

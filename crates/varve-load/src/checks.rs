@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use varve_files::{Format, Rows};
+use varve_files::{Fields, Format, Rows};
 
 use crate::batches::BatchKind;
 use crate::catalogue::{Catalogue, nearest};
@@ -120,7 +120,8 @@ fn keys(rows: Rows, source: &Source) -> Result<Vec<String>, String> {
     let mut keys = BTreeSet::new();
     for row in rows {
         let row = row.map_err(|error| format!("{}: {error}", source.file.display()))?;
-        keys.extend(row.columns.into_iter().flatten().map(|(name, _)| name));
+        let fields = row.fields.iter().flat_map(Fields::iter);
+        keys.extend(fields.map(|(name, _)| name.clone()));
         if !keys.is_empty() && named(source).all(|name| keys.contains(name)) {
             break;
         }

@@ -9,8 +9,9 @@ use varve_files::Format;
 
 use crate::batches::BatchKind;
 use crate::catalogue::{Catalogue, VertexLabel};
-use crate::element::{Action, Element, Period, identity, property};
+use crate::element::{Action, Element, Period, identity};
 use crate::mapping::Source;
+use crate::values::property;
 
 /// The columns that an export has.
 pub(crate) fn columns(kind: BatchKind) -> &'static [&'static str] {

@@ -1,21 +1,24 @@
 //! The identities of the rows of a load: how many elements the rows are, and which ids two labels
 //! share.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use rustc_hash::FxBuildHasher;
 
 use crate::catalogue::Catalogue;
-use crate::element::{Element, hash_of};
+use crate::element::{Element, Period, hash_of};
 
 /// The most hashes that are kept, seven eighths of a table of 300 MB. Rows after that count as
 /// elements.
-const HASHES_MAX: usize = (1 << 25) / 8 * 7;
+const HASHES_MAX: usize = (1 << 24) / 8 * 7;
 
 /// What a row has in common with others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// A hash of the element's identity.
     element: u64,
-    /// A hash of identity and valid time.
+    /// A hash of the valid time.
     state: u64,
 }
 
@@ -23,10 +26,12 @@ impl Mark {
     /// The mark of an element; `None` if no other row can be of the same element.
     pub fn of(element: &Element) -> Option<Self> {
         let known = element.identity?;
-        Some(Self {
-            element: known,
-            state: hash_of(&(known, &element.period)),
-        })
+        let state = match element.period == Period::default() {
+            true => 0,
+            false => hash_of(&element.period),
+        };
+        let element = known;
+        Some(Self { element, state })
     }
 }
 
@@ -39,22 +44,32 @@ pub struct Counts {
     pub states: u64,
     /// Rows that replaced an earlier row: the same element and the same valid time.
     pub replaced: u64,
-    known: HashSet<u64>,
+    /// By element: the state of its first row.
+    known: HashMap<u64, u64, FxBuildHasher>,
+    /// The further states.
+    others: HashSet<Mark, FxBuildHasher>,
 }
 
 impl Counts {
     /// Counts a stored row.
     pub fn add(&mut self, mark: Option<Mark>) {
-        let Some(mark) = mark.filter(|_| self.known.len() < HASHES_MAX) else {
+        let kept = self.known.len() + self.others.len();
+        let Some(mark) = mark.filter(|_| kept < HASHES_MAX) else {
             self.elements += 1;
             return;
         };
-        let is_new = self.known.insert(mark.element);
-        let is_new_state = self.known.insert(mark.state);
-        match (is_new, is_new_state) {
-            (true, _) => self.elements += 1,
-            (false, true) => self.states += 1,
-            (false, false) => self.replaced += 1,
+        match self.known.entry(mark.element) {
+            Entry::Vacant(entry) => {
+                entry.insert(mark.state);
+                self.elements += 1;
+            }
+            Entry::Occupied(entry) => {
+                let is_new = *entry.get() != mark.state && self.others.insert(mark);
+                match is_new {
+                    true => self.states += 1,
+                    false => self.replaced += 1,
+                }
+            }
         }
     }
 }

@@ -379,12 +379,6 @@ impl Source {
         }
     }
 
-    /// Whether a row lacks a column of its source or its target.
-    pub(crate) fn lacks_end(&self, columns: &serde_json::Map<String, serde_json::Value>) -> bool {
-        let mut names = self.source.names().iter().chain(self.target.names());
-        names.any(|name| columns.get(name).is_none_or(serde_json::Value::is_null))
-    }
-
     /// Whether the mapping uses the column as id, end or valid time. Such a column is a property
     /// only if the label has a property of that name.
     pub fn is_structure(&self, column: &str) -> bool {

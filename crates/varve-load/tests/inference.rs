@@ -9,8 +9,8 @@ use std::path::Path;
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 use varve_load::{
-    BatchKind, Catalogue, Inferred, Mapping, Owners, Source, check_columns, check_schema, infer,
-    source_of,
+    BatchKind, Catalogue, Converter, Inferred, Mapping, Owners, Source, check_columns,
+    check_schema, infer, source_of,
 };
 
 use data::Set;
@@ -68,10 +68,11 @@ impl Graph {
         let (kind, source) = of;
         let columns = check_columns(source, kind).expect("columns");
         check_schema(source, &columns, kind, catalogue).expect("a schema");
+        let mut converter = Converter::new(kind);
         for row in source.rows().expect("rows") {
             let row = row.expect("a row");
-            let columns = row.columns.expect("columns");
-            let element = varve_load::element(&columns, of, catalogue, owners);
+            let fields = row.fields.expect("fields");
+            let element = converter.element(&fields, source, catalogue, owners);
             let element = element.unwrap_or_else(|error| {
                 let file = source.file.display();
                 panic!("{file}:{}: {error}\n{}", row.line, self.drafted.mapping)
@@ -386,8 +387,9 @@ fn rows_that_are_no_export_are_refused() {
         let of = (BatchKind::Vertices, &source);
         check_columns(&source, of.0)?;
         let mut owners = Owners::new([].into_iter(), &catalogue);
-        let rows = source.rows()?.map(|row| row?.columns);
-        let elements = rows.map(|row| varve_load::element(&row?, of, &catalogue, &mut owners));
+        let mut converter = Converter::new(of.0);
+        let rows = source.rows()?.map(|row| row?.fields);
+        let elements = rows.map(|row| converter.element(&row?, of.1, &catalogue, &mut owners));
         elements.map(|it| it.map(|it| it.is_some())).collect()
     };
     let export = "{\"times\":{}}\n{\"type\":\"vertex\",\"label\":\"person\",\"ref\":\"\\\"a\\\"\"}\n\

@@ -27,8 +27,8 @@ use serde::Deserialize as _;
 use serde_json::Value as Json;
 use varve_files::Row;
 use varve_load::{
-    BadRow, BatchKind, Catalogue, Counts, Element, Mapping, Mark, Owners, Source, check_columns,
-    check_schema, infer, source_of,
+    BadRow, BatchKind, Catalogue, Converter, Counts, Element, Mapping, Mark, Owners, Source,
+    check_columns, check_schema, infer, source_of,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -262,6 +262,7 @@ fn load(
                     let mut reader = Reader {
                         number,
                         input,
+                        converter: Converter::new(kind),
                         catalogue,
                         owners: &mut owners,
                         batch_max: arguments.batch,
@@ -394,6 +395,7 @@ fn progress_bar(bytes: u64) -> ProgressBar {
 struct Reader<'a> {
     number: usize,
     input: &'a Input,
+    converter: Converter,
     catalogue: &'a Catalogue,
     owners: &'a mut Owners,
     batch_max: usize,
@@ -447,12 +449,13 @@ impl Reader<'_> {
     }
 
     fn element(&mut self, row: Row) -> Result<Option<Element>, String> {
-        let columns = row.columns?;
-        match self.input.kind {
-            kind if self.input.dumped => dumped::element(columns, kind, self.catalogue),
-            kind => {
-                let of = (kind, &self.input.source);
-                varve_load::element(&columns, of, self.catalogue, self.owners)
+        let fields = row.fields?;
+        let (kind, source) = (self.input.kind, &self.input.source);
+        match self.input.dumped {
+            true => dumped::element(fields.into_map(), kind, self.catalogue),
+            false => {
+                let converter = &mut self.converter;
+                converter.element(&fields, source, self.catalogue, self.owners)
             }
         }
     }

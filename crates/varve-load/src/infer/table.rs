@@ -88,7 +88,7 @@ impl Table {
             faults: Vec::new(),
             source,
         };
-        let names = table.name(header.into_iter().flatten());
+        let names = table.name(header.iter().flatten());
         names.map_err(failed)?;
         for (name, column) in table.names.iter().zip(&mut table.columns) {
             column.is_unread = rows.unread().contains(name);
@@ -123,8 +123,8 @@ impl Table {
                 break;
             };
             let row = row?;
-            let columns = match row.columns {
-                Ok(columns) => columns,
+            let fields = match row.fields {
+                Ok(fields) => fields,
                 // Such a row is also refused when it is loaded.
                 Err(fault) => {
                     self.faulty += 1;
@@ -134,7 +134,8 @@ impl Table {
                     continue;
                 }
             };
-            self.name(columns.keys().cloned())?;
+            self.name(fields.iter().map(|(name, _)| name))?;
+            let columns = fields.into_map();
             if self.rows < PREVIEW_ROWS {
                 let cells = self.names.iter().map(|name| columns.get(name));
                 let cells = cells.map(|cell| cell.filter(|cell| !cell.is_null()).map(shown));
@@ -202,12 +203,12 @@ impl Table {
     ///
     /// # Errors
     /// When there are too many.
-    fn name(&mut self, names: impl Iterator<Item = String>) -> Result<(), String> {
+    fn name<'a>(&mut self, names: impl Iterator<Item = &'a String>) -> Result<(), String> {
         let before = self.names.len();
         for name in names {
-            if !self.known.contains(&name) {
+            if !self.known.contains(name) {
                 self.known.insert(name.clone());
-                self.names.push(name);
+                self.names.push(name.clone());
                 self.columns.push(Column::default());
             }
         }

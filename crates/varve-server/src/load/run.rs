@@ -16,8 +16,8 @@ use serde_json::{Value as Json, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_files::Rows;
 use varve_load::{
-    BadRow, BatchKind, Batches, Catalogue, Counts, Mapping, Mark, Owners, Refused, Source,
-    check_columns, check_schema, store_each,
+    BadRow, BatchKind, Batches, Catalogue, Converter, Counts, Mapping, Mark, Owners, Refused,
+    Source, check_columns, check_schema, store_each,
 };
 
 use super::files::{Upload, Uploads};
@@ -72,7 +72,7 @@ struct Load {
     tallies: Vec<Tally>,
     /// The input that is being read, and its rows once it is open.
     at: usize,
-    rows: Option<Rows>,
+    rows: Option<(Rows, Converter)>,
     line: u64,
     catalogue: Catalogue,
     owners: Owners,
@@ -253,9 +253,9 @@ impl Load {
         let Some((kind, source)) = self.inputs.get(self.at).cloned() else {
             return Ok(());
         };
-        let mut rows = match self.rows.take() {
-            Some(rows) => rows,
-            None => source.rows()?,
+        let (mut rows, mut converter) = match self.rows.take() {
+            Some(opened) => opened,
+            None => (source.rows()?, Converter::new(kind)),
         };
         let (mut batches, mut read, mut bytes) = (Batches::new(self.at, PIECE_ROWS), 0, 0);
         let mut failure = None;
@@ -275,8 +275,8 @@ impl Load {
             };
             read += 1;
             self.line = row.line;
-            let element = row.columns.and_then(|columns| {
-                varve_load::element(&columns, (kind, &source), &self.catalogue, &mut self.owners)
+            let element = row.fields.and_then(|fields| {
+                converter.element(&fields, &source, &self.catalogue, &mut self.owners)
             });
             match element {
                 Ok(Some(element)) => {
@@ -294,7 +294,7 @@ impl Load {
         self.store(context, kind, &mut batches, lines)?;
         match is_whole {
             true => self.at += 1,
-            false => self.rows = Some(rows),
+            false => self.rows = Some((rows, converter)),
         }
         failure.map_or(Ok(()), Err)
     }
