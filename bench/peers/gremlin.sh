@@ -6,6 +6,7 @@
 #   bench/peers/gremlin.sh [PEER…]      hugegraph janusgraph tinkergraph: all of them unless some are named
 #
 #   REPEATS 3   HOLD 5 (seconds a row)   VERTICES 100000 persons, who know five others each
+#   RESTARTED 1: Varve and HugeGraph read from their files after a restart; the others have the graph in memory alone
 #   DURABILITY none (of Varve)   VARVE_BIN (target/release/varve)   OUT (folder for results)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -66,6 +67,16 @@ for name in "${peers[@]}"; do
   esac
   peer "$name" pause
 done
+if [[ -n ${RESTARTED:-} ]]; then
+  kill "$server_pid" && wait "$server_pid" || true
+  launch_server
+  for name in "${peers[@]}"; do
+    [[ $name == hugegraph ]] || continue
+    peer "$name" stop
+    peer "$name" start
+    peer "$name" pause
+  done
+fi
 for repeat in $(seq "$repeats"); do
   for name in varve "${peers[@]}"; do
     echo "gremlin: repeat $repeat of $repeats: $name" >&2

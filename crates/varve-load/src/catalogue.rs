@@ -1,6 +1,6 @@
 //! The graph's schema as the loader needs it, fetched once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 use varve_model::{Cardinality, DataType};
@@ -125,6 +125,52 @@ impl Catalogue {
         }
     }
 
+    /// Checks that a schema may be added to this one: what both have is the same.
+    ///
+    /// # Errors
+    /// A message that names the first element that differs, and how.
+    pub fn check_added(&self, added: &Self) -> Result<(), String> {
+        let differs = |kind: &str, name: &str, (known, wanted): (String, String)| {
+            format!(
+                "the graph has a {kind} '{name}' that is {known}, not {wanted} as in the schema to \
+                 load: change the schema, or remove what the graph has"
+            )
+        };
+        for (name, wanted) in sorted(&added.keys) {
+            let said = |key: &Key| format!("{} {}", key.data_type.name(), key.cardinality.name());
+            let known = self.keys.get(name).map(said);
+            if let Some(known) = known.filter(|known| *known != said(wanted)) {
+                return Err(differs("property key", name, (known, said(wanted))));
+            }
+        }
+        for (name, wanted) in sorted(&added.vertex_labels) {
+            let said = |label: &VertexLabel| match &*label.primary_keys {
+                [] => format!("of {} ids", label.id_strategy),
+                keys => format!("of {} ids ({})", label.id_strategy, keys.join(", ")),
+            };
+            let known = self.vertex_labels.get(name);
+            if let Some(known) = known.map(said).filter(|known| *known != said(wanted)) {
+                return Err(differs("vertex label", name, (known, said(wanted))));
+            }
+        }
+        for (name, wanted) in sorted(&added.edge_labels) {
+            let said = |label: &EdgeLabel| {
+                let (source, target) = (&label.source_label, &label.target_label);
+                match &*label.sort_keys {
+                    [] => format!("from '{source}' to '{target}'"),
+                    keys => format!("from '{source}' to '{target}' by {}", keys.join(", ")),
+                }
+            };
+            // A label of several pairs of ends names them elsewhere.
+            let known = self.edge_labels.get(name);
+            let known = known.filter(|_| !wanted.source_label.is_empty());
+            if let Some(known) = known.map(said).filter(|known| *known != said(wanted)) {
+                return Err(differs("edge label", name, (known, said(wanted))));
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the text of `GET …/schema`.
     #[cfg(test)]
     pub fn from_text(text: &str) -> Self {
@@ -156,6 +202,11 @@ impl Catalogue {
     }
 }
 
+/// In the order of the names.
+fn sorted<T>(elements: &HashMap<String, T>) -> BTreeMap<&String, &T> {
+    elements.iter().collect()
+}
+
 impl From<SchemaAnswer> for Catalogue {
     fn from(answer: SchemaAnswer) -> Self {
         let key = |key: KeyAnswer| {
@@ -184,6 +235,44 @@ impl From<SchemaAnswer> for Catalogue {
             keys: answer.propertykeys.into_iter().map(key).collect(),
             vertex_labels: answer.vertexlabels.into_iter().map(by_name).collect(),
             edge_labels: answer.edgelabels.into_iter().map(edge_by_name).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_graph_has_is_not_defined_anew() {
+        let known = Catalogue::from_text(
+            r#"{"propertykeys": [{"name": "age", "data_type": "INT"}],
+                "vertexlabels": [{"name": "person", "id_strategy": "AUTOMATIC"}],
+                "edgelabels": [{"name": "knows", "source_label": "person", "target_label": "person"}]}"#,
+        );
+        let check = |text: &str| known.check_added(&Catalogue::from_text(text));
+        for text in [
+            r#"{"propertykeys": [{"name": "age", "data_type": "INT", "cardinality": "SINGLE"}]}"#,
+            r#"{"vertexlabels": [{"name": "person"}, {"name": "city", "primary_keys": ["name"]}]}"#,
+        ] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+        for (text, part) in [
+            (
+                r#"{"propertykeys": [{"name": "age"}]}"#,
+                "'age' that is INT SINGLE, not TEXT",
+            ),
+            (
+                r#"{"vertexlabels": [{"name": "person", "primary_keys": ["name"]}]}"#,
+                "'person' that is of AUTOMATIC ids, not of PRIMARY_KEY ids (name)",
+            ),
+            (
+                r#"{"edgelabels": [{"name": "knows", "source_label": "person", "target_label": "city"}]}"#,
+                "not from 'person' to 'city'",
+            ),
+        ] {
+            let refused = check(text).expect_err(text);
+            assert!(refused.contains(part), "{refused}");
         }
     }
 }

@@ -21,13 +21,21 @@ use crate::known::Owners;
 use crate::mapping::{Source, When};
 use crate::values::{custom_id, key_value, property, scalar};
 
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
 /// Converts the rows of one file.
 #[derive(Debug)]
 pub struct Converter {
     kind: BatchKind,
-    /// The names of the columns and what they are, or why no row can be converted.
-    plan: Option<(Arc<[String]>, Result<Plan, String>)>,
+    plan: Option<Planned>,
 }
+
+/// The names of the columns, and what they are, or why no row can be converted.
+type Planned = (Arc<[String]>, Result<Plan, String>);
+
+/// A column, and the message for a row with a value in it.
+type RefusedColumn = (usize, String);
 
 /// What the columns of a file are.
 #[derive(Debug)]
@@ -37,8 +45,8 @@ struct Plan {
     head: Head,
     /// In the order of the properties' names.
     properties: Vec<Property>,
-    /// The columns that are no property, and the message for a row with a value in one of them.
-    refused: Vec<(usize, String)>,
+    /// The columns that are no property.
+    refused: Vec<RefusedColumn>,
     /// The properties that identify an element, `None` for one that no column has.
     keys: Vec<Option<usize>>,
     has_identity: bool,
@@ -405,7 +413,10 @@ impl Plan {
             },
         };
         let [from, to] = &self.times;
-        let (from, to) = (instant(from)?, instant(to)?);
+        let (from, mut to) = (instant(from)?, instant(to)?);
+        if source.valid_to_inclusive {
+            to = to.map(|text| after_day(&text).unwrap_or(text));
+        }
         let at = |text: &Option<String>| text.as_deref().and_then(parse_instant);
         if let (Some(start), Some(end)) = (at(&from), at(&to))
             && end <= start
@@ -427,13 +438,20 @@ impl Property {
     }
 }
 
+/// The end of the day, if the text is a day.
+fn after_day(text: &str) -> Option<String> {
+    let start = parse_instant(text)?.0;
+    let end = start.checked_add(DAY).filter(|_| start % DAY == 0)?;
+    Some(jiff::Timestamp::from_microsecond(end).ok()?.to_string())
+}
+
 /// The columns that are properties, and those of which a row must have no value.
 fn properties(
     names: &[String],
     source: &Source,
     catalogue: &Catalogue,
     of_label: &[String],
-) -> Result<(Vec<Property>, Vec<(usize, String)>), String> {
+) -> Result<(Vec<Property>, Vec<RefusedColumn>), String> {
     let (mut properties, mut refused) = (Vec::new(), Vec::new());
     for (at, column) in names.iter().enumerate() {
         if source.ignore.contains(column) {
@@ -611,6 +629,24 @@ mod tests {
         ] {
             assert!(of(text).unwrap_err().contains("ends before it begins"));
         }
+    }
+
+    #[test]
+    fn a_last_day_may_belong_to_the_period() {
+        let text = "label = \"plain\"\nvalid_from = \"a\"\nvalid_to = \"b\"";
+        let catalogue = of_type(&json!({"type": "TEXT"}));
+        let of = |options: &str, columns: &str| {
+            let source = source(&format!("{text}\n{options}"));
+            let period = vertex(&row(columns), &source, &catalogue)?.period;
+            Ok::<_, String>(period.to.as_deref().and_then(parse_instant))
+        };
+        let day = r#"{"a": "2020-01-02", "b": "2020-01-02"}"#;
+        assert!(of("", day).is_err());
+        let included = of("valid_to_inclusive = true", day);
+        assert_eq!(included, Ok(parse_instant("2020-01-03")));
+        let instant = r#"{"a": "2020-01-02", "b": "2020-01-02T08:00:00Z"}"#;
+        let kept = of("valid_to_inclusive = true", instant);
+        assert_eq!(kept, Ok(parse_instant("2020-01-02T08:00:00Z")));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod column;
 mod dates;
 mod draft;
 mod names;
+mod periods;
 mod relate;
 mod table;
 
@@ -205,6 +206,13 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
                 at,
                 format!("'{null}' ({count} times) is no value, in all columns of the file"),
             ));
+        }
+        if let Some((count, first)) = column.no_dates() {
+            let text = format!(
+                "line {} has '{}', which is no date: {count} rows with such values will be refused",
+                first.line, first.value
+            );
+            notes.push(Note::of(table, at, text));
         }
         if column.has_decimal_comma() && table.kind(at) == column::ColumnKind::Double {
             let text = "its numbers have a decimal comma";

@@ -95,6 +95,9 @@ pub struct Source {
     pub valid_from: Option<When>,
     /// The end of the elements' valid time.
     pub valid_to: Option<When>,
+    /// Whether an end that is a day, not an instant, is the last one of the period.
+    #[serde(default)]
+    pub valid_to_inclusive: bool,
 }
 
 /// An instant of valid time: from a column of each row, or the same for all rows.

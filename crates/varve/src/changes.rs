@@ -103,7 +103,7 @@ fn newest(client: &GraphClient, cursor: Option<&Cursor>) -> Result<u64, CommandE
 /// Whether the server is unreachable or overloaded, so that it may answer later.
 fn is_away(error: &RestError) -> bool {
     match error {
-        RestError::NoAnswer { .. } => true,
+        RestError::NoAnswer { .. } | RestError::NoServer { .. } => true,
         RestError::Refused { status, .. } => matches!(status, 429 | 502..=504),
         _ => false,
     }

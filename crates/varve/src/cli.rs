@@ -128,6 +128,23 @@ pub(crate) struct Target {
     pub(crate) graph: String,
 }
 
+impl Target {
+    /// The arguments that name the server and the graph, where they are not the usual ones.
+    pub(crate) fn shown(&self) -> String {
+        let mut shown = String::new();
+        let given = [
+            ("--server", &self.server, "http://127.0.0.1:8080"),
+            ("--graph", &self.graph, "hugegraph"),
+        ];
+        for (name, value, usual) in given {
+            if value != usual {
+                shown.push_str(&format!(" {name} {value}"));
+            }
+        }
+        shown
+    }
+}
+
 /// `varve load`
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
@@ -135,8 +152,8 @@ pub(crate) struct LoadArguments {
     /// dump`
     #[arg(required_unless_present = "infer")]
     input: Option<PathBuf>,
-    /// Guess a mapping and a schema from the first rows of these files, and write them as
-    /// mapping.toml and schema.json into the current folder
+    /// Draft a mapping with its schema from the first rows of these files, and write it as
+    /// mapping.toml into the current folder. Its format: docs/operating.md, "Load and dump"
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "input")]
     pub(crate) infer: Vec<PathBuf>,
     #[command(flatten)]

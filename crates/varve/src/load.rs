@@ -65,7 +65,7 @@ struct Input {
 /// Loads the files that the arguments name.
 pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     if !arguments.infer.is_empty() {
-        draft(&arguments.infer)?;
+        draft(arguments)?;
         return Ok(ExitCode::SUCCESS);
     }
     let client = GraphClient::of(&arguments.target)?;
@@ -76,8 +76,9 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
 }
 
 /// Writes a mapping for these files into the current folder, under a name that is free.
-fn draft(files: &[PathBuf]) -> Result<(), CommandError> {
-    let sources: Result<Vec<Source>, String> = files.iter().map(|it| source_of(it)).collect();
+fn draft(arguments: &LoadArguments) -> Result<(), CommandError> {
+    let sources = arguments.infer.iter().map(|file| source_of(file));
+    let sources: Result<Vec<Source>, String> = sources.collect();
     let drafted = infer(&sources?, &|| Ok(()))?;
     let (name, mut file) = (1..)
         .map(|number| match number {
@@ -100,7 +101,7 @@ fn draft(files: &[PathBuf]) -> Result<(), CommandError> {
         println!("{}: {note}", note.file);
     }
     println!("wrote {name}: check it, then run");
-    println!("  varve load {name} --dry-run");
+    println!("  varve load {name} --dry-run{}", arguments.target.shown());
     Ok(())
 }
 
@@ -117,17 +118,21 @@ fn load_files(arguments: &LoadArguments, client: &GraphClient) -> Result<ExitCod
         .map(schema::of_file)
         .transpose()?;
     let schemas: Vec<&Json> = given.iter().chain(&plan.schema).collect();
-    if !arguments.dry_run {
-        for schema in &schemas {
-            schema::create_all(client, schema)?;
-        }
-    }
     let mut catalogue = fetched(client)?;
-    for schema in schemas.into_iter().filter(|_| arguments.dry_run) {
-        catalogue.add(Catalogue::deserialize(schema)?);
+    for schema in &schemas {
+        let added = Catalogue::deserialize(*schema)?;
+        catalogue.check_added(&added)?;
+        catalogue.add(added);
     }
     for (input, columns) in plan.inputs.iter().zip(&columns) {
         check_schema(&input.source, columns, input.kind, &catalogue)?;
+    }
+    if !arguments.dry_run && !schemas.is_empty() {
+        for schema in &schemas {
+            schema::create_all(client, schema)?;
+        }
+        // Ids of primary keys contain the numbers of their labels.
+        catalogue = fetched(client)?;
     }
     let work = Work {
         threads: arguments.threads.max(1),

@@ -47,6 +47,14 @@ pub(crate) enum RestError {
         /// What went wrong.
         cause: String,
     },
+    /// Nothing listens.
+    #[error(
+        "no server answers at {server}: start one with `varve serve`, or name it with --server"
+    )]
+    NoServer {
+        /// Its URL.
+        server: String,
+    },
     /// The server refused the request.
     #[error("{message} (HTTP {status})")]
     Refused {
@@ -216,6 +224,14 @@ impl GraphClient {
             url: url.clone(),
             cause,
         };
+        let failed = |error: ureq::Error| match error {
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                RestError::NoServer {
+                    server: self.server.clone(),
+                }
+            }
+            other => no_answer(other.to_string()),
+        };
         let mut request = Request::builder()
             .method(method)
             .uri(&url)
@@ -231,7 +247,7 @@ impl GraphClient {
         } else {
             self.agent.run(request)
         }
-        .map_err(|error| no_answer(error.to_string()))?;
+        .map_err(failed)?;
         let status = answer.status();
         // HugeGraph compresses listings regardless of the request's `accept-encoding`.
         let encoding = answer.headers().get("content-encoding");
@@ -304,6 +320,7 @@ impl GraphClient {
             let error = match self.send(method, path, body) {
                 Err(
                     error @ (RestError::NoAnswer { .. }
+                    | RestError::NoServer { .. }
                     | RestError::Refused {
                         status: 503 | 429 | 507,
                         ..

@@ -79,6 +79,10 @@ const WEAK_NULLS: [&str; 7] = ["NA", "-", "None", "none", "Null", "nil", "?"];
 const SHOWN_MAX: usize = 60;
 /// Milliseconds since 1970 of 2000 and of 2100.
 const MILLIS: std::ops::Range<i64> = 946_684_800_000..4_102_444_800_000;
+/// The least number of dates, and the part of all values in percent, from which a column that is
+/// named like a valid time is one.
+const DATES_MIN: u64 = 5;
+const DATES_PERCENT: u64 = 90;
 /// The greatest number up to which a double holds each whole number.
 const EXACT_MAX: u64 = 1 << 53;
 
@@ -115,6 +119,8 @@ pub(super) struct Column {
     pub(super) nulls: BTreeMap<&'static str, u64>,
     /// Whether whole numbers are milliseconds since 1970, as the column's name says.
     is_epoch: bool,
+    /// Whether it is named like a valid time: then its values are dates if almost all of them are.
+    pub(super) is_time: bool,
 }
 
 impl Column {
@@ -210,6 +216,11 @@ impl Column {
         self.range = Some((least.min(number), greatest.max(number)));
     }
 
+    /// A hash of the value of a row that was just added; 0 without a value.
+    pub(super) fn cell(&self, row: usize) -> u64 {
+        self.cells.get(row).copied().unwrap_or_default()
+    }
+
     /// The weaker texts that it has, if other values of it say what they are.
     pub(super) fn weak(&self) -> impl Iterator<Item = &'static str> {
         let is_known = self.count > 0;
@@ -268,6 +279,7 @@ impl Column {
             _ if !self.is_exact() && self.is_real() => ColumnKind::Text,
             _ if self.is_real() => ColumnKind::Double,
             _ if self.has(Form::Date) && self.dates.chosen().is_ok() => ColumnKind::Date,
+            _ if self.is_time && self.has_dates() => ColumnKind::Date,
             _ => ColumnKind::Text,
         }
     }
@@ -281,6 +293,21 @@ impl Column {
         let exact = |number: i64| number.unsigned_abs() <= EXACT_MAX;
         self.range
             .is_none_or(|(least, greatest)| exact(least) && exact(greatest))
+    }
+
+    /// Whether almost all of its values are dates.
+    pub(super) fn has_dates(&self) -> bool {
+        let dates = self.fits[Form::Date as usize];
+        let is_enough = dates >= DATES_MIN && dates * 100 >= self.count * DATES_PERCENT;
+        (dates == self.count || is_enough) && dates > 0 && self.dates.chosen().is_ok()
+    }
+
+    /// The values of a column of dates that are none: their number, and the first.
+    pub(super) fn no_dates(&self) -> Option<(u64, &Seen)> {
+        let misfit = self.misfits[Form::Date as usize].as_ref();
+        let is_typed = self.kind() == ColumnKind::Date && !self.is_epoch;
+        let misfit = misfit.filter(|_| is_typed)?;
+        Some((self.count - self.fits[Form::Date as usize], misfit))
     }
 
     /// Whether a comma in its numbers is a decimal one for sure: `1,250` may be 1250.

@@ -219,7 +219,11 @@ impl Draft<'_> {
             (None, None) => {}
         }
         if let Some(to) = to {
-            self.setting("valid_to", names[to].as_str());
+            let to = toml::Value::from(names[to].as_str());
+            let line = format!(
+                "valid_to = {to} # no longer so from then on; of a last day: valid_to_inclusive = true"
+            );
+            self.line(&line);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the rows of each file are: vertices or edges, with which keys, ends and valid times.
 
 use super::column::{Column, ColumnKind};
+use super::periods::Periods;
 use super::table::Table;
 use super::{GoesOn, Note, names};
 
@@ -80,6 +81,11 @@ pub(super) fn relate(
         let times = names::times(&table.names, is_time);
         let of = (keys[at], referred[at]);
         let role = role(table, of, links, times, (notes, goes_on))?;
+        let has_ids = !matches!(&role, Role::Vertices { key, .. } if key.is_empty());
+        if table.repeats > 0 && has_ids {
+            let text = format!("{} rows are the same as an earlier row", table.repeats);
+            notes.push(Note::of_table(table, text));
+        }
         related.push(Related { role, times });
     }
     Ok(related)
@@ -301,7 +307,7 @@ fn role(
     }
     let key = match own.or(key) {
         Some(key) => vec![key],
-        None => composite(table, &links, goes_on)?,
+        None => composite(table, &links, times, goes_on)?,
     };
     if table.is_cut && !key.is_empty() {
         notes.push(Note::of(table, key[0], unread(table, "key")));
@@ -361,23 +367,34 @@ fn implied(label: &str) -> String {
 }
 
 /// Two columns that identify the rows together.
-fn composite(table: &Table, links: &[Link], goes_on: GoesOn) -> Result<Vec<usize>, String> {
+fn composite(
+    table: &Table,
+    links: &[Link],
+    times: (Option<usize>, Option<usize>),
+    goes_on: GoesOn,
+) -> Result<Vec<usize>, String> {
     let usable = |at: &usize| {
+        let is_time = times.0 == Some(*at) || times.1 == Some(*at);
         let is_kind = table.kind(*at).is_whole()
             || matches!(table.kind(*at), ColumnKind::Text | ColumnKind::Date);
-        is_kind && table.rows > 0 && table.empty(*at) == 0 && !table.column(*at).is_list
+        let is_whole = table.rows > 0 && table.empty(*at) == 0 && !table.column(*at).is_list;
+        is_kind && is_whole && !is_time
     };
     let columns: Vec<usize> = (0..table.names.len()).filter(usable).collect();
     let is_linked: Vec<bool> = (0..table.names.len())
         .map(|at| links.iter().any(|link| link.column == at))
         .collect();
-    // First pairs of references, then those with one.
-    for wanted in [2, 1] {
+    // First pairs of references, then those with one. Rows without an id may be the same.
+    let wanted: &[usize] = match table.repeats {
+        0 => &[2, 1],
+        _ => &[2],
+    };
+    for wanted in wanted {
         for (place, one) in columns.iter().enumerate() {
             for other in &columns[place + 1..] {
                 goes_on()?;
                 let worth = usize::from(is_linked[*one]) + usize::from(is_linked[*other]);
-                if worth == wanted && table.repeated(&[*one, *other], 2) == 0 {
+                if worth == *wanted && table.repeated(&[*one, *other], 2) == 0 {
                     return Ok(vec![*one, *other]);
                 }
             }
@@ -395,8 +412,20 @@ fn sort(
     (notes, goes_on): (&mut Vec<Note>, GoesOn),
 ) -> Result<Vec<usize>, String> {
     let mut columns = vec![from, to];
+    let periods = match times.1 {
+        Some(_) => Some(Periods::read(table, times, goes_on)?),
+        None => None,
+    };
     columns.extend(times.0);
-    let repeated = table.repeated(&columns, 2);
+    // Of rows of one edge the later one holds, where their periods overlap.
+    let hidden = |sort: Option<usize>| {
+        let of_edge = [from, to].into_iter().chain(sort);
+        match &periods {
+            Some(periods) => periods.overlaps(table, &of_edge.collect::<Vec<_>>()),
+            None => table.repeated(&of_edge.chain(times.0).collect::<Vec<_>>(), 2),
+        }
+    };
+    let repeated = hidden(None);
     if repeated == 0 {
         return Ok(Vec::new());
     }
@@ -411,9 +440,7 @@ fn sort(
     let mut found = None;
     for at in candidates {
         goes_on()?;
-        let mut with = columns.clone();
-        with.push(at);
-        if table.repeated(&with, 2) == 0 {
+        if hidden(Some(at)) == 0 {
             found = Some(at);
             break;
         }
@@ -426,9 +453,16 @@ fn sort(
         )),
         None => notes.push(Note::of_table(
             table,
-            format!(
-                "{repeated} rows have the ends and the start of an earlier row, and will replace it"
-            ),
+            match periods.is_some() {
+                true => format!(
+                    "{repeated} rows have the ends of an earlier row and overlap it in time: from \
+                     its start on, the later row holds"
+                ),
+                false => format!(
+                    "{repeated} rows have the ends and the start of an earlier row, and will \
+                     replace it"
+                ),
+            },
         )),
     }
     Ok(found.into_iter().collect())

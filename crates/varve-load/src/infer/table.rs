@@ -7,6 +7,7 @@ use varve_files::{COLUMNS_MAX, Options, Rows, likely_charset};
 
 use super::column::{Column, ColumnKind, shown};
 use super::{GoesOn, names};
+use crate::element::hash_of;
 use crate::mapping::Source;
 
 /// Rows that are read of each file.
@@ -29,6 +30,9 @@ pub(super) struct Table {
     pub(super) rows: usize,
     /// Whether the file has more rows than were read.
     pub(super) is_cut: bool,
+    /// Whether each row is the same as an earlier one, and the number of such rows.
+    is_repeat: Vec<bool>,
+    pub(super) repeats: usize,
     /// Whether all values are texts.
     pub(super) of_csv: bool,
     pub(super) names: Vec<String>,
@@ -75,6 +79,8 @@ impl Table {
             label: source.label.clone(),
             rows: 0,
             is_cut: false,
+            is_repeat: Vec::new(),
+            repeats: 0,
             of_csv,
             names: Vec::new(),
             known: HashSet::new(),
@@ -117,6 +123,7 @@ impl Table {
             let rows = it.rows + it.faulty;
             rows < ROWS_MAX && rows * it.names.len() < cells_max
         };
+        let mut known = HashSet::new();
         while is_more(self) {
             goes_on()?;
             let Some(row) = rows.next() else {
@@ -146,6 +153,10 @@ impl Table {
                     column.add(self.rows, row.line, value, self.of_csv);
                 }
             }
+            let cells: Vec<u64> = self.columns.iter().map(|it| it.cell(self.rows)).collect();
+            let is_repeat = !known.insert(hash_of(&cells));
+            self.is_repeat.push(is_repeat);
+            self.repeats += usize::from(is_repeat);
             self.rows += 1;
         }
         Ok(())
@@ -154,6 +165,10 @@ impl Table {
     /// Ends the columns. A text means "no value" in a whole file, so a weaker one does so only if
     /// it is a value of no column.
     fn end(&mut self) {
+        let (from, to) = names::times(&self.names, |at| self.columns[at].has_dates());
+        for at in [from, to].into_iter().flatten() {
+            self.columns[at].is_time = true;
+        }
         let mut is_kept: Vec<bool> = self.columns.iter().map(Column::keeps_weak).collect();
         loop {
             let known = self.kept.len();
@@ -236,22 +251,32 @@ impl Table {
         &self.columns[at]
     }
 
-    /// Whether each row has a value of its own in this column, by which it can be named.
+    /// Whether each row has a value of its own in this column, by which it can be named. Rows that
+    /// are the same have the same key.
     pub(super) fn is_unique(&self, at: usize) -> bool {
         let column = self.column(at);
+        let repeats = match names::as_key(&self.names[at], &self.label) {
+            0 => 0,
+            _ => self.repeats,
+        };
         self.rows > 0
             && !column.is_list
-            && column.values.len() == self.rows
+            && column.values.len() + repeats == self.rows
             && column.count == self.rows as u64
             && (column.kind().is_whole() || column.kind() == ColumnKind::Text)
     }
 
-    /// The number of rows whose values in these columns an earlier row has, too; rows without one
-    /// of the first `needed` values do not count.
+    /// The rows that are the same as no earlier one.
+    pub(super) fn distinct(&self) -> impl Iterator<Item = usize> {
+        (0..self.rows).filter(|row| !self.is_repeat[*row])
+    }
+
+    /// The number of distinct rows whose values in these columns an earlier row has, too; rows
+    /// without one of the first `needed` values do not count.
     pub(super) fn repeated(&self, columns: &[usize], needed: usize) -> usize {
         let mut known = HashSet::new();
         let mut repeated = 0;
-        for row in 0..self.rows {
+        for row in self.distinct() {
             let cells: Vec<u64> = columns
                 .iter()
                 .map(|at| self.column(*at).cells[row])

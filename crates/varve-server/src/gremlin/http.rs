@@ -13,6 +13,7 @@ use super::evaluate::evaluate;
 use super::graphs::Names;
 use super::message::{self, Ask, Job};
 use super::parts::{Answer, too_large};
+use super::request::NO_TIMES;
 use super::status::{Asked, Refusal};
 use crate::json::JsonWriter;
 use crate::negotiate;
@@ -176,6 +177,10 @@ fn of_json(body: &Bytes) -> Result<Request, Refusal> {
         _ => Err(unreadable()),
     });
     let arguments: Vec<_> = named.collect::<Result<_, _>>()?;
+    let is_time = |name: &str| matches!(name, "as_of" | "as_of_tx");
+    if arguments.iter().any(|(name, _)| is_time(name)) {
+        return Err(Refusal::invalid(NO_TIMES));
+    }
     let is_bytecode = arguments
         .iter()
         .any(|(name, value)| name == "gremlin" && matches!(value, WireValue::Bytecode(_)));

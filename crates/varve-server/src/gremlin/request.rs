@@ -63,12 +63,21 @@ struct Body {
     /// Ignored: all languages are read alike.
     #[serde(default, rename = "language")]
     _language: Option<String>,
+    as_of: Option<serde::de::IgnoredAny>,
+    as_of_tx: Option<serde::de::IgnoredAny>,
 }
+
+/// Why a body has no point in time.
+pub(super) const NO_TIMES: &str = "as_of and as_of_tx are parameters of the URL, or options of the \
+                                   source: g.with('as_of', '2024-05-01'); a body has none";
 
 impl GremlinRequest {
     pub(super) fn of_body(body: &[u8]) -> Result<Self, ApiError> {
         let body: Body =
             serde_json::from_slice(body).map_err(|_| unreadable("body could not be parsed"))?;
+        if body.as_of.is_some() || body.as_of_tx.is_some() {
+            return Err(ApiError::illegal_argument(NO_TIMES));
+        }
         let script = body
             .gremlin
             .ok_or_else(|| unreadable("no gremlin script supplied"))?;

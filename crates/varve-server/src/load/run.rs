@@ -209,7 +209,10 @@ fn planned(context: &RequestContext, schema: Option<&Json>) -> Result<Catalogue,
         let message = format!("A schema has no '{kind}'");
         return Err(ApiError::illegal_argument(message));
     }
-    catalogue.add(Catalogue::deserialize(schema)?);
+    let added = Catalogue::deserialize(schema)?;
+    let checked = catalogue.check_added(&added);
+    checked.map_err(ApiError::illegal_argument)?;
+    catalogue.add(added);
     Ok(catalogue)
 }
 

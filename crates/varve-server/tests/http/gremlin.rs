@@ -257,6 +257,11 @@ fn a_traversal_sees_the_graph_at_both_times() {
     let body = json!({"gremlin": age}).to_string();
     let answer = fixture.done("POST", &format!("/gremlin?as_of_tx={version}"), &body);
     assert_eq!(answer["result"]["data"], json!([29]));
+    // A time at another place is not ignored.
+    let body = json!({"gremlin": age, "as_of": "2000-01-01"}).to_string();
+    let message = "as_of and as_of_tx are parameters of the URL, or options of the source: \
+                   g.with('as_of', '2024-05-01'); a body has none";
+    fixture.refuses("POST", "/gremlin", &body, 400, message);
     assert_eq!(
         data(&fixture, "g.with('as_of','2000-01-01').V().count()"),
         json!([0])

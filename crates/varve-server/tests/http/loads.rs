@@ -272,3 +272,51 @@ fn uploads_are_bounded_and_belong_together() {
     assert_eq!(loads.server.send("DELETE", FILES, "").status, 204);
     assert_eq!(loads.server.get(FILES).json()["files"], json!([]));
 }
+
+#[test]
+fn a_draft_of_messy_files_loads_all_but_what_is_no_date() {
+    let people = "person_id,name\np1,Ann\np2,Bob\np1,Ann\n";
+    let companies = "company_id,name\nc1,Acme\nc2,Bolt\n";
+    let mut jobs = "person_id,company_id,title,from,to\n".to_owned();
+    for day in 1..=20 {
+        let year = 1990 + day;
+        jobs.push_str(&format!("p1,c1,dev,{year}-01-01,{day:02}.06.{year}\n"));
+    }
+    jobs.push_str("p2,c2,dev,2019-01-01,\np2,c2,lead,2020-01-01,01.01.2021\n");
+    jobs.push_str("p2,c1,dev,2019-01-01,31.06.2021\n");
+    let files = [
+        ("people.csv", people),
+        ("companies.csv", companies),
+        ("jobs.csv", &*jobs),
+    ];
+    let loads = Loads::with(LoadConfig::default());
+    loads.upload(&Set {
+        files: files
+            .map(|(name, text)| (name, text.as_bytes().to_vec()))
+            .into(),
+    });
+    let drafted = loads.infer();
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    let lines = loads.load(mapping, "");
+    let refused: Vec<&Value> = lines.iter().map(|line| &line["refused"]).collect();
+    let refused: Vec<&&Value> = refused.iter().filter(|it| it.is_object()).collect();
+    assert_eq!(refused.len(), 1, "{lines:?}\n{mapping}");
+    assert_eq!(refused[0]["line"], 24);
+    assert_eq!(loads.count("V", "people"), 2);
+    let at = |day: &str| {
+        let script =
+            format!("g.with('as_of','{day}').E().hasLabel('jobs').values('title').order().fold()");
+        loads.gremlin(&script)
+    };
+    assert_eq!(at("2020-06-01"), json!(["dev", "lead"]));
+    assert_eq!(at("2021-06-01"), json!(["dev"]));
+    assert_eq!(at("1991-05-31"), json!(["dev"]));
+    assert_eq!(at("1991-06-01"), json!([]));
+    // What the graph has now, another draft may not define anew.
+    let other = mapping.replace("CUSTOMIZE_STRING", "AUTOMATIC");
+    assert_ne!(other, mapping);
+    loads.refused(
+        &other,
+        "that is of CUSTOMIZE_STRING ids, not of AUTOMATIC ids",
+    );
+}

@@ -64,6 +64,7 @@ pub(super) fn source(path: &Path) -> Source {
         skip_empty: false,
         valid_from: None,
         valid_to: None,
+        valid_to_inclusive: false,
     }
 }
 
