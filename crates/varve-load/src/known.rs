@@ -133,6 +133,7 @@ mod tests {
                 json: String::new(),
                 identity: Some(identity),
                 period: Period { from, to: None },
+                ends_at: None,
             };
             counts.add(Mark::of(&element));
         }

@@ -98,6 +98,10 @@ pub struct Source {
     /// Whether an end that is a day, not an instant, is the last one of the period.
     #[serde(default)]
     pub valid_to_inclusive: bool,
+    /// Whether the end of a row's period ends the element, too: what was stored of it for later
+    /// times is deleted.
+    #[serde(default)]
+    pub valid_to_ends_element: bool,
 }
 
 /// An instant of valid time: from a column of each row, or the same for all rows.
@@ -365,6 +369,9 @@ impl Source {
             {
                 return Err(format!("`{name}`: {at} is not a date or an instant"));
             }
+        }
+        if self.valid_to_ends_element && self.valid_to.is_none() {
+            return Err("`valid_to_ends_element` needs `valid_to`".to_owned());
         }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {

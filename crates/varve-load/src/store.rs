@@ -14,7 +14,10 @@ pub enum Refused<F> {
     Failed(F),
 }
 
-/// Stores elements with `store`, which gets an array of JSON. Bisects refused elements: those that
+/// Stores elements, of which it also gets the JSON as one array.
+type Store<'a, F> = &'a mut dyn FnMut(&[Sending], &str) -> Result<(), Refused<F>>;
+
+/// Stores elements with `store`. Bisects refused elements: those that
 /// are refused alone are added to `bad`. `goes_on` is asked before each attempt.
 ///
 /// # Errors
@@ -23,12 +26,12 @@ pub fn store_each<F>(
     elements: &mut [Sending],
     bad: &mut Vec<BadRow>,
     goes_on: &dyn Fn() -> bool,
-    store: &mut dyn FnMut(&str) -> Result<(), Refused<F>>,
+    store: Store<'_, F>,
 ) -> Result<(), F> {
     if elements.is_empty() || !goes_on() {
         return Ok(());
     }
-    match store(&body(elements)) {
+    match store(elements, &body(elements)) {
         Ok(()) => {
             let stored = elements.iter_mut();
             stored.for_each(|element| element.stored = true);
@@ -73,6 +76,7 @@ mod tests {
             bytes: line..line + 1,
             json: line.to_string(),
             mark: None,
+            ends_at: None,
             stored: false,
         }
     }
@@ -81,7 +85,7 @@ mod tests {
     fn refused_elements_are_found_and_the_others_are_stored() {
         let mut elements: Vec<Sending> = (0..7).map(sending).collect();
         let mut bad = Vec::new();
-        let mut store = |body: &str| match body.contains('3') || body.contains('5') {
+        let mut store = |_: &[Sending], body: &str| match body.contains('3') || body.contains('5') {
             true => Err(Refused::<()>::Elements("Invalid vertex id 'x'".to_owned())),
             false => Ok(()),
         };
@@ -96,7 +100,7 @@ mod tests {
     #[test]
     fn a_failure_ends_it() {
         let mut elements: Vec<Sending> = (0..7).map(sending).collect();
-        let mut store = |_: &str| Err(Refused::Failed("gone"));
+        let mut store = |_: &[Sending], _: &str| Err(Refused::Failed("gone"));
         let ended = store_each(&mut elements, &mut Vec::new(), &|| true, &mut store);
         assert_eq!(ended, Err("gone"));
     }

@@ -224,6 +224,7 @@ impl Draft<'_> {
                 "valid_to = {to} # no longer so from then on; of a last day: valid_to_inclusive = true"
             );
             self.line(&line);
+            self.line("# In a file of corrections also: valid_to_ends_element = true");
         }
     }
 

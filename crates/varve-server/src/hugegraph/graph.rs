@@ -26,8 +26,11 @@ pub(super) use listing::{direction, named};
 pub(super) use submit::Target;
 pub(super) use timed::Timed;
 
+use crate::access;
+use crate::errors::ApiError;
+use crate::request::RequestContext;
 use crate::rights::{self, Needs};
-use crate::route::{Handler, Parameter, Route, Scope};
+use crate::route::{Handler, Parameter, Route, Scope, Verb};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
 const PERIOD: [Parameter; 2] = [Parameter::text("valid_from"), Parameter::text("valid_to")];
@@ -49,6 +52,22 @@ const VERTEX: &str = "graphs/{graph}/graph/vertices/{id}";
 const EDGES: &str = "graphs/{graph}/graph/edges";
 const EDGES_BATCH: &str = "graphs/{graph}/graph/edges/batch";
 const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
+
+/// Refuses a client that may not delete vertices, or edges, by their resource.
+pub(crate) fn check_may_delete(context: &RequestContext, of_edges: bool) -> Result<(), ApiError> {
+    let pattern = if of_edges { EDGE } else { VERTEX };
+    let mut routes = ROUTES.iter();
+    let route = routes.find(|it| it.verb == Verb::Delete && it.pattern == pattern);
+    let Some(route) = route else {
+        return Err(ApiError::internal(format!("no route deletes {pattern}")));
+    };
+    access::check_identity(
+        context.state(),
+        route,
+        context.identity(),
+        context.graph_in_path(),
+    )
+}
 
 /// The routes of this module.
 pub(crate) static ROUTES: &[Route] = &[

@@ -17,12 +17,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_files::Rows;
 use varve_load::{
     BadRow, BatchKind, Batches, Catalogue, Converter, Counts, Mapping, Mark, Owners, Refused,
-    Source, check_columns, check_schema, store_each,
+    Sending, Source, check_columns, check_schema, store_each,
 };
 
 use super::files::{Upload, Uploads};
 use crate::errors::ApiError;
-use crate::hugegraph::{SCHEMA_KINDS, create_schema, schema_json, store_rows};
+use crate::hugegraph::{SCHEMA_KINDS, check_may_delete, create_schema, schema_json, store_rows};
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Cut, HandlerResult, Response};
 use crate::state::AppState;
@@ -159,11 +159,13 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     let edges = mapping.edges.into_iter().map(|it| (BatchKind::Edges, it));
     let (mut inputs, mut of_inputs) = (Vec::new(), Vec::new());
     for (kind, source) in vertices.chain(edges) {
+        if source.valid_to_ends_element {
+            check_may_delete(context, kind == BatchKind::Edges)?;
+        }
         let path = upload.path(&source.file.to_string_lossy()).map_err(wrong)?;
         let source = upload.placed(source, path);
-        let columns = check_columns(&source, kind).map_err(wrong)?;
+        of_inputs.push(check_columns(&source, kind).map_err(wrong)?);
         inputs.push((kind, source));
-        of_inputs.push(columns);
     }
     let schema = mapping.schema.as_ref();
     let mut catalogue = planned(context, schema)?;
@@ -321,7 +323,11 @@ impl Load {
                 }
                 false => {
                     let goes_on = || context.check_deadline().is_ok();
-                    let mut store = |body: &str| stored(context, kind, (body, &self.query));
+                    let mut store = |elements: &[Sending], body: &str| {
+                        let ends = elements.iter().map(|it| it.ends_at.as_deref());
+                        let ends: Vec<Option<&str>> = ends.collect();
+                        stored(context, kind, (body, &self.query), &ends)
+                    };
                     store_each(&mut batch.elements, &mut bad, &goes_on, &mut store)
                 }
             };
@@ -402,9 +408,10 @@ fn stored(
     context: &RequestContext,
     kind: BatchKind,
     (body, query): (&str, &str),
+    ends: &[Option<&str>],
 ) -> Result<(), Refused<String>> {
     let is_edges = kind == BatchKind::Edges;
-    store_rows(context, is_edges, (body, query)).map_err(|error| {
+    store_rows(context, is_edges, (body, query), ends).map_err(|error| {
         let message = error.message().to_owned();
         // A client's rights may allow some of the elements.
         match error.status().as_u16() {

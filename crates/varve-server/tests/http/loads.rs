@@ -320,3 +320,56 @@ fn a_draft_of_messy_files_loads_all_but_what_is_no_date() {
         "that is of CUSTOMIZE_STRING ids, not of AUTOMATIC ids",
     );
 }
+
+#[test]
+fn a_file_of_corrections_ends_what_was_open() {
+    let loads = Loads::with(LoadConfig::default());
+    let jobs = "person_id,company_id,from,to\np1,c1,2018-03-01,\np2,c1,2018-03-01,\n";
+    let fix = "person_id,company_id,from,to\np1,c1,2018-03-01,2021-05-15\n";
+    let people = "person_id\np1\np2\n";
+    let companies = "company_id\nc1\n";
+    let files = [
+        ("people.csv", people),
+        ("companies.csv", companies),
+        ("jobs.csv", jobs),
+        ("fix.csv", fix),
+    ];
+    loads.upload(&Set {
+        files: files
+            .map(|(name, text)| (name, text.as_bytes().to_vec()))
+            .into(),
+    });
+    let mapping = |jobs: &str, more: &str| {
+        format!(
+            "[[vertex]]\nfile = \"people.csv\"\nlabel = \"people\"\nid = \"person_id\"\n\
+             valid_from = 2000-01-01\n\
+             [[vertex]]\nfile = \"companies.csv\"\nlabel = \"companies\"\nid = \"company_id\"\n\
+             valid_from = 2000-01-01\n\
+             [[edge]]\nfile = \"{jobs}\"\nlabel = \"jobs\"\nsource = \"person_id\"\n\
+             target = \"company_id\"\nvalid_from = \"from\"\nvalid_to = \"to\"\n{more}\n\
+             [schema]\nvertexlabels = [\n\
+             {{name = \"people\", id_strategy = \"CUSTOMIZE_STRING\"}},\n\
+             {{name = \"companies\", id_strategy = \"CUSTOMIZE_STRING\"}}]\n\
+             edgelabels = [{{name = \"jobs\", source_label = \"people\", target_label = \"companies\"}}]\n"
+        )
+    };
+    let load = |mapping: &str| {
+        let lines = loads.load(mapping, "");
+        let end = &lines.last().expect("a line")["done"];
+        assert_eq!(end["refused"], 0, "{lines:?}");
+    };
+    let at = |day: &str| loads.gremlin(&format!("g.with('as_of','{day}').E().count()"));
+    load(&mapping("jobs.csv", ""));
+    // A row alone says nothing of the time after its end.
+    load(&mapping("fix.csv", ""));
+    assert_eq!(at("2021-06-01"), 2);
+    load(&mapping("fix.csv", "valid_to_ends_element = true"));
+    assert_eq!(at("2021-05-14"), 2);
+    assert_eq!(at("2021-05-15"), 1);
+    assert_eq!(loads.gremlin("g.E().count()"), 1);
+    loads.refused(
+        &mapping("fix.csv", "valid_to_ends_element = true")
+            .replace("valid_to = \"to\"", "ignore = [\"to\"]"),
+        "needs `valid_to`",
+    );
+}

@@ -65,6 +65,7 @@ pub(super) fn source(path: &Path) -> Source {
         valid_from: None,
         valid_to: None,
         valid_to_inclusive: false,
+        valid_to_ends_element: false,
     }
 }
 
@@ -152,7 +153,7 @@ pub(super) fn define(client: &GraphClient, commands: &[String]) -> Result<(), Co
 
 /// The part of a deletion's path after the resource of all elements. Dumps of older releases have
 /// no label.
-fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) -> String {
+pub(super) fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) -> String {
     let shown = id_in_path(id, kind == BatchKind::Edges);
     let mut path = format!("/{}", encode(&shown));
     // With a label, the server deletes the element in the whole period, whether or not it exists at
@@ -204,6 +205,7 @@ pub(super) fn element(
             json: deletion(id, label, kind, &period),
             identity: Some(known_by(id)),
             period,
+            ends_at: None,
         }));
     }
     let Some(Json::Object(mut element)) = row.remove(key) else {
@@ -235,5 +237,6 @@ pub(super) fn element(
         json: Json::Object(element).to_string(),
         identity,
         period,
+        ends_at: None,
     }))
 }

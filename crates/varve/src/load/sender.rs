@@ -11,8 +11,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
-use varve_load::{Action, BadRow, Batch, BatchKind, Counts, Mark, Refused, Sending, store_each};
+use serde_json::Value as Json;
+use varve_load::{
+    Action, BadRow, Batch, BatchKind, Counts, Mark, Period, Refused, Sending, store_each,
+};
 
+use super::dumped::deletion;
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError};
 
@@ -148,17 +152,44 @@ impl Sender<'_> {
         };
         let path = self.path(kind, &rest);
         let goes_on = || !self.is_stopped();
-        store_each(elements, bad, &goes_on, &mut |body| match self
+        store_each(elements, bad, &goes_on, &mut |stored, body| match self
             .client
             .send_patiently("POST", &path, body)
         {
-            Ok(_) => Ok(()),
+            Ok(ids) => self.end(kind, stored, &ids).map_err(Refused::Failed),
             Err(RestError::Refused {
                 status: 400 | 413,
                 message,
             }) => Err(Refused::Elements(message)),
             Err(failure) => Err(Refused::Failed(failure)),
         })
+    }
+
+    /// Deletes what was stored of elements for the time after their ends. `ids` is the answer to
+    /// the batch of these elements.
+    fn end(&self, kind: BatchKind, elements: &[Sending], ids: &str) -> Result<(), RestError> {
+        if elements.iter().all(|element| element.ends_at.is_none()) {
+            return Ok(());
+        }
+        let wrong = |error: serde_json::Error| RestError::Unexpected {
+            url: self.path(kind, "/batch"),
+            cause: error.to_string(),
+        };
+        let ids: Vec<Json> = serde_json::from_str(ids).map_err(wrong)?;
+        for (element, id) in elements.iter().zip(ids) {
+            let Some(end) = &element.ends_at else {
+                continue;
+            };
+            let json: Json = serde_json::from_str(&element.json).map_err(wrong)?;
+            let later = Period {
+                from: Some(end.clone()),
+                to: None,
+            };
+            let rest = deletion(&id, json["label"].as_str(), kind, &later);
+            let path = self.path(kind, &rest);
+            self.client.send_patiently("DELETE", &path, "")?;
+        }
+        Ok(())
     }
 
     /// Deletes elements one by one; a missing element counts as deleted.

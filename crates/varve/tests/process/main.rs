@@ -13,6 +13,7 @@ mod changes;
 mod chores;
 #[cfg(feature = "engines")]
 mod cluster;
+mod corrections;
 #[cfg(feature = "engines")]
 mod crash;
 mod dashboards;

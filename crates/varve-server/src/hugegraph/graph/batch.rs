@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use bytes::Bytes;
 use varve_graph::GraphError;
 use varve_graph::element::EdgeForm;
-use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
+use varve_graph::write::{IdRef, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_model::{CommitVersion, ElementId};
 
 use super::edges;
@@ -20,7 +20,7 @@ use crate::errors::ApiError;
 use crate::json::quick;
 use crate::request::{Query, RequestContext};
 use crate::respond::{HandlerResult, Response};
-use crate::wire::output;
+use crate::wire::{output, time};
 
 /// Bytes of an element in a batch request, about; for the initial capacity of buffers.
 const ELEMENT_JSON_BYTES: usize = 64;
@@ -226,11 +226,13 @@ pub(crate) fn store(
 }
 
 /// Stores rows that the server has read, all or none: an array in the form of a client's batch,
-/// with the query parameters of such a request. Waits until the commit is stored.
+/// with the query parameters of such a request. Then deletes what was stored of them from their
+/// `ends` on, in a second commit. Waits until the commits are stored.
 pub(crate) fn store_rows(
     context: &RequestContext,
     is_edges: bool,
     (body, query): (&str, &str),
+    ends: &[Option<&str>],
 ) -> Result<(), ApiError> {
     let mut of_batch = context.again(context.deadline());
     of_batch.body = Bytes::copy_from_slice(body.as_bytes());
@@ -241,9 +243,30 @@ pub(crate) fn store_rows(
         false => vertices::prepare_batch,
     };
     context.check_deadline()?;
-    target
-        .graph
-        .write_now(&request(&of_batch, &target, prepare)?)?;
+    let stored = request(&of_batch, &target, prepare)?;
+    target.graph.write_now(&stored)?;
+    let (mut mutations, mut periods) = (Vec::new(), Vec::new());
+    for (mutation, end) in stored.mutations.iter().zip(ends) {
+        let Some(end) = end else { continue };
+        let id = match mutation.id() {
+            IdRef::Vertex(id) => ElementId::Vertex(id.clone()),
+            IdRef::Edge(id) => ElementId::Edge(id.clone()),
+        };
+        let missing = Missing::Ignore;
+        mutations.push(Mutation::Delete { id, missing });
+        periods.push(WritePeriod {
+            from: Some(time::instant("valid_to", end)?),
+            to: None,
+        });
+    }
+    if !mutations.is_empty() {
+        target.graph.write_now(&WriteRequest {
+            mutations,
+            periods,
+            access: context.access_to(&target),
+            ..WriteRequest::default()
+        })?;
+    }
     Ok(())
 }
 
