@@ -153,6 +153,8 @@ struct Header {
     names: Vec<String>,
     /// Whether each is ignored.
     ignored: Vec<bool>,
+    /// Whether each has UUIDs.
+    uuids: Vec<bool>,
     /// Those of a type that is not read.
     unread: Vec<String>,
 }
@@ -163,6 +165,7 @@ impl Header {
         let mut header = Self {
             names: Vec::new(),
             ignored: Vec::new(),
+            uuids: Vec::new(),
             unread: Vec::new(),
         };
         for field in schema.fields() {
@@ -178,6 +181,7 @@ impl Header {
             if !is_read {
                 header.unread.push(field.name().clone());
             }
+            header.uuids.push(cells::is_uuid(field));
             header.names.push(field.name().clone());
             header.ignored.push(!is_read || is_named);
         }
@@ -192,13 +196,16 @@ fn columns(
 ) -> Result<Map<String, serde_json::Value>, String> {
     let mut columns = Map::new();
     let mut left = RECORD_BYTES_MAX;
-    let named = header.names.iter().zip(&header.ignored);
-    for ((name, is_ignored), array) in named.zip(batch.columns()) {
-        if *is_ignored {
+    for (at, array) in batch.columns().iter().enumerate() {
+        let name = &header.names[at];
+        if header.ignored[at] {
             continue;
         }
-        let value = cells::cell(array, row, &mut left)
-            .map_err(|fault| format!("column '{name}': {fault}"))?;
+        let value = match header.uuids[at] {
+            true => Ok(cells::uuid(array, row)),
+            false => cells::cell(array, row, &mut left),
+        };
+        let value = value.map_err(|fault| format!("column '{name}': {fault}"))?;
         if !value.is_null() {
             columns.insert(name.clone(), value);
         }

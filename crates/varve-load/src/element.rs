@@ -246,7 +246,7 @@ fn scalar(
         return millis_of(value, source.dates(column)).map(Json::from);
     }
     let Json::String(text) = value else {
-        let is_text = data_type == DataType::Text && value.is_number();
+        let is_text = data_type == DataType::Text && (value.is_number() || value.is_boolean());
         return Ok(match is_text {
             true => Json::from(value.to_string()),
             false => value.clone(),

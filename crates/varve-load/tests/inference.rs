@@ -432,6 +432,22 @@ fn a_null_of_one_column_is_kept_where_another_has_it_as_a_value() {
 }
 
 #[test]
+fn a_column_without_a_name_keeps_its_values() {
+    let graph = |text: &str| {
+        let files = vec![("a.csv", text.as_bytes().to_vec())];
+        Graph::of(&Set { files })
+    };
+    // As pandas writes the numbers of rows.
+    let named = graph("id,,name\nx,7,Ann\ny,8,Bob\n");
+    let mut values: Vec<_> = named.vertices["a"].values().collect();
+    values.sort_by_key(|it| it["id"].to_string());
+    assert_eq!(values[0]["properties"]["column"], 7);
+    let none = graph("id,name,\nx,Ann,\ny,Bob,\n");
+    let mapping = &none.drafted.mapping;
+    assert!(mapping.contains("ignore = [\"\"]"), "{mapping}");
+}
+
+#[test]
 fn a_comma_that_may_separate_thousands_makes_a_text() {
     let of = |text: &str| {
         let files = vec![("a.csv", text.as_bytes().to_vec())];
