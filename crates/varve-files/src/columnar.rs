@@ -153,6 +153,8 @@ struct Header {
     names: Arc<[String]>,
     /// Whether each is ignored.
     ignored: Vec<bool>,
+    /// Whether each has UUIDs.
+    uuids: Vec<bool>,
     /// Those of a type that is not read.
     unread: Vec<String>,
 }
@@ -164,6 +166,7 @@ impl Header {
         let mut header = Self {
             names: fields.iter().map(|field| field.name().clone()).collect(),
             ignored: Vec::new(),
+            uuids: Vec::new(),
             unread: Vec::new(),
         };
         for field in fields {
@@ -179,6 +182,7 @@ impl Header {
             if !is_read {
                 header.unread.push(field.name().clone());
             }
+            header.uuids.push(cells::is_uuid(field));
             header.ignored.push(!is_read || is_named);
         }
         Ok(header)
@@ -187,17 +191,19 @@ impl Header {
 
 fn fields(header: &Header, batch: &RecordBatch, row: usize) -> Result<Fields, String> {
     let mut left = RECORD_BYTES_MAX;
-    let named = header.names.iter().zip(&header.ignored);
-    let values = named
-        .zip(batch.columns())
-        .map(|((name, is_ignored), array)| {
-            if *is_ignored {
-                return Ok(None);
-            }
-            let value = cells::cell(array, row, &mut left)
-                .map_err(|fault| format!("column '{name}': {fault}"))?;
-            Ok(Some(value).filter(|value| !value.is_null()))
-        });
+    let columns = batch.columns().iter().enumerate();
+    let values = columns.map(|(at, array)| {
+        if header.ignored[at] {
+            return Ok(None);
+        }
+        let value = match header.uuids[at] {
+            true => Ok(cells::uuid(array, row)),
+            false => cells::cell(array, row, &mut left),
+        };
+        let name = &header.names[at];
+        let value = value.map_err(|fault| format!("column '{name}': {fault}"))?;
+        Ok(Some(value).filter(|value| !value.is_null()))
+    });
     let values: Result<Vec<_>, String> = values.collect();
     Ok(Fields::new(Arc::clone(&header.names), values?))
 }

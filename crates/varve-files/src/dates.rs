@@ -2,12 +2,22 @@
 
 use std::str::FromStr;
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, date};
 use jiff::fmt::strtime;
-use jiff::tz::TimeZone;
 use serde_json::Value as Json;
 use varve_model::time::parse_instant;
+
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
+const SECOND_NANOS: i128 = 1_000_000_000;
+
+/// The date and time of day in UTC of an instant in nanoseconds since 1970; `None` after the year
+/// 9999. A `Timestamp` of the library ends a day earlier.
+pub(crate) fn utc(nanos: i128) -> Option<DateTime> {
+    let seconds = i64::try_from(nanos.div_euclid(SECOND_NANOS)).ok()?;
+    let rest = i32::try_from(nanos.rem_euclid(SECOND_NANOS)).ok()?;
+    EPOCH.checked_add(SignedDuration::new(seconds, rest)).ok()
+}
 
 /// A format of dates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -98,8 +108,7 @@ impl Pattern {
             true => parsed.to_datetime().ok()?,
             false => parsed.to_date().ok()?.into(),
         };
-        let at = at.to_zoned(TimeZone::UTC).ok()?;
-        Some(at.timestamp().as_millisecond())
+        i64::try_from(at.duration_since(EPOCH).as_millis()).ok()
     }
 }
 
@@ -134,10 +143,9 @@ pub fn instant_of(value: &Json, formats: &[DateFormat]) -> Result<String, String
         return Ok(text.clone());
     }
     let millis = millis_of(value, formats)?;
-    let instant = Timestamp::from_millisecond(millis);
-    instant
-        .map(|instant| instant.to_string())
-        .map_err(|_| format!("{value} is out of range"))
+    let at = utc(i128::from(millis) * 1_000_000);
+    at.map(|at| format!("{at}Z"))
+        .ok_or_else(|| format!("{value} is out of range"))
 }
 
 impl DateFormat {
@@ -199,6 +207,7 @@ mod tests {
             ("2/1/1970", DateFormat::DayMonthYear, DAY),
             ("02.01.1970", DateFormat::DayMonthYear, DAY),
             ("01/02/1970", DateFormat::MonthDayYear, DAY),
+            ("31.12.9999", DateFormat::DayMonthYear, 2_932_896 * DAY),
         ] {
             assert_eq!(
                 millis_of(&Json::from(text), &[format]),
@@ -219,6 +228,11 @@ mod tests {
                 "02/01/1970",
                 DateFormat::DayMonthYear,
                 Ok("1970-01-02T00:00:00Z"),
+            ),
+            (
+                "31/12/9999",
+                DateFormat::DayMonthYear,
+                Ok("9999-12-31T00:00:00Z"),
             ),
             // Seconds, not the second of January.
             (

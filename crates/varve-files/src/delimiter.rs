@@ -1,11 +1,20 @@
 //! Recognizes the delimiter of a CSV file from its first records.
 
-use crate::records::Records;
+use crate::records::{BOM, Records};
 
 /// The delimiters that are recognized.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// The records that are looked at.
 const RECORDS_MAX: usize = 20;
+
+/// The delimiter that a first line `sep=;` names, as spreadsheets read it.
+pub(crate) fn named(head: &[u8]) -> Option<u8> {
+    let text = head.strip_prefix(BOM).unwrap_or(head);
+    match text.strip_prefix(b"sep=")? {
+        [mark, b'\r' | b'\n', ..] if mark.is_ascii() && !b"\"\r\n".contains(mark) => Some(*mark),
+        _ => None,
+    }
+}
 
 /// The delimiter of a file that begins with `head`. `is_whole` says that the file ends there;
 /// `columns` is the number of columns, if the mapping names them.

@@ -159,9 +159,11 @@ struct CsvRows {
 impl CsvRows {
     fn open(file: File, path: &Path, options: &Options) -> Result<Self, String> {
         let mut input = BufReader::with_capacity(READ_BYTES, file);
-        let delimiter = match options.delimiter {
-            Some(given) => u8::try_from(given).unwrap_or(b','),
-            None => {
+        let named = delimiter::named(input.fill_buf().map_err(|error| error.to_string())?);
+        let delimiter = match (options.delimiter, named) {
+            (Some(given), _) => u8::try_from(given).unwrap_or(b','),
+            (None, Some(named)) => named,
+            (None, None) => {
                 let head = input.fill_buf().map_err(|error| error.to_string())?;
                 let columns = options.header.as_ref().map(Vec::len);
                 let is_whole = head.len() < READ_BYTES;
@@ -173,6 +175,9 @@ impl CsvRows {
             header: Arc::default(),
             null: options.null.clone(),
         };
+        if named.is_some() {
+            rows.records.next().map_err(|error| error.to_string())?;
+        }
         rows.header = match &options.header {
             Some(names) => names.clone().into(),
             None => rows.read_header()?.into(),

@@ -260,7 +260,7 @@ fn batch() -> RecordBatch {
         ("name", Arc::new(StringArray::from(vec![Some("Ann"), None]))),
         ("score", Arc::new(Float64Array::from(vec![0.1, f64::NAN]))),
         ("on", Arc::new(BooleanArray::from(vec![true, false]))),
-        ("born", Arc::new(Date32Array::from(vec![1, -1]))),
+        ("born", Arc::new(Date32Array::from(vec![1, 2_932_896]))),
         (
             "at",
             Arc::new(TimestampMicrosecondArray::from(vec![1, 0]).with_timezone("UTC")),
@@ -329,7 +329,7 @@ fn parquet_and_arrow_have_the_same_rows() {
     let expected = [
         json!({"id": 1, "name": "Ann", "score": 0.1, "on": true, "born": "1970-01-02",
             "at": "1970-01-01T00:00:00.000001Z", "tags": [1, 2], "price": 12.5}),
-        json!({"id": i64::MAX, "score": "NaN", "on": false, "born": "1969-12-31",
+        json!({"id": i64::MAX, "score": "NaN", "on": false, "born": "9999-12-31",
             "at": "1970-01-01T00:00:00Z", "price": -0.05}),
     ];
     // The content says what it is, whatever the name.

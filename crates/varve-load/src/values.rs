@@ -46,7 +46,7 @@ pub(crate) fn scalar<'a>(
         return Ok(Cow::Owned(Json::from(millis)));
     }
     let Json::String(text) = value else {
-        let is_text = data_type == DataType::Text && value.is_number();
+        let is_text = data_type == DataType::Text && (value.is_number() || value.is_boolean());
         return Ok(match is_text {
             true => Cow::Owned(Json::from(value.to_string())),
             false => Cow::Borrowed(value),

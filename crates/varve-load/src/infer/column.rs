@@ -172,7 +172,10 @@ impl Column {
                 }
             }
             Json::String(text) if of_csv => is = self.forms(line, text),
-            Json::String(text) => is[Form::Date as usize] = self.dates.add(line, text),
+            Json::String(text) => {
+                is[Form::Date as usize] = self.dates.add(line, text);
+                is[Form::Real as usize] = is_no_number(text);
+            }
         }
         for (at, is) in is.into_iter().enumerate() {
             self.fits[at] += u64::from(is);
@@ -205,6 +208,9 @@ impl Column {
         } else if is_fraction(trimmed, ',') {
             self.has_comma = true;
             self.has_sure_comma |= !is_grouped(trimmed);
+            is[Form::Comma as usize] = true;
+        } else if is_no_number(trimmed) {
+            is[Form::Real as usize] = true;
             is[Form::Comma as usize] = true;
         }
         is[Form::Date as usize] = self.dates.add(line, text);
@@ -285,7 +291,8 @@ impl Column {
     }
 
     fn is_real(&self) -> bool {
-        self.has(Form::Real) || self.has_decimal_comma()
+        let has_number = self.has_fraction || self.range.is_some();
+        (self.has(Form::Real) && has_number) || self.has_decimal_comma()
     }
 
     /// Whether a double holds each of its whole numbers.
@@ -386,14 +393,41 @@ fn whole(text: &str) -> Option<i64> {
     (number.to_string() == text).then_some(number)
 }
 
-/// Whether a text is a number with a fraction behind `mark`.
+/// Whether a text is a number with a fraction behind `mark`, or with an exponent, that a double
+/// holds: `2.5E5`, `1e-7`. `1e5` may be a code.
 fn is_fraction(text: &str, mark: char) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let positive = text.strip_prefix('-').unwrap_or(text);
-    positive.split_once(mark).is_some_and(|(whole, fraction)| {
-        let has_zeros = whole.len() > 1 && whole.starts_with('0');
-        (whole.is_empty() || digits(whole)) && digits(fraction) && !has_zeros
-    })
+    let (number, exponent) = match positive.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, Some(exponent)),
+        None => (positive, None),
+    };
+    let (whole, fraction) = match number.split_once(mark) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (number, None),
+    };
+    let has_zeros = whole.len() > 1 && whole.starts_with('0');
+    let is_number = match fraction {
+        Some(fraction) => (whole.is_empty() || digits(whole)) && digits(fraction),
+        None => digits(whole) && exponent.is_some_and(|text| text.starts_with(['+', '-'])),
+    };
+    let has_exponent = exponent.is_none_or(|text| {
+        let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+        digits(text)
+            && positive
+                .replace(mark, ".")
+                .parse()
+                .is_ok_and(f64::is_finite)
+    });
+    is_number && !has_zeros && has_exponent
+}
+
+/// Whether a text is the name of a value of a DOUBLE that is no number.
+fn is_no_number(text: &str) -> bool {
+    let positive = text.strip_prefix('-').unwrap_or(text);
+    ["nan", "inf", "infinity"]
+        .iter()
+        .any(|name| positive.eq_ignore_ascii_case(name))
 }
 
 /// Whether the comma of a number with one may separate thousands.
@@ -460,7 +494,14 @@ mod tests {
             (&["9007199254740993"], ColumnKind::Wide),
             (&["9223372036854775808"], ColumnKind::Text),
             (&["1e5"], ColumnKind::Text),
+            (&["1.0e5", "-2.5E-5", "1e-7"], ColumnKind::Double),
+            (&["1,5e3", "2"], ColumnKind::Double),
+            (&["1e+400", "1"], ColumnKind::Text),
+            (&["1.5e", "1"], ColumnKind::Text),
             (&["inf"], ColumnKind::Text),
+            (&["1.5", "nan", "-Infinity"], ColumnKind::Double),
+            (&["1,5", "nan"], ColumnKind::Double),
+            (&["1", "nano"], ColumnKind::Text),
             (&["true", "FALSE"], ColumnKind::Boolean),
             (&["2020-05-01"], ColumnKind::Date),
             (&["2020-05-01", "3.5.2020"], ColumnKind::Date),
@@ -475,6 +516,11 @@ mod tests {
         let mut typed = Column::default();
         typed.add(0, 1, &Json::from("5"), false);
         assert_eq!(typed.kind(), ColumnKind::Text, "a text of JSON is one");
+        let mut reals = Column::default();
+        reals.add(0, 1, &Json::from("NaN"), false);
+        assert_eq!(reals.kind(), ColumnKind::Text, "a word alone");
+        reals.add(1, 2, &Json::from(1.5), false);
+        assert_eq!(reals.kind(), ColumnKind::Double);
     }
 
     #[test]

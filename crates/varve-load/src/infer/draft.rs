@@ -242,7 +242,8 @@ impl Draft<'_> {
             if is_structure(column) {
                 continue;
             }
-            if kind == ColumnKind::Nested || name.is_empty() || dropped.contains(&column) {
+            let is_nothing = name.is_empty() && table.column(column).count == 0;
+            if kind == ColumnKind::Nested || is_nothing || dropped.contains(&column) {
                 ignored.push(name.as_str());
                 continue;
             }

@@ -128,24 +128,41 @@ pub(super) fn as_key(column: &str, label: &str) -> u8 {
     }
 }
 
-/// How much a column's name looks like a reference to the key of another table: 0 to 3.
-pub(super) fn as_reference(column: &str, key: &str, label: &str) -> u8 {
-    let (own, of_key, label) = (stem(column), stem(key), words(label));
-    let is_generic = |words: &[String]| {
-        let mut words = words.iter();
-        words.all(|word| GENERIC.contains(&word.as_str()))
-    };
+/// A column's name, taken apart once: it is compared with those of all other columns.
+pub(super) struct Parts {
+    stem: Vec<String>,
+    is_generic: bool,
+    is_role: bool,
+    is_key: bool,
+}
+
+impl Parts {
+    /// The parts of a name.
+    pub(super) fn of(name: &str) -> Self {
+        let stem = stem(name);
+        Self {
+            is_generic: stem.iter().all(|word| GENERIC.contains(&word.as_str())),
+            is_role: stem.iter().any(|word| is_end(word)) || is_role(&stem),
+            is_key: words(name).last().is_some_and(|word| is_key(word)),
+            stem,
+        }
+    }
+}
+
+/// How much a column's name looks like a reference to the key of another table, whose label has
+/// these words: 0 to 3.
+pub(super) fn as_reference(column: &Parts, key: &Parts, label: &[String]) -> u8 {
+    let own = &column.stem;
     if own.is_empty() {
         return 0;
     }
-    let is_same = own == of_key && !is_generic(&own);
-    let is_entity = own.ends_with(&label) || (label.len() == 2 && label.ends_with(&own));
-    let is_role = own.iter().any(|word| is_end(word)) || is_role(&own);
+    let is_same = !column.is_generic && *own == key.stem;
+    let is_entity = own.ends_with(label) || (label.len() == 2 && label.ends_with(own));
     match () {
         () if is_same || is_entity => 3,
-        () if is_role => 2,
-        () if words(column).last().is_some_and(|word| is_key(word)) => 1,
-        () if own.iter().any(|word| is_part(word, &label)) => 1,
+        () if column.is_role => 2,
+        () if column.is_key => 1,
+        () if own.iter().any(|word| is_part(word, label)) => 1,
         () => 0,
     }
 }
@@ -339,7 +356,7 @@ mod tests {
             ("id", "id", "person", 0),
             ("quantity", "id", "person", 0),
         ] {
-            let found = as_reference(column, key, label);
+            let found = as_reference(&Parts::of(column), &Parts::of(key), &words(label));
             assert_eq!(found, expected, "{column} of {label}");
         }
     }

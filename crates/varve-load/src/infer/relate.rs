@@ -108,10 +108,7 @@ fn score(
     if !usable(table.kind(column)) || !usable(other.kind(key)) {
         return None;
     }
-    let name = names::as_reference(&table.names[column], &other.names[key], &other.label);
-    let known = own.values.len() - missing(tables, own, (to, key));
-    #[expect(clippy::cast_precision_loss, reason = "a part of some thousands")]
-    let part = known as f64 / own.values.len() as f64;
+    let name = named(table, column, (other, key));
     let is_known = match name {
         // Numbers of different things meet by chance.
         0 => {
@@ -121,11 +118,23 @@ fn score(
         // Rows that were not read may have the others.
         _ => other.is_cut && name == 3,
     };
-    let enough = part >= CONTAINED[usize::from(name)] && (name > 0 || is_known);
-    // The key of a table of its own goes before that of a table of two.
-    let own_key = f64::from(names::as_key(&other.names[key], &other.label));
-    let score = f64::from(name) * 10.0 + part * 5.0 + own_key;
-    (enough || (is_known && name == 3)).then_some(score)
+    if name == 0 && !is_known {
+        return None;
+    }
+    let known = own.values.len() - missing(tables, own, (to, key));
+    #[expect(clippy::cast_precision_loss, reason = "a part of some thousands")]
+    let part = known as f64 / own.values.len() as f64;
+    let enough = part >= CONTAINED[usize::from(name)];
+    (enough || (is_known && name == 3)).then(|| {
+        // The key of a table of its own goes before that of a table of two.
+        let own_key = f64::from(names::as_key(&other.names[key], &other.label));
+        f64::from(name) * 10.0 + part * 5.0 + own_key
+    })
+}
+
+/// How much a column's name looks like a reference to the key of a table: 0 to 3.
+fn named(table: &Table, column: usize, (other, key): (&Table, usize)) -> u8 {
+    names::as_reference(&table.parts[column], &other.parts[key], &other.label_words)
 }
 
 /// The number of values of a column that no file of a label has in this column of its key.
@@ -134,10 +143,7 @@ fn missing(tables: &[Table], own: &Column, (to, key): (usize, usize)) -> usize {
     let parts: Vec<&Column> = tables
         .iter()
         .filter(|table| table.label == *label)
-        .filter_map(|table| {
-            let at = table.names.iter().position(|it| it == name)?;
-            Some(table.column(at))
-        })
+        .filter_map(|table| table.at(name).map(|at| table.column(at)))
         .collect();
     let is_known = |value: &u64| parts.iter().any(|part| part.values.contains(value));
     own.values.iter().filter(|value| !is_known(value)).count()
@@ -229,7 +235,7 @@ fn links(
             ));
         }
         let target = &tables[to];
-        if names::as_reference(&table.names[column], &target.names[key], &target.label) == 0 {
+        if named(table, column, (target, key)) == 0 {
             notes.push(Note::of(
                 table,
                 column,

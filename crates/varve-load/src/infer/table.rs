@@ -1,6 +1,6 @@
 //! The first rows of a file, and what its columns have in common.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value as Json;
 use varve_files::{COLUMNS_MAX, Options, Rows, likely_charset};
@@ -36,8 +36,11 @@ pub(super) struct Table {
     /// Whether all values are texts.
     pub(super) of_csv: bool,
     pub(super) names: Vec<String>,
-    /// The same names.
-    known: HashSet<String>,
+    /// The place of each name.
+    known: HashMap<String, usize>,
+    /// The parts of each name.
+    pub(super) parts: Vec<names::Parts>,
+    pub(super) label_words: Vec<String>,
     pub(super) columns: Vec<Column>,
     /// The weaker texts for no value that are values, each with a column that says so.
     kept: BTreeMap<&'static str, usize>,
@@ -77,13 +80,15 @@ impl Table {
         let usual = char::from(Options::usual_delimiter(&file));
         let mut table = Self {
             label: source.label.clone(),
+            label_words: names::words(&source.label),
             rows: 0,
             is_cut: false,
             is_repeat: Vec::new(),
             repeats: 0,
             of_csv,
             names: Vec::new(),
-            known: HashSet::new(),
+            known: HashMap::new(),
+            parts: Vec::new(),
             columns: Vec::new(),
             kept: BTreeMap::new(),
             charset,
@@ -221,8 +226,9 @@ impl Table {
     fn name<'a>(&mut self, names: impl Iterator<Item = &'a String>) -> Result<(), String> {
         let before = self.names.len();
         for name in names {
-            if !self.known.contains(name) {
-                self.known.insert(name.clone());
+            if !self.known.contains_key(name) {
+                self.known.insert(name.clone(), self.names.len());
+                self.parts.push(names::Parts::of(name));
                 self.names.push(name.clone());
                 self.columns.push(Column::default());
             }
@@ -244,6 +250,11 @@ impl Table {
 
     pub(super) fn file(&self) -> String {
         self.source.file.display().to_string()
+    }
+
+    /// The number of the column with this name.
+    pub(super) fn at(&self, name: &str) -> Option<usize> {
+        self.known.get(name).copied()
     }
 
     /// The column with this number.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use varve_files::TableFormat;
 use varve_graph::schema::Schema;
+use varve_model::value::{Cardinality, DataType};
 use varve_model::{Element, Instant, PropertyKeyId, Value};
 use varve_view::{ErrorKind, ViewError};
 
@@ -107,6 +108,22 @@ pub(super) const EDGE_COLUMNS: [&str; 4] = ["~from", "~from_label", "~to", "~to_
 struct Column {
     key: PropertyKeyId,
     name: String,
+    /// The type of its values in GraphML and in GEXF.
+    types: (&'static str, &'static str),
+}
+
+/// The type of a property's values in GraphML and in GEXF; those without a type there are texts.
+fn types(schema: &Schema, key: PropertyKeyId) -> (&'static str, &'static str) {
+    let definition = schema.property_key(key);
+    let single = definition.filter(|it| it.cardinality == Cardinality::Single);
+    match single.map(|it| it.data_type) {
+        Some(DataType::Boolean) => ("boolean", "boolean"),
+        Some(DataType::Byte | DataType::Int) => ("int", "integer"),
+        Some(DataType::Long) => ("long", "long"),
+        Some(DataType::Float) => ("float", "float"),
+        Some(DataType::Double) => ("double", "double"),
+        _ => ("string", "string"),
+    }
 }
 
 /// Writes elements one after another.
@@ -144,6 +161,7 @@ impl Writer {
         let columns = keys.iter().map(|key| Column {
             key: *key,
             name: schema.property_key_name(*key).to_owned(),
+            types: types(schema, *key),
         });
         let mut times = JsonWriter::default();
         snapshot.write(&mut times);
@@ -311,9 +329,9 @@ impl Writer {
             self.text.push_str(&line);
         }
         for column in &self.columns {
-            let (id, name) = (column.key.0, xml(&column.name));
+            let (id, name, (kind, _)) = (column.key.0, xml(&column.name), column.types);
             let line = format!(
-                "<key id=\"p{id}\" for=\"all\" attr.name=\"{name}\" attr.type=\"string\"/>\n"
+                "<key id=\"p{id}\" for=\"all\" attr.name=\"{name}\" attr.type=\"{kind}\"/>\n"
             );
             self.text.push_str(&line);
         }
@@ -380,9 +398,9 @@ impl Writer {
             self.text
                 .push_str("<attribute id=\"_label\" title=\"_label\" type=\"string\"/>\n");
             for column in &self.columns {
-                let (id, name) = (column.key.0, xml(&column.name));
+                let (id, name, (_, kind)) = (column.key.0, xml(&column.name), column.types);
                 self.text.push_str(&format!(
-                    "<attribute id=\"p{id}\" title=\"{name}\" type=\"string\"/>\n"
+                    "<attribute id=\"p{id}\" title=\"{name}\" type=\"{kind}\"/>\n"
                 ));
             }
             self.text.push_str("</attributes>\n");
