@@ -9,8 +9,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::{Deserializer, Map, Value};
 
-/// The most names that rows of JSON share. Rows with many names of their own have their own.
+/// The most names that rows of JSON share, and the most bytes of all. Rows with many names of their
+/// own have their own.
 const SHARED_MAX: usize = 1_000;
+const SHARED_BYTES_MAX: usize = 1 << 20;
 
 /// The values of a row by column. Rows of the same columns share their names.
 #[derive(Debug, Clone)]
@@ -69,6 +71,8 @@ impl From<Map<String, Value>> for Fields {
 pub(crate) struct Objects {
     names: Arc<[String]>,
     places: HashMap<String, usize>,
+    /// The bytes of the names.
+    bytes: usize,
 }
 
 /// The object that is being read.
@@ -94,11 +98,13 @@ impl Objects {
         let mut input = Deserializer::from_slice(text);
         let read = input.deserialize_map(&mut draft).and_then(|()| input.end());
         let Draft { added, values, .. } = draft;
-        let is_over = self.names.len() + added.len() > SHARED_MAX;
-        if is_over && !self.names.is_empty() {
-            return self.begin_anew(added, values, read);
-        }
         if !added.is_empty() {
+            let bytes = added.iter().map(String::len).sum::<usize>() + self.bytes;
+            let is_over = self.names.len() + added.len() > SHARED_MAX || bytes > SHARED_BYTES_MAX;
+            if is_over {
+                return self.begin_anew(added, values, read);
+            }
+            self.bytes = bytes;
             self.names = self.names.iter().cloned().chain(added).collect();
         }
         read.map(|()| Fields::new(Arc::clone(&self.names), values))
@@ -116,6 +122,7 @@ impl Objects {
         let (names, values): (Vec<String>, Vec<Option<Value>>) = own.unzip();
         let places = names.iter().enumerate();
         self.places = places.map(|(at, name)| (name.clone(), at)).collect();
+        self.bytes = names.iter().map(String::len).sum();
         self.names = names.into();
         read.map(|()| Fields::new(Arc::clone(&self.names), values))
     }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// The longest record that is read, in bytes.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
-/// Bytes of memory that are kept from one record to the next.
-const TEXT_KEPT: usize = 1 << 20;
+/// Bytes of each buffer that are kept from one record to the next.
+const BYTES_KEPT: usize = 1 << 20;
 /// The bytes that may begin a text in UTF-8.
 pub(crate) const BOM: &[u8] = "\u{feff}".as_bytes();
 const BEHIND: &str =
@@ -171,7 +171,8 @@ impl Draft {
         text.clear();
         ends.clear();
         // A long record does not keep its memory.
-        text.shrink_to(TEXT_KEPT);
+        text.shrink_to(BYTES_KEPT);
+        ends.shrink_to(BYTES_KEPT / size_of::<usize>());
         *self = Self {
             text,
             ends,

@@ -1,6 +1,6 @@
 //! The graph's schema as the loader needs it, fetched once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 use varve_model::{Cardinality, DataType};
@@ -15,6 +15,10 @@ pub struct Key {
 }
 
 impl Key {
+    fn said(&self) -> String {
+        format!("{} {}", self.data_type.name(), self.cardinality.name())
+    }
+
     /// Whether an element may have several values.
     pub fn is_list(self) -> bool {
         self.cardinality != Cardinality::Single
@@ -60,7 +64,32 @@ pub struct EdgeLabel {
     pub properties: Vec<String>,
 }
 
+impl VertexLabel {
+    fn said(&self) -> String {
+        let properties = with_properties(&self.properties);
+        match &*self.primary_keys {
+            [] => format!("of {} ids{properties}", self.id_strategy),
+            keys => format!(
+                "of {} ids ({}){properties}",
+                self.id_strategy,
+                keys.join(", ")
+            ),
+        }
+    }
+}
+
 impl EdgeLabel {
+    fn said(&self) -> String {
+        let (source, target) = (&self.source_label, &self.target_label);
+        let properties = with_properties(&self.properties);
+        let several = match (&*self.frequency, &*self.sort_keys) {
+            ("MULTIPLE", []) => ", several between two vertices".to_owned(),
+            (_, []) => String::new(),
+            (_, keys) => format!(", several by {}", keys.join(", ")),
+        };
+        format!("from '{source}' to '{target}'{several}{properties}")
+    }
+
     /// Whether edges have a hidden sort value instead of sort keys, as in open graphs.
     pub fn has_hidden_sort(&self) -> bool {
         self.frequency == "MULTIPLE" && self.sort_keys.is_empty()
@@ -125,50 +154,18 @@ impl Catalogue {
         }
     }
 
-    /// Checks that a schema may be added to this one: what both have is the same.
+    /// Checks that a schema may be added to this one: keys and labels of both are the same.
     ///
     /// # Errors
     /// A message that names the first element that differs, and how.
     pub fn check_added(&self, added: &Self) -> Result<(), String> {
-        let differs = |kind: &str, name: &str, (known, wanted): (String, String)| {
-            format!(
-                "the graph has a {kind} '{name}' that is {known}, not {wanted} as in the schema to \
-                 load: change the schema, or remove what the graph has"
-            )
-        };
-        for (name, wanted) in sorted(&added.keys) {
-            let said = |key: &Key| format!("{} {}", key.data_type.name(), key.cardinality.name());
-            let known = self.keys.get(name).map(said);
-            if let Some(known) = known.filter(|known| *known != said(wanted)) {
-                return Err(differs("property key", name, (known, said(wanted))));
-            }
-        }
-        for (name, wanted) in sorted(&added.vertex_labels) {
-            let said = |label: &VertexLabel| match &*label.primary_keys {
-                [] => format!("of {} ids", label.id_strategy),
-                keys => format!("of {} ids ({})", label.id_strategy, keys.join(", ")),
-            };
-            let known = self.vertex_labels.get(name);
-            if let Some(known) = known.map(said).filter(|known| *known != said(wanted)) {
-                return Err(differs("vertex label", name, (known, said(wanted))));
-            }
-        }
-        for (name, wanted) in sorted(&added.edge_labels) {
-            let said = |label: &EdgeLabel| {
-                let (source, target) = (&label.source_label, &label.target_label);
-                match &*label.sort_keys {
-                    [] => format!("from '{source}' to '{target}'"),
-                    keys => format!("from '{source}' to '{target}' by {}", keys.join(", ")),
-                }
-            };
-            // A label of several pairs of ends names them elsewhere.
-            let known = self.edge_labels.get(name);
-            let known = known.filter(|_| !wanted.source_label.is_empty());
-            if let Some(known) = known.map(said).filter(|known| *known != said(wanted)) {
-                return Err(differs("edge label", name, (known, said(wanted))));
-            }
-        }
-        Ok(())
+        check_same("property key", &self.keys, &added.keys, Key::said)?;
+        let (own, others) = (&self.vertex_labels, &added.vertex_labels);
+        check_same("vertex label", own, others, VertexLabel::said)?;
+        // A label of several pairs of ends names them elsewhere.
+        let mut others = added.edge_labels.clone();
+        others.retain(|_, label| !label.source_label.is_empty());
+        check_same("edge label", &self.edge_labels, &others, EdgeLabel::said)
     }
 
     /// Reads the text of `GET …/schema`.
@@ -202,9 +199,36 @@ impl Catalogue {
     }
 }
 
-/// In the order of the names.
-fn sorted<T>(elements: &HashMap<String, T>) -> BTreeMap<&String, &T> {
-    elements.iter().collect()
+/// Checks that elements of the same name are the same in words.
+fn check_same<T>(
+    kind: &str,
+    known: &HashMap<String, T>,
+    added: &HashMap<String, T>,
+    said: impl Fn(&T) -> String,
+) -> Result<(), String> {
+    let added: BTreeMap<&String, &T> = added.iter().collect();
+    for (name, wanted) in added {
+        let (known, wanted) = (known.get(name).map(&said), said(wanted));
+        if let Some(known) = known.filter(|known| *known != wanted) {
+            return Err(format!(
+                "the graph has a {kind} '{name}' that is {known}, not {wanted} as in the schema to \
+                 load: change the schema, or remove what the graph has"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// ` with the properties …`, in the order of the names.
+fn with_properties(names: &[String]) -> String {
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    match names.is_empty() {
+        true => " without properties".to_owned(),
+        false => {
+            let names: Vec<&str> = names.into_iter().collect();
+            format!(" with the properties {}", names.join(", "))
+        }
+    }
 }
 
 impl From<SchemaAnswer> for Catalogue {
@@ -264,7 +288,7 @@ mod tests {
             ),
             (
                 r#"{"vertexlabels": [{"name": "person", "primary_keys": ["name"]}]}"#,
-                "'person' that is of AUTOMATIC ids, not of PRIMARY_KEY ids (name)",
+                "'person' that is of AUTOMATIC ids without properties, not of PRIMARY_KEY ids (name)",
             ),
             (
                 r#"{"edgelabels": [{"name": "knows", "source_label": "person", "target_label": "city"}]}"#,

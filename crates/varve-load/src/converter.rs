@@ -1,6 +1,6 @@
 //! Converts rows to the JSON of vertices or edges, in the form of the batch resources.
 //!
-//! What the columns of a file are is found out once for all rows with the same columns.
+//! The plan for the columns of a file is made once for all rows with the same columns.
 
 use std::sync::Arc;
 
@@ -34,9 +34,6 @@ pub struct Converter {
 /// The names of the columns, and what they are, or why no row can be converted.
 type Planned = (Arc<[String]>, Result<Plan, String>);
 
-/// A column, and the message for a row with a value in it.
-type RefusedColumn = (usize, String);
-
 /// What the columns of a file are.
 #[derive(Debug)]
 struct Plan {
@@ -45,16 +42,16 @@ struct Plan {
     head: Head,
     /// In the order of the properties' names.
     properties: Vec<Property>,
-    /// The columns that are no property.
-    refused: Vec<RefusedColumn>,
-    /// The properties that identify an element, `None` for one that no column has.
-    keys: Vec<Option<usize>>,
+    /// The columns that are no property: a row must have no value in them.
+    refused: Vec<(usize, String)>,
+    /// The properties that identify an element.
+    keys: Vec<String>,
     has_identity: bool,
     /// The start and the end of the valid time.
     times: [Option<Time>; 2],
 }
 
-/// What an element begins with.
+/// The parts of an element before its properties.
 #[derive(Debug)]
 enum Head {
     /// A vertex, and the column of its id.
@@ -106,7 +103,7 @@ struct Property {
     at: usize,
     column: String,
     name: String,
-    key: Key,
+    key: Result<Key, String>,
 }
 
 impl Converter {
@@ -122,13 +119,13 @@ impl Converter {
     /// A message that names the wrong column and the reason.
     pub fn element(
         &mut self,
-        fields: &Fields,
+        fields: Fields,
         source: &Source,
         catalogue: &Catalogue,
         owners: &mut Owners,
     ) -> Result<Option<Element>, String> {
         if source.label.is_empty() {
-            let columns = fields.clone().into_map();
+            let columns = fields.into_map();
             return exported::element(&columns, self.kind, source, catalogue);
         }
         let names = fields.names();
@@ -141,12 +138,14 @@ impl Converter {
             let failed = self.plan.as_ref().and_then(|(_, plan)| plan.as_ref().err());
             return Err(failed.cloned().unwrap_or_default());
         };
-        if self.kind == BatchKind::Edges && source.skip_empty && plan.lacks_end(fields) {
+        if self.kind == BatchKind::Edges && source.skip_empty && plan.lacks_end(&fields) {
             return Ok(None);
         }
-        let element = plan.element(fields, source)?;
+        let element = plan.element(&fields, source)?;
         if self.kind == BatchKind::Vertices {
             owners.claim(&source.label, element.identity)?;
+        } else if element.ends_at.is_some() {
+            owners.end(&source.label, element.identity)?;
         }
         Ok(Some(element))
     }
@@ -167,6 +166,19 @@ impl Column {
     fn present<'a>(&self, fields: &'a Fields) -> Result<&'a Json, String> {
         let value = self.value(fields);
         value.ok_or_else(|| format!("column '{}' is empty or missing", self.name))
+    }
+}
+
+impl Time {
+    /// Whether it is written without a time of day.
+    fn is_day(&self, fields: &Fields) -> bool {
+        match self {
+            Self::Constant(text) => !text.contains(':'),
+            Self::Column(column) => {
+                let text = column.value(fields).and_then(Json::as_str);
+                text.is_some_and(|text| !text.contains(':'))
+            }
+        }
     }
 }
 
@@ -283,8 +295,7 @@ impl Plan {
                 )
             }
         };
-        let (properties, refused) = properties(names, source, catalogue, of_label)?;
-        let place = |key: &String| properties.iter().position(|property| property.name == *key);
+        let (properties, refused) = properties(names, source, catalogue, of_label);
         let time = |when: &Option<When>| {
             when.as_ref().map(|when| match when {
                 When::Constant(at) => Time::Constant(at.to_string()),
@@ -294,7 +305,7 @@ impl Plan {
         Ok(Self {
             label: json_text(&source.label)?,
             head,
-            keys: keys.iter().map(place).collect(),
+            keys: keys.to_vec(),
             properties,
             refused,
             has_identity,
@@ -364,13 +375,16 @@ impl Plan {
         identity: &mut Identity,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
-        if let Some((_, why)) = self.refused.iter().find(|(at, _)| has_value(fields, *at)) {
-            return Err(why.clone());
+        if let Some((_, column)) = self.refused.iter().find(|(at, _)| has_value(fields, *at)) {
+            return Err(format!(
+                "column '{column}' is not a property of label '{}'; name it in `rename` or `ignore`",
+                source.label
+            ));
         }
         out.extend_from_slice(b",\"properties\":{");
         let mut written: Option<&str> = None;
         let mut keys = vec![0..0; self.keys.len()];
-        for (number, property) in self.properties.iter().enumerate() {
+        for property in &self.properties {
             let Some(value) = fields.at(property.at).filter(|value| !value.is_null()) else {
                 continue;
             };
@@ -389,8 +403,8 @@ impl Plan {
             out.push(b':');
             let start = out.len();
             property.write(value, source, out)?;
-            for (key, place) in keys.iter_mut().zip(&self.keys) {
-                if *place == Some(number) {
+            for (key, of) in keys.iter_mut().zip(&self.keys) {
+                if of == name {
                     *key = start..out.len();
                 }
             }
@@ -414,10 +428,12 @@ impl Plan {
             },
         };
         let [from, to] = &self.times;
-        let (from, mut to) = (instant(from)?, instant(to)?);
-        if source.valid_to_inclusive {
-            to = to.map(|text| after_day(&text).unwrap_or(text));
-        }
+        let (from, end) = (instant(from)?, instant(to)?);
+        let is_day = source.valid_to_inclusive && to.as_ref().is_some_and(|it| it.is_day(fields));
+        let to = match is_day {
+            true => end.map(|text| after_day(&text).unwrap_or(text)),
+            false => end,
+        };
         let at = |text: &Option<String>| text.as_deref().and_then(parse_instant);
         if let (Some(start), Some(end)) = (at(&from), at(&to))
             && end <= start
@@ -432,17 +448,17 @@ impl Property {
     fn write(&self, value: &Json, source: &Source, out: &mut Vec<u8>) -> Result<(), String> {
         let of = (source, &*self.column);
         let wrong = |why: String| format!("column '{}': {why}", self.column);
-        match self.key.is_list() {
-            true => write(&property(value, self.key, of).map_err(wrong)?, out),
-            false => write(&*scalar(value, self.key.data_type, of).map_err(wrong)?, out),
+        let key = self.key.clone()?;
+        match key.is_list() {
+            true => write(&property(value, key, of).map_err(wrong)?, out),
+            false => write(&*scalar(value, key.data_type, of).map_err(wrong)?, out),
         }
     }
 }
 
-/// The end of the day, if the text is a day.
+/// The end of the day that begins at an instant.
 fn after_day(text: &str) -> Option<String> {
-    let start = parse_instant(text)?.0;
-    let end = start.checked_add(DAY).filter(|_| start % DAY == 0)?;
+    let end = parse_instant(text)?.0.checked_add(DAY)?;
     Some(jiff::Timestamp::from_microsecond(end).ok()?.to_string())
 }
 
@@ -452,7 +468,7 @@ fn properties(
     source: &Source,
     catalogue: &Catalogue,
     of_label: &[String],
-) -> Result<(Vec<Property>, Vec<RefusedColumn>), String> {
+) -> (Vec<Property>, Vec<(usize, String)>) {
     let (mut properties, mut refused) = (Vec::new(), Vec::new());
     for (at, column) in names.iter().enumerate() {
         if source.ignore.contains(column) {
@@ -464,21 +480,14 @@ fn properties(
                 at,
                 column: column.clone(),
                 name: name.clone(),
-                key: catalogue.key(name)?,
+                key: catalogue.key(name),
             });
         } else if !source.is_structure(column) {
-            refused.push((
-                at,
-                format!(
-                    "column '{column}' is not a property of label '{}'; name it in `rename` or \
-                     `ignore`",
-                    source.label
-                ),
-            ));
+            refused.push((at, column.clone()));
         }
     }
     properties.sort_by(|one, other| (&one.name, &one.column).cmp(&(&other.name, &other.column)));
-    Ok((properties, refused))
+    (properties, refused)
 }
 
 /// The parts that identify an element, as JSON.

@@ -9,9 +9,11 @@ use rustc_hash::FxBuildHasher;
 use crate::catalogue::Catalogue;
 use crate::element::{Element, Period, hash_of};
 
-/// The most hashes that are kept, seven eighths of a table of 300 MB. Rows after that count as
-/// elements.
+/// The most elements and states that are kept, seven eighths of tables of 300 MB. Rows after that
+/// count as elements.
 const HASHES_MAX: usize = (1 << 24) / 8 * 7;
+/// The most ids of all labels that are kept, seven eighths of a table of 300 MB.
+const IDS_MAX: usize = (1 << 25) / 8 * 7;
 
 /// What a row has in common with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,6 +82,8 @@ impl Counts {
 pub struct Owners {
     labels: Vec<String>,
     known: HashSet<u64>,
+    /// The edges that end with a row.
+    ended: HashSet<u64>,
 }
 
 impl Owners {
@@ -93,6 +97,29 @@ impl Owners {
         Self {
             labels: labels.into_iter().map(str::to_owned).collect(),
             known: HashSet::new(),
+            ended: HashSet::new(),
+        }
+    }
+
+    /// Notes that an edge ends with a row.
+    ///
+    /// # Errors
+    /// When another row has ended it.
+    pub(crate) fn end(&mut self, label: &str, identity: Option<u64>) -> Result<(), String> {
+        let known = identity.ok_or_else(|| {
+            format!("edges of '{label}' have no keys, so none that is stored can be ended")
+        })?;
+        if self.ended.len() >= IDS_MAX {
+            return Err(format!(
+                "more than {IDS_MAX} edges that end (valid_to_ends_element)"
+            ));
+        }
+        match self.ended.insert(hash_of(&(known, label))) {
+            true => Ok(()),
+            false => Err(
+                "a second row of the same edge: with valid_to_ends_element, an edge has one row"
+                    .to_owned(),
+            ),
         }
     }
 
@@ -111,7 +138,7 @@ impl Owners {
                  labels primary keys"
             ));
         }
-        if self.known.len() < HASHES_MAX && self.labels.iter().any(|own| own == label) {
+        if self.known.len() < IDS_MAX && self.labels.iter().any(|own| own == label) {
             self.known.insert(hash_of(&(known, label)));
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Rows of files as elements of a graph, for `varve load` and the server's `…/load`.
 //!
 //! A [`Mapping`] names the files, and says what their columns mean; [`infer()`] drafts one. With
-//! the graph's schema, a [`Catalogue`], a [`Converter`] makes each row an [`Element`]: JSON in the form of the
-//! batch resources. [`Batches`] collects them, and [`store_each`] finds the elements that a store
+//! the graph's schema, a [`Catalogue`], a [`Converter`] makes each row an [`Element`]: JSON in the
+//! form of the batch resources. [`Batches`] collects them, and [`store_each`] finds the elements that a store
 //! refuses.
 
 mod batches;

@@ -95,11 +95,11 @@ pub struct Source {
     pub valid_from: Option<When>,
     /// The end of the elements' valid time.
     pub valid_to: Option<When>,
-    /// Whether an end that is a day, not an instant, is the last one of the period.
+    /// Whether an end without a time of day is the last day of the period.
     #[serde(default)]
     pub valid_to_inclusive: bool,
-    /// Whether the end of a row's period ends the element, too: what was stored of it for later
-    /// times is deleted.
+    /// Whether the end of a row's period ends the edge, too: what was stored of it for later times
+    /// is deleted. Each edge has one row then.
     #[serde(default)]
     pub valid_to_ends_element: bool,
 }
@@ -370,8 +370,18 @@ impl Source {
                 return Err(format!("`{name}`: {at} is not a date or an instant"));
             }
         }
-        if self.valid_to_ends_element && self.valid_to.is_none() {
-            return Err("`valid_to_ends_element` needs `valid_to`".to_owned());
+        for (name, is_given) in [
+            ("valid_to_inclusive", self.valid_to_inclusive),
+            ("valid_to_ends_element", self.valid_to_ends_element),
+        ] {
+            if is_given && (self.valid_to.is_none() || self.label.is_empty()) {
+                return Err(format!("`{name}` needs `valid_to` and `label`"));
+            }
+        }
+        if self.valid_to_ends_element && kind != "edge" {
+            return Err(
+                "`valid_to_ends_element` is for edges: vertices end with their edges".to_owned(),
+            );
         }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {

@@ -17,8 +17,8 @@ pub enum Refused<F> {
 /// Stores elements, of which it also gets the JSON as one array.
 type Store<'a, F> = &'a mut dyn FnMut(&[Sending], &str) -> Result<(), Refused<F>>;
 
-/// Stores elements with `store`. Bisects refused elements: those that
-/// are refused alone are added to `bad`. `goes_on` is asked before each attempt.
+/// Stores elements with `store`. Bisects refused elements: those that are refused alone are added
+/// to `bad`. `goes_on` is asked before each attempt.
 ///
 /// # Errors
 /// When the store failed.

@@ -73,7 +73,7 @@ impl Graph {
         for row in source.rows().expect("rows") {
             let row = row.expect("a row");
             let fields = row.fields.expect("fields");
-            let element = converter.element(&fields, source, catalogue, owners);
+            let element = converter.element(fields, source, catalogue, owners);
             let element = element.unwrap_or_else(|error| {
                 let file = source.file.display();
                 panic!("{file}:{}: {error}\n{}", row.line, self.drafted.mapping)
@@ -396,7 +396,7 @@ fn rows_that_are_no_export_are_refused() {
         let mut owners = Owners::new([].into_iter(), &catalogue);
         let mut converter = Converter::new(of.0);
         let rows = source.rows()?.map(|row| row?.fields);
-        let elements = rows.map(|row| converter.element(&row?, of.1, &catalogue, &mut owners));
+        let elements = rows.map(|row| converter.element(row?, of.1, &catalogue, &mut owners));
         elements.map(|it| it.map(|it| it.is_some())).collect()
     };
     let export = "{\"times\":{}}\n{\"type\":\"vertex\",\"label\":\"person\",\"ref\":\"\\\"a\\\"\"}\n\

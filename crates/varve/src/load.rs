@@ -460,7 +460,7 @@ impl Reader<'_> {
             true => dumped::element(fields.into_map(), kind, self.catalogue),
             false => {
                 let converter = &mut self.converter;
-                converter.element(&fields, source, self.catalogue, self.owners)
+                converter.element(fields, source, self.catalogue, self.owners)
             }
         }
     }

@@ -31,7 +31,7 @@ fn converted(
 ) -> Result<Element, String> {
     let mut owners = Owners::default();
     let fields = Fields::from(columns.clone());
-    let element = Converter::new(kind).element(&fields, source, catalogue, &mut owners)?;
+    let element = Converter::new(kind).element(fields, source, catalogue, &mut owners)?;
     Ok(element.expect("an element"))
 }
 

@@ -221,10 +221,13 @@ impl Draft<'_> {
         if let Some(to) = to {
             let to = toml::Value::from(names[to].as_str());
             let line = format!(
-                "valid_to = {to} # no longer so from then on; of a last day: valid_to_inclusive = true"
+                "valid_to = {to} # exclusive; for a last day set valid_to_inclusive = true"
             );
             self.line(&line);
-            self.line("# In a file of corrections also: valid_to_ends_element = true");
+            if matches!(self.related[at].role, Role::Edges { .. }) {
+                let line = "# If this file corrects what is stored: valid_to_ends_element = true";
+                self.line(line);
+            }
         }
     }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value as Json;
 use varve_files::{DateFormat, millis_of};
 
 use super::GoesOn;
 use super::table::Table;
 
-/// Start and end of each row that was read, in milliseconds since 1970.
-pub(super) struct Periods(Vec<(i64, i64)>);
+/// Start and end of each row that was read, in milliseconds since 1970; `None` for a row that will
+/// be refused.
+pub(super) struct Periods(Vec<Option<(i64, i64)>>);
 
 impl Periods {
     /// Reads the rows of a table again, which has these columns of times.
@@ -36,17 +36,20 @@ impl Periods {
             }
             goes_on()?;
             let Ok(fields) = row?.fields else { continue };
-            let instant = |at: Option<usize>, formats: &[DateFormat]| {
-                let name = at.map(|at| &table.names[at])?;
+            let instant = |at: Option<usize>, formats: &[DateFormat], open: i64| {
+                let name = at.map(|at| &table.names[at]);
                 let mut values = fields.iter();
-                let (_, value): (_, &Json) = values.find(|(column, _)| *column == name)?;
-                millis_of(value, formats).ok()
+                let value = values.find(|(column, _)| Some(*column) == name);
+                match value.filter(|(_, value)| !value.is_null()) {
+                    Some((_, value)) => millis_of(value, formats).ok(),
+                    None => Some(open),
+                }
             };
-            let from = instant(times.0, &formats.0).unwrap_or(i64::MIN);
-            let to = instant(times.1, &formats.1).unwrap_or(i64::MAX);
-            periods.push((from, to));
+            let from = instant(times.0, &formats.0, i64::MIN);
+            let period = from.zip(instant(times.1, &formats.1, i64::MAX));
+            periods.push(period.filter(|(from, to)| from < to));
         }
-        periods.resize(table.rows, (i64::MAX, i64::MAX));
+        periods.resize(table.rows, None);
         Ok(Self(periods))
     }
 
@@ -59,7 +62,7 @@ impl Periods {
                 .map(|at| table.column(*at).cell(row))
                 .collect();
             if cells.iter().all(|cell| *cell != 0) {
-                groups.entry(cells).or_default().push(self.0[row]);
+                groups.entry(cells).or_default().extend(self.0[row]);
             }
         }
         let overlaps = groups.into_values().map(|mut periods| {

@@ -461,8 +461,8 @@ fn sort(
             table,
             match periods.is_some() {
                 true => format!(
-                    "{repeated} rows have the ends of an earlier row and overlap it in time: from \
-                     its start on, the later row holds"
+                    "{repeated} rows have the ends of an earlier row and overlap it in time: there \
+                     the later row holds"
                 ),
                 false => format!(
                     "{repeated} rows have the ends and the start of an earlier row, and will \

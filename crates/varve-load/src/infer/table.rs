@@ -158,7 +158,9 @@ impl Table {
                     column.add(self.rows, row.line, value, self.of_csv);
                 }
             }
-            let cells: Vec<u64> = self.columns.iter().map(|it| it.cell(self.rows)).collect();
+            let cells = self.columns.iter().map(|it| it.cell(self.rows));
+            let cells = cells.enumerate().filter(|(_, cell)| *cell != 0);
+            let cells: Vec<(usize, u64)> = cells.collect();
             let is_repeat = !known.insert(hash_of(&cells));
             self.is_repeat.push(is_repeat);
             self.repeats += usize::from(is_repeat);

@@ -281,7 +281,7 @@ impl Load {
             read += 1;
             self.line = row.line;
             let element = row.fields.and_then(|fields| {
-                converter.element(&fields, &source, &self.catalogue, &mut self.owners)
+                converter.element(fields, &source, &self.catalogue, &mut self.owners)
             });
             match element {
                 Ok(Some(element)) => {
@@ -411,12 +411,19 @@ fn stored(
     ends: &[Option<&str>],
 ) -> Result<(), Refused<String>> {
     let is_edges = kind == BatchKind::Edges;
-    store_rows(context, is_edges, (body, query), ends).map_err(|error| {
+    let stored = store_rows(context, is_edges, (body, query), ends);
+    let ended = stored.map_err(|error| {
         let message = error.message().to_owned();
         // A client's rights may allow some of the elements.
         match error.status().as_u16() {
             400 | 403 | 413 => Refused::Elements(message),
             _ => Refused::Failed(message),
         }
+    })?;
+    ended.delete(context).map_err(|error| {
+        let why = error.message();
+        Refused::Failed(format!(
+            "rows are stored, but what was stored of them for later times is not deleted: {why}"
+        ))
     })
 }

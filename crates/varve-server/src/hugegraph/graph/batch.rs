@@ -226,14 +226,14 @@ pub(crate) fn store(
 }
 
 /// Stores rows that the server has read, all or none: an array in the form of a client's batch,
-/// with the query parameters of such a request. Then deletes what was stored of them from their
-/// `ends` on, in a second commit. Waits until the commits are stored.
+/// with the query parameters of such a request. Waits until the commit is stored. Returns what is
+/// to be deleted next: what was stored of the elements from their `ends` on.
 pub(crate) fn store_rows(
     context: &RequestContext,
     is_edges: bool,
     (body, query): (&str, &str),
     ends: &[Option<&str>],
-) -> Result<(), ApiError> {
+) -> Result<Ended, ApiError> {
     let mut of_batch = context.again(context.deadline());
     of_batch.body = Bytes::copy_from_slice(body.as_bytes());
     of_batch.query = OnceCell::from(Query::parse(query)?);
@@ -259,15 +259,25 @@ pub(crate) fn store_rows(
             to: None,
         });
     }
-    if !mutations.is_empty() {
-        target.graph.write_now(&WriteRequest {
-            mutations,
-            periods,
-            access: context.access_to(&target),
-            ..WriteRequest::default()
-        })?;
+    Ok(Ended(WriteRequest {
+        mutations,
+        periods,
+        access: context.access_to(&target),
+        ..WriteRequest::default()
+    }))
+}
+
+/// The later times of elements that have ended.
+pub(crate) struct Ended(WriteRequest);
+
+impl Ended {
+    /// Deletes them. Waits until the commit is stored.
+    pub(crate) fn delete(&self, context: &RequestContext) -> Result<(), ApiError> {
+        if !self.0.mutations.is_empty() {
+            Target::of(context)?.graph.write_now(&self.0)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Returns the elements of a list that may be absent or empty; 400 for a null element or too many
