@@ -133,7 +133,8 @@ pub mod version;
 mod wire;
 
 pub use bolt::BoltConfig;
-pub use config::{AuthConfig, GremlinConfig, ReadConsistency, ServerConfig};
+pub use admin::schedule_backups;
+pub use config::{AuthConfig, BackupConfig, GremlinConfig, ReadConsistency, ServerConfig};
 pub use errors::ApiError;
 pub use explore::{ChangesConfig, ExploreConfig};
 pub use forwarded::ForwardedHeader;

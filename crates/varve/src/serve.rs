@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use varve_backup::Location;
 use varve_graph::Registry;
 use varve_graph::maintenance::{Finding, Maintenance};
 use varve_graph::registry::{Change, GraphLocation, SYSTEM_GRAPH, Tending};
@@ -59,6 +60,11 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
+    if config.storage.engine == "cassandra" && !server_config.backup.to.is_empty() {
+        // Each server backs up the graphs that it leads.
+        let to = Location::of_writer(&server_config.backup.to, &config.advertised()?);
+        server_config.backup.to = to;
+    }
     let identity = metadata.as_ref().and_then(|metadata| {
         // If another server leads the graph, that server announces the repository.
         let repository = metadata.repository.get(&graphs, &metadata.graph).ok()?;
@@ -76,6 +82,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         Some(early) => early.hand_over(&state)?,
         None => varve_server::start(&state)?,
     };
+    varve_server::schedule_backups(&state)?;
     server.run_until_signal(|server| {
         announce(&config, &server.address().to_string(), &graphs);
         announce_more(&config, server, password, identity);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use varve_kv::Statistic;
 
+use crate::admin::Backups;
 use crate::global::metrics::{called, counter_list, gauge_list};
 use crate::global::{API_VERSION, system};
 use crate::health::Trouble;
@@ -72,10 +73,24 @@ pub(super) fn text(state: &AppState) -> String {
             "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}"
         );
     }
+    backups(state, &mut out);
     routes(state, &mut out);
     graphs(state, &mut out);
     engine(state, &mut out);
     out
+}
+
+/// How the backups to the store ended.
+fn backups(state: &AppState, out: &mut String) {
+    line!(
+        out,
+        "# HELP varve_backups_total Backups to the store that ended, by outcome."
+    );
+    line!(out, "# TYPE varve_backups_total counter");
+    let figures = state.feature::<Backups>().figures();
+    for (outcome, count) in [("done", figures.done), ("failed", figures.failed)] {
+        line!(out, "varve_backups_total{{outcome=\"{outcome}\"}} {count}");
+    }
 }
 
 /// Why the server is degraded.
