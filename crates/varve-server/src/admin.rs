@@ -27,8 +27,8 @@ use crate::route::{Class, Handler, Route, Scope};
 use crate::setup::SetupError;
 use crate::state::{AppState, Features};
 
+pub(crate) use self::store::Backups;
 pub use self::store::schedule_backups;
-pub(crate) use self::store::{BackupFigures, Backups};
 
 /// The kind of the jobs that make backups.
 const BACKUP: &str = "backup";
@@ -276,7 +276,9 @@ fn perform(
         }
         Err(_) => {
             tracing::error!(job = id, kind, "panicked");
-            JobStatus::Failed(format!("The {kind} panicked: this is a fault of the server"))
+            JobStatus::Failed(format!(
+                "The {kind} panicked: this is a fault of the server"
+            ))
         }
     };
     state.feature::<Jobs>().end(id, status);

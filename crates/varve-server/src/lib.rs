@@ -132,8 +132,8 @@ mod upgrade;
 pub mod version;
 mod wire;
 
-pub use bolt::BoltConfig;
 pub use admin::schedule_backups;
+pub use bolt::BoltConfig;
 pub use config::{AuthConfig, BackupConfig, GremlinConfig, ReadConsistency, ServerConfig};
 pub use errors::ApiError;
 pub use explore::{ChangesConfig, ExploreConfig};

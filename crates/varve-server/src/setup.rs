@@ -70,7 +70,6 @@ impl AppState {
             // None of its answers needs long work.
             blocking_threads: 1,
             admin_listen: String::new(),
-            backup: BackupConfig::default(),
             gremlin: GremlinConfig::default(),
             auth: AuthConfig {
                 enabled: false,

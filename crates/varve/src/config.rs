@@ -20,8 +20,8 @@ use varve_graph::maintenance::MaintenanceOptions;
 use varve_graph::schema::parse_retention;
 use varve_model::schema::Retention;
 use varve_server::{
-    AuthConfig, BackupConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, LoadConfig, OmrsConfig,
-    OptionDoc, ServerConfig, TlsConfig, section,
+    AuthConfig, BackupConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, LoadConfig,
+    OmrsConfig, OptionDoc, ServerConfig, TlsConfig, section,
 };
 
 pub(crate) use document::{markdown, toml_text};

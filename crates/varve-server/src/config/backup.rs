@@ -105,7 +105,7 @@ fn time(option: &'static str, text: &str) -> Result<Duration, ConfigError> {
         Ok(Retention::For(micros)) => Ok(Duration::from_micros(micros.unsigned_abs())),
         _ => Err(ConfigError {
             option,
-            reason: format!("must be a time such as 1d, 12h, 15m or 90s, but is '{text}'"),
+            reason: format!("must be a time such as 30d, 12h, 15m or 90s, but is '{text}'"),
         }),
     }
 }
