@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use varve_kv::folder::{create_folders, sync_folder};
 
-use crate::place::{Object, Place, Upload};
+use crate::place::{FILES, Object, Place, Upload};
 
-/// The end of the name of a file that is being written.
+/// The end of the name of a file that is being written. It is among the files, where what no
+/// backup names is removed.
 const PART: &str = ".part";
 
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -36,9 +37,10 @@ impl Place for Folder {
 
     fn begin(&self, key: &str, _: u64) -> io::Result<Box<dyn Upload + '_>> {
         let target = self.0.join(key);
-        let folder = target.parent().unwrap_or(&self.0);
-        create_folders(folder)?;
-        let part = self.0.join(format!("{key}{PART}"));
+        create_folders(target.parent().unwrap_or(&self.0))?;
+        let parts = self.0.join(FILES);
+        create_folders(&parts)?;
+        let part = parts.join(format!("{}{PART}", key.replace('/', "-")));
         Ok(Box::new(Part {
             file: File::create(&part)?,
             part,

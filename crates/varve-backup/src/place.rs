@@ -1,8 +1,12 @@
 //! Where a store of backups is, and what it needs of that place.
 
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+/// The folder of the manifests in a place.
+pub(crate) const MANIFESTS: &str = "manifests";
+/// The folder of the files in a place.
+pub(crate) const FILES: &str = "files";
 /// The scheme of a bucket's address.
 const BUCKET_SCHEME: &str = "s3://";
 /// The scheme of a folder's address.
@@ -34,6 +38,19 @@ pub enum Location {
 }
 
 impl Location {
+    /// Whether a text is the address of a store, or the path of a folder that is one, not a folder
+    /// with one backup.
+    #[must_use]
+    pub fn is_store(text: &str) -> bool {
+        Self::is_address(text) || Path::new(text).join(MANIFESTS).is_dir()
+    }
+
+    /// Whether a text is the address of a store, not the path of a folder.
+    #[must_use]
+    pub fn is_address(text: &str) -> bool {
+        text.contains("://")
+    }
+
     /// Reads `s3://bucket/prefix`, `file:///folder` or the path of a folder.
     ///
     /// # Errors
@@ -69,7 +86,7 @@ impl Location {
         let path = match text.strip_prefix(FOLDER_SCHEME) {
             Some(path) if !path.starts_with('/') => return wrong("write file:///folder"),
             Some(path) => path,
-            None if text.contains("://") => return wrong("write s3://bucket/prefix or a folder"),
+            None if Self::is_address(text) => return wrong("write s3://bucket/prefix or a folder"),
             None => text,
         };
         match path.is_empty() {

@@ -15,10 +15,8 @@ use varve_kv::fail_point;
 use crate::bucket::Bucket;
 use crate::folder::Folder;
 use crate::keep::Keep;
-use crate::place::{Location, Place, PlaceOptions};
+use crate::place::{FILES, Location, MANIFESTS, Place, PlaceOptions};
 
-const MANIFESTS: &str = "manifests";
-const FILES: &str = "files";
 /// Bytes that one read of a file takes.
 const READ_BYTES: usize = 1 << 20;
 /// The most bytes of a manifest: some 10 million files.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar};
 use serde_json::{Value as Json, json};
-use varve_backup::{PlaceOptions, Store};
+use varve_backup::{Location, PlaceOptions, Store};
 use varve_graph::backup::{Backup, BackupKind, BackupManifest, copy_spaces, write_backup};
 use varve_kv::{Engine, KvError};
 use varve_model::time::{Clock as _, SystemClock};
@@ -21,8 +21,6 @@ use crate::{CommandError, NOT_ALL_WELL};
 
 /// The interval between two polls of a job.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// The folder of a store's manifests: a folder with it is a store, not one backup.
-const MANIFESTS: &str = "manifests";
 /// The folder of a data folder in which a backup to a store is prepared.
 const STAGE: &str = "backups/.incomplete";
 
@@ -44,7 +42,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
     let config = arguments.options.load()?;
     let address = target.and_then(Path::to_str).unwrap_or_default();
     let graphs = match target {
-        Some(folder) if !is_address(address) => {
+        Some(folder) if !Location::is_address(address) => {
             let graphs = data::open_stored(&config)?;
             print_manifest("backed up", &write_backup(&graphs, folder)?);
             graphs
@@ -65,11 +63,6 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
         println!("left out {graph}: it cannot be opened: {reason}");
     }
     Ok(ended(unopened.is_empty()))
-}
-
-/// Whether a text is the address of a store, not the path of a folder.
-fn is_address(text: &str) -> bool {
-    text.contains("://")
 }
 
 /// The store at this place, or that of the options.
@@ -125,13 +118,13 @@ pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandE
     let config = arguments.options.load()?;
     let (source, at) = (arguments.source.as_str(), arguments.at.as_str());
     let folder = Path::new(source);
-    if !is_address(source) && !folder.is_dir() {
+    if !Location::is_address(source) && !folder.is_dir() {
         return Err(Box::new(KvError::Missing {
             store: source.to_owned(),
             detail: "there is no such folder".to_owned(),
         }));
     }
-    if is_address(source) || folder.join(MANIFESTS).is_dir() {
+    if Location::is_store(source) {
         let store = store(Some(source), &config)?;
         let (name, backup) = store.backup((at != LATEST).then_some(at))?;
         println!("backup {name}");
