@@ -84,17 +84,10 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
         true => BackupKind::Rows,
         false => BackupKind::Files,
     };
-    let mut left_out = registry.names();
-    left_out.retain(|name| !names.contains(name));
-    let mut manifest = BackupManifest {
-        kind,
-        created: registry.options().clock.now().0,
-        graphs: names,
-        left_out,
-        files: Vec::new(),
-        took_ms: 0,
-        new_bytes: 0,
-    };
+    let mut manifest = BackupManifest::begun(kind, registry.options().clock.now().0);
+    manifest.left_out = registry.names();
+    manifest.left_out.retain(|name| !names.contains(name));
+    manifest.graphs = names;
     for name in &manifest.graphs {
         let folder = graphs_folder.join(name);
         fail_point::BACKUP_COPY
@@ -113,9 +106,8 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
             .map_err(|error| failed(&folder, &error))?;
         for path in files_below(&folder)? {
             let (bytes, checksum) = restore::measure(&path)?;
-            let path = path.strip_prefix(target).unwrap_or(&path).to_path_buf();
             manifest.files.push(BackupFile {
-                path,
+                path: path.strip_prefix(target).unwrap_or(&path).to_path_buf(),
                 bytes,
                 checksum,
             });

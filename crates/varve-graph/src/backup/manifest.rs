@@ -54,6 +54,20 @@ pub struct BackupManifest {
 }
 
 impl BackupManifest {
+    /// The manifest of a backup that begins at `created` and has nothing yet.
+    #[must_use]
+    pub fn begun(kind: BackupKind, created: i64) -> Self {
+        Self {
+            kind,
+            created,
+            graphs: Vec::new(),
+            left_out: Vec::new(),
+            files: Vec::new(),
+            took_ms: 0,
+            new_bytes: 0,
+        }
+    }
+
     /// The total bytes of all files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -95,15 +109,7 @@ impl BackupManifest {
         let head = lines.next()?;
         let (_, kind) = *HEADS.iter().find(|(known, _)| *known == head)?;
         let created = lines.next()?.strip_prefix("created ")?.parse().ok()?;
-        let mut manifest = Self {
-            kind,
-            created,
-            graphs: Vec::new(),
-            left_out: Vec::new(),
-            files: Vec::new(),
-            took_ms: 0,
-            new_bytes: 0,
-        };
+        let mut manifest = Self::begun(kind, created);
         for line in lines {
             match line.split_once(' ')? {
                 ("graph", name) => {
