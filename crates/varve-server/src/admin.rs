@@ -11,6 +11,7 @@ mod store;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -230,6 +231,16 @@ fn verification(context: &RequestContext) -> HandlerResult {
         json.end_array().end_object();
         Ok(json.finish())
     })
+}
+
+/// Waits until no job runs, at most so long: a job that is told to stop must not use the engine
+/// while the process ends.
+pub fn end_jobs(state: &AppState, most: Duration) {
+    let end = Instant::now() + most;
+    let running = |job: &Job| matches!(job.status, JobStatus::Running);
+    while state.feature::<Jobs>().0.lock().values().any(running) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Starts a job on a thread of its own and answers with its number.

@@ -132,7 +132,7 @@ mod upgrade;
 pub mod version;
 mod wire;
 
-pub use admin::schedule_backups;
+pub use admin::{end_jobs, schedule_backups};
 pub use bolt::BoltConfig;
 pub use config::{AuthConfig, BackupConfig, GremlinConfig, ReadConsistency, ServerConfig};
 pub use errors::ApiError;

@@ -19,6 +19,8 @@ use crate::cli::ServeArguments;
 use crate::config::Config;
 use crate::{data, logging, metadata, users};
 
+/// How long a stop waits for backups and verifications to notice it.
+const JOBS_END: Duration = Duration::from_secs(10);
 /// The pause between two attempts to open an unreachable store.
 const STORE_AGAIN: Duration = Duration::from_secs(2);
 /// The server keeps freed memory up to the memory budget divided by this: enough for one front
@@ -88,6 +90,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         announce_more(&config, server, password, identity);
     })?;
     engine.stop_waiting();
+    varve_server::end_jobs(&state, JOBS_END);
     drop((tending, maintenance));
     sync_all(&graphs)?;
     // Gives up the leadership of the users, so that another server can take it at once.

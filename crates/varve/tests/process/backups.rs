@@ -265,7 +265,8 @@ fn a_store_is_written_listed_and_checked_offline() {
     let (code, text) = run(&["restore", "--check", &address, "--at", first]);
     assert_eq!(code, 0, "{text}");
     let files = std::fs::read_dir(store.join("files")).expect("a folder");
-    let file = files.map(|entry| entry.expect("an entry").path()).next();
+    let files = files.map(|entry| entry.expect("an entry").path());
+    let file = files.max_by_key(|path| std::fs::metadata(path).expect("a file").len());
     let file = file.expect("a file");
     let content = std::fs::read(&file).expect("read");
     std::fs::write(&file, vec![0; content.len()]).expect("written");
