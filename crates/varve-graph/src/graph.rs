@@ -271,6 +271,13 @@ impl Graph {
         self.commits.published()
     }
 
+    /// How long the commits of this process took since the graph was opened; `None` where another
+    /// process makes them.
+    #[must_use]
+    pub fn commit_latency(&self) -> Option<crate::CommitLatency> {
+        self.commits.latency()
+    }
+
     /// A new id for a vertex of id strategy AUTOMATIC. It is greater than all that were made
     /// before.
     #[must_use]

@@ -36,7 +36,7 @@ mod rows;
 mod snowflake;
 
 pub use bodies::{Jobs, OwnerCheck};
-pub use commit::{AskLeader, DurabilityMode, Position, Standing};
+pub use commit::{AskLeader, CommitLatency, DurabilityMode, LATENCY_BUCKETS, Position, Standing};
 pub use error::{ErrorKind, GraphError};
 pub use graph::{Graph, GraphOptions};
 pub use limits::Limits;

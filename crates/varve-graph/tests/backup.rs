@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use varve_encoding::tables::LARGE;
-use varve_graph::backup::{BackupKind, check_backup, copy_spaces, restore_rows, write_backup};
+use varve_graph::backup::{Backup, BackupKind, copy_spaces, write_backup};
 use varve_graph::registry::SYSTEM_GRAPH;
 use varve_graph::verify::verify;
 use varve_graph::write::{EndCheck, Mutation, WriteRequest};
@@ -145,6 +145,10 @@ fn backed_up(folder: &Path) -> (Arc<SharedMemory>, Registry, Vec<CommitVersion>)
     (shared, registry, versions)
 }
 
+fn backup_in(folder: &Path) -> Backup<'static> {
+    Backup::in_folder(folder).expect("a backup")
+}
+
 /// Checks that a restored graph is a past state of the original.
 fn is_a_past_state(restored: &Arc<Graph>, original: &Graph, versions: &[CommitVersion]) {
     let report = verify(restored, 1, &mut |_| true).expect("verified");
@@ -182,10 +186,10 @@ fn a_backup_while_writes_go_on_is_one_state_with_its_past() {
     let folder = dir.path().join("backup");
     let (_, original, versions) = backed_up(&folder);
     let original = original.get("g").expect("the graph");
-    check_backup(&folder).expect("sound");
+    backup_in(&folder).check().expect("sound");
     // To an engine that is not shared, and from it to another cluster.
     let memory = Arc::new(MemoryEngine::new());
-    restore_rows(&folder, &*memory).expect("restored");
+    backup_in(&folder).restore_rows(&*memory).expect("restored");
     let other = cluster();
     let graphs = ["g".to_owned(), SYSTEM_GRAPH.to_owned()];
     copy_spaces(&*memory, &graphs, &*other.server("a")).expect("copied");
@@ -200,7 +204,9 @@ fn a_graph_that_exists_is_not_overwritten() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("backup");
     let (shared, registry, versions) = backed_up(&folder);
-    let refused = restore_rows(&folder, &*shared.server("b")).expect_err("it exists");
+    let refused = backup_in(&folder)
+        .restore_rows(&*shared.server("b"))
+        .expect_err("it exists");
     assert_eq!(refused.kind, ErrorKind::Existed);
     let graph = registry.get("g").expect("the graph");
     assert!(states(&graph, versions[0]).values().any(Option::is_some));
@@ -216,9 +222,11 @@ fn a_restore_that_did_not_end_is_no_graph_and_can_be_dropped() {
     let last = bytes.len() - 5;
     bytes[last] ^= 1;
     std::fs::write(&rows, bytes).expect("written");
-    check_backup(&folder).expect_err("damaged");
+    backup_in(&folder).check().expect_err("damaged");
     let other = cluster();
-    restore_rows(&folder, &*other.server("a")).expect_err("damaged");
+    backup_in(&folder)
+        .restore_rows(&*other.server("a"))
+        .expect_err("damaged");
     let registry = registry(other.server("a"));
     assert!(registry.get("g").is_err());
     let why = registry.why_unopened("g").expect("a reason");
@@ -237,7 +245,7 @@ fn a_cleared_graph_is_backed_up_as_it_is_now() {
     let manifest = write_backup(&registry, &folder).expect("of the empty graph");
     assert_eq!(manifest.graphs, ["g"]);
     let memory = Arc::new(MemoryEngine::new());
-    restore_rows(&folder, &*memory).expect("restored");
+    backup_in(&folder).restore_rows(&*memory).expect("restored");
     let restored = self::registry(memory).get("g").expect("the graph");
     assert_eq!(newest_version(&restored), CommitVersion::ZERO);
 }

@@ -229,6 +229,8 @@ fail_points! {
     BACKUP_COPIED = "backup.copied", Io, "a graph is copied, its files are not read back";
     BACKUP_MANIFEST = "backup.manifest", All, "all graphs are copied, the manifest is to be written";
     BACKUP_LISTED = "backup.listed", Io, "the manifest is written, its name is not synced";
+    BACKUP_STORE = "backup.store", All, "a file is to be added to a store of backups";
+    BACKUP_NAMED = "backup.named", All, "a store has all files of a backup, its manifest is to be added";
     TIDY_STEP = "tidy.step", None, "boundaries that have passed are found and about to be tidied";
     RETENTION_STEP = "retention.step", None, "events past their retention are found and about to be removed";
     CHANGES_FORGET = "changes.forget", None, "changes that are not kept are found and about to be removed";

@@ -1,14 +1,17 @@
 //! `/admin`: backups and verification of a running server, as jobs that go on after the request.
 //!
-//! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify
-//! {"graph":"hugegraph","repair":false}` answer 202 with a job's number; `GET /admin/jobs/{id}` has
-//! its status. Jobs are remembered in memory only. With authentication, only administrators may use
+//! `POST /admin/backup {"name":"monday"}` (without a name: to the store of backups, [`store`]) and
+//! `POST /admin/verify {"graph":"hugegraph","repair":false}` answer 202 with a job's number; `GET
+//! /admin/jobs/{id}` has its status. Jobs are remembered in memory only. With authentication, only administrators may use
 //! these routes; they are served at a loopback address or at a listener of their own
 //! (`admin_listen`).
+
+mod store;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -17,12 +20,19 @@ use varve_graph::verify::{RepairReport, repair, verify};
 use varve_graph::{ErrorKind, GraphError};
 
 use crate::JsonWriter;
+use crate::config::ServerConfig;
 use crate::errors::{ApiError, without_folders};
 use crate::request::RequestContext;
 use crate::respond::{HandlerResult, Response};
 use crate::route::{Class, Handler, Route, Scope};
+use crate::setup::SetupError;
 use crate::state::{AppState, Features};
 
+pub(crate) use self::store::Backups;
+pub use self::store::schedule_backups;
+
+/// The kind of the jobs that make backups.
+const BACKUP: &str = "backup";
 /// Jobs that are remembered; the oldest that ended are forgotten first.
 const JOBS_MAX: usize = 100;
 /// Longest name of a backup, in bytes.
@@ -38,6 +48,10 @@ pub(crate) static ROUTES: &[Route] = &[
         .administers(Scope::Administration)
         .of("admin", "AdminAPI")
         .class(Class::Control),
+    Route::get("admin/backups", Handler::Inline(store::list))
+        .administers(Scope::Administration)
+        .of("admin", "AdminAPI")
+        .class(Class::Control),
     Route::post("admin/verify", Handler::Inline(verification))
         .administers(Scope::Administration)
         .of("admin", "AdminAPI")
@@ -48,9 +62,11 @@ pub(crate) static ROUTES: &[Route] = &[
         .class(Class::Control),
 ];
 
-/// Adds the list of jobs to a server.
-pub(crate) fn add_to(features: &mut Features) {
+/// Adds the list of jobs and the store of backups to a server.
+pub(crate) fn add_to(features: &mut Features, config: &ServerConfig) -> Result<(), SetupError> {
     features.add(Jobs::default());
+    features.add(Backups::open(config)?);
+    Ok(())
 }
 
 /// The status of a job.
@@ -104,6 +120,14 @@ impl Jobs {
         Ok((id, rows))
     }
 
+    /// The job of this kind that is running.
+    fn running(&self, kind: &str) -> Option<u64> {
+        let jobs = self.0.lock();
+        let running = |job: &Job| job.kind == kind && matches!(job.status, JobStatus::Running);
+        let mut found = jobs.iter().filter(|(_, job)| running(job));
+        found.next().map(|(id, _)| *id)
+    }
+
     fn end(&self, id: u64, status: JobStatus) {
         if let Some(job) = self.0.lock().get_mut(&id) {
             job.status = status;
@@ -114,7 +138,8 @@ impl Jobs {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BackupRequest {
-    name: String,
+    /// A folder below `server.backup_root`; without a name the backup goes to the store.
+    name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -127,7 +152,13 @@ struct VerifyRequest {
 }
 
 fn backup(context: &RequestContext) -> HandlerResult {
-    let BackupRequest { name } = context.json_object()?;
+    let request: BackupRequest = context.json_object()?;
+    let Some(name) = request.name else {
+        context.state().feature::<Backups>().check()?;
+        return start(context, BACKUP, |state, _| {
+            state.feature::<Backups>().back_up(state)
+        });
+    };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     if name.is_empty()
         || name.len() > NAME_BYTES_MAX
@@ -145,15 +176,12 @@ fn backup(context: &RequestContext) -> HandlerResult {
         ));
     }
     let target = root.join(&name);
-    start(context, "backup", move |state, _| {
+    start(context, BACKUP, move |state, _| {
         let manifest = write_backup(state.graphs(), &target)?;
         let mut json = JsonWriter::with_capacity(256);
-        // Graphs that cannot be opened, or that other servers lead.
-        let mut left_out = state.graphs().names();
-        left_out.retain(|name| !manifest.graphs.contains(name));
         json.begin_object().key("name").string(&name);
         json.key("graphs").value(&manifest.graphs);
-        json.key("left_out").value(&left_out);
+        json.key("left_out").value(&manifest.left_out);
         json.key("files").unsigned(manifest.files.len() as u64);
         json.key("bytes").unsigned(manifest.bytes());
         json.end_object();
@@ -205,6 +233,16 @@ fn verification(context: &RequestContext) -> HandlerResult {
     })
 }
 
+/// Waits until no job runs, at most so long: a job that is told to stop must not use the engine
+/// while the process ends.
+pub fn end_jobs(state: &AppState, most: Duration) {
+    let end = Instant::now() + most;
+    let running = |job: &Job| matches!(job.status, JobStatus::Running);
+    while state.feature::<Jobs>().0.lock().values().any(running) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Starts a job on a thread of its own and answers with its number.
 fn start(
     context: &RequestContext,
@@ -216,21 +254,7 @@ fn start(
     let shared = Arc::clone(&state);
     let spawned = std::thread::Builder::new()
         .name(format!("varve-{kind}"))
-        .spawn(move || {
-            tracing::info!(job = id, kind, "started");
-            let status = match work(&shared, &rows) {
-                Ok(result) => {
-                    let result = String::from_utf8_lossy(&result).into_owned();
-                    tracing::info!(job = id, kind, result, "done");
-                    JobStatus::Done(result)
-                }
-                Err(error) => {
-                    tracing::error!(job = id, kind, %error, "failed");
-                    JobStatus::Failed(error.message)
-                }
-            };
-            shared.feature::<Jobs>().end(id, status);
-        });
+        .spawn(move || perform(&shared, id, kind, || work(&shared, &rows)));
     if let Err(error) = spawned {
         state
             .feature::<Jobs>()
@@ -240,6 +264,35 @@ fn start(
         )));
     }
     Ok(Response::accepted(format!("{{\"job\":{id}}}")))
+}
+
+/// Does the work of a job and records its end, even if it panics.
+fn perform(
+    state: &AppState,
+    id: u64,
+    kind: &'static str,
+    work: impl FnOnce() -> Result<Vec<u8>, GraphError>,
+) {
+    tracing::info!(job = id, kind, "started");
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    let status = match ended {
+        Ok(Ok(result)) => {
+            let result = String::from_utf8_lossy(&result).into_owned();
+            tracing::info!(job = id, kind, result, "done");
+            JobStatus::Done(result)
+        }
+        Ok(Err(error)) => {
+            tracing::error!(job = id, kind, %error, "failed");
+            JobStatus::Failed(error.message)
+        }
+        Err(_) => {
+            tracing::error!(job = id, kind, "panicked");
+            JobStatus::Failed(format!(
+                "The {kind} panicked: this is a fault of the server"
+            ))
+        }
+    };
+    state.feature::<Jobs>().end(id, status);
 }
 
 fn job(context: &RequestContext) -> HandlerResult {

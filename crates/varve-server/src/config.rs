@@ -2,9 +2,11 @@
 //!
 //! A plain struct. Files, environment and flags are layered over it by the binary.
 
+mod backup;
 mod reading;
 mod session;
 
+pub use self::backup::BackupConfig;
 pub use self::reading::ReadConsistency;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -170,8 +172,9 @@ section! {
         /// Port 0 takes a free port. Empty: `/admin` is served at the main address if that is a
         /// loopback address, and not at all otherwise.
         admin_listen: String = String::new(),
-        /// The folder in which `POST /admin/backup` creates backups; empty means `backups` in the
-        /// data folder. If both are on one file system, a backup shares files with the data.
+        /// The folder in which `POST /admin/backup` creates backups, and in which those to a store
+        /// are prepared; empty means `backups` in the data folder. If both are on one file system,
+        /// a backup shares files with the data.
         backup_root: PathBuf = PathBuf::new(),
         %
         /// The section `gremlin`.
@@ -191,6 +194,9 @@ section! {
         %
         /// The section `changes`.
         changes: ChangesConfig,
+        %
+        /// The section `backup`.
+        backup: BackupConfig,
         %
         /// The section `tls`.
         tls: TlsConfig,
@@ -347,6 +353,7 @@ impl ServerConfig {
         self.validate_names()?;
         Proxies::new(self)?;
         self.tls.validate()?;
+        self.backup.validate()?;
         self.admin_address()?;
         self.gremlin_address()?;
         self.bolt_address()?;

@@ -132,8 +132,9 @@ mod upgrade;
 pub mod version;
 mod wire;
 
+pub use admin::{end_jobs, schedule_backups};
 pub use bolt::BoltConfig;
-pub use config::{AuthConfig, GremlinConfig, ReadConsistency, ServerConfig};
+pub use config::{AuthConfig, BackupConfig, GremlinConfig, ReadConsistency, ServerConfig};
 pub use errors::ApiError;
 pub use explore::{ChangesConfig, ExploreConfig};
 pub use forwarded::ForwardedHeader;

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-/// Bucket `i` counts response times below 2^i microseconds; the last one has everything longer
-/// (about 34 s and more).
-pub const BUCKETS: usize = 26;
+/// The buckets of response times: those of the times of commits.
+pub const BUCKETS: usize = varve_graph::LATENCY_BUCKETS;
 
 /// The statuses with a counter of their own; all others share the last one.
 pub(crate) const STATUSES: [u16; 20] = [

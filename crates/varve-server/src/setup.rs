@@ -112,7 +112,7 @@ impl AppState {
                 source,
             }
         })?;
-        let mut features = features(&config);
+        let mut features = features(&config)?;
         let repository_graph = metadata.as_ref().map(|metadata| metadata.graph.clone());
         if let Some(metadata) = metadata {
             features.add(metadata);
@@ -174,13 +174,13 @@ impl AppState {
 }
 
 /// What the modules of this crate keep for as long as the server runs.
-fn features(config: &ServerConfig) -> Features {
+fn features(config: &ServerConfig) -> Result<Features, SetupError> {
     let mut features = Features::default();
-    admin::add_to(&mut features);
+    admin::add_to(&mut features, config)?;
     cypher::add_to(&mut features);
     explore::add_to(&mut features, config);
     load::add_to(&mut features, config);
-    features
+    Ok(features)
 }
 
 /// Opens the users' directory of these graphs, where authentication is on. If another server leads

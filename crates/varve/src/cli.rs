@@ -48,6 +48,8 @@ pub(crate) enum Command {
     RecoverLog(RecoverLogArguments),
     /// Copy all graphs of a running server or of a data folder
     Backup(BackupArguments),
+    /// List the backups of a store
+    Backups(BackupsArguments),
     /// Restore a backup to a new data folder, or check it
     Restore(RestoreArguments),
     /// Change the consistency level of all servers on a Cassandra cluster, while none of them runs
@@ -343,8 +345,11 @@ pub(crate) enum UserAction {
 /// `varve backup`
 #[derive(Debug, Args)]
 pub(crate) struct BackupArguments {
-    /// New folder for the backup; with --server, its name in the server's backup folder
-    pub(crate) target: PathBuf,
+    /// New folder for the backup, or a store of backups as `s3://bucket/prefix` or
+    /// `file:///folder`; with --server, the name of a folder in the server's backup folder.
+    /// Without it, the backup goes to the store of the option `backup.to`, with --server of the
+    /// server's
+    pub(crate) target: Option<PathBuf>,
     /// Address of a running server to back up. Without it, the data folder is backed up; no server
     /// may be using it
     #[arg(long, visible_alias = "url", value_name = "URL")]
@@ -355,17 +360,32 @@ pub(crate) struct BackupArguments {
     pub(crate) options: OptionArguments,
 }
 
+/// `varve backups`
+#[derive(Debug, Args)]
+pub(crate) struct BackupsArguments {
+    /// The store of backups: `s3://bucket/prefix` or a folder [default: the option `backup.to`]
+    pub(crate) store: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
 /// `varve restore`
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArguments {
-    /// Folder of the backup
-    pub(crate) source: PathBuf,
+    /// Folder of the backup, or the store that has it: `s3://bucket/prefix` or a folder
+    pub(crate) source: String,
+    /// The backup of the store, as `varve backups` names it
+    #[arg(long, value_name = "NAME", default_value = LATEST)]
+    pub(crate) at: String,
     /// Only read the backup and compare it with its checksums
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
 }
+
+/// What names the newest backup of a store.
+pub(crate) const LATEST: &str = "latest";
 
 /// `varve change-consistency`
 #[derive(Debug, Args)]

@@ -20,8 +20,8 @@ use varve_graph::maintenance::MaintenanceOptions;
 use varve_graph::schema::parse_retention;
 use varve_model::schema::Retention;
 use varve_server::{
-    AuthConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, LoadConfig, OmrsConfig,
-    OptionDoc, ServerConfig, TlsConfig, section,
+    AuthConfig, BackupConfig, BoltConfig, ChangesConfig, ExploreConfig, GremlinConfig, LoadConfig,
+    OmrsConfig, OptionDoc, ServerConfig, TlsConfig, section,
 };
 
 pub(crate) use document::{markdown, toml_text};
@@ -237,6 +237,8 @@ pub(crate) struct Config {
     pub(crate) load: LoadConfig,
     /// `[changes]`
     pub(crate) changes: ChangesConfig,
+    /// `[backup]`
+    pub(crate) backup: BackupConfig,
     /// `[maintenance]`
     pub(crate) maintenance: MaintenanceConfig,
     /// `[omrs]`
@@ -314,6 +316,11 @@ const SECTIONS: &[Section] = &[
         name: "changes",
         about: "Limits on readers that follow the changes of commits, see [changes.md](changes.md)",
         options: ChangesConfig::DOCS,
+    },
+    Section {
+        name: "backup",
+        about: "Backups to a store, by schedule or on demand, see [operating.md](operating.md#backup-and-restore)",
+        options: BackupConfig::DOCS,
     },
     Section {
         name: "maintenance",
@@ -443,8 +450,8 @@ impl Config {
         }
     }
 
-    /// The options of the HTTP server, including `[gremlin]`, `[auth]`, `[explore]`, `[changes]`
-    /// and `[tls]`.
+    /// The options of the HTTP server, including `[gremlin]`, `[auth]`, `[explore]`, `[load]`,
+    /// `[changes]`, `[backup]` and `[tls]`.
     pub(crate) fn whole_server(&self) -> ServerConfig {
         ServerConfig {
             gremlin: self.gremlin.clone(),
@@ -453,6 +460,7 @@ impl Config {
             explore: self.explore.clone(),
             load: self.load.clone(),
             changes: self.changes.clone(),
+            backup: self.backup.clone(),
             tls: self.tls.clone(),
             ..self.server.clone()
         }

@@ -67,6 +67,7 @@ fn main() -> ExitCode {
         Command::User(arguments) => users::run(&arguments),
         Command::RecoverLog(arguments) => engines::recover_log(&arguments),
         Command::Backup(arguments) => backup::backup(&arguments),
+        Command::Backups(arguments) => backup::list(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
         Command::ChangeConsistency(arguments) => change_consistency(&arguments),
         Command::Bench(arguments) => Err(bench::become_tool(&arguments)),

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use varve_backup::Location;
 use varve_graph::Registry;
 use varve_graph::maintenance::{Finding, Maintenance};
 use varve_graph::registry::{Change, GraphLocation, SYSTEM_GRAPH, Tending};
@@ -18,6 +19,8 @@ use crate::cli::ServeArguments;
 use crate::config::Config;
 use crate::{data, logging, metadata, users};
 
+/// How long a stop waits for backups and verifications to notice it.
+const JOBS_END: Duration = Duration::from_secs(10);
 /// The pause between two attempts to open an unreachable store.
 const STORE_AGAIN: Duration = Duration::from_secs(2);
 /// The server keeps freed memory up to the memory budget divided by this: enough for one front
@@ -59,6 +62,11 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
+    if config.storage.engine == "cassandra" && !server_config.backup.to.is_empty() {
+        // Each server backs up the graphs that it leads.
+        let to = Location::of_writer(&server_config.backup.to, &config.advertised()?);
+        server_config.backup.to = to;
+    }
     let identity = metadata.as_ref().and_then(|metadata| {
         // If another server leads the graph, that server announces the repository.
         let repository = metadata.repository.get(&graphs, &metadata.graph).ok()?;
@@ -76,11 +84,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         Some(early) => early.hand_over(&state)?,
         None => varve_server::start(&state)?,
     };
+    varve_server::schedule_backups(&state)?;
     server.run_until_signal(|server| {
         announce(&config, &server.address().to_string(), &graphs);
         announce_more(&config, server, password, identity);
     })?;
     engine.stop_waiting();
+    varve_server::end_jobs(&state, JOBS_END);
     drop((tending, maintenance));
     sync_all(&graphs)?;
     // Gives up the leadership of the users, so that another server can take it at once.

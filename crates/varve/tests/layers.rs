@@ -40,6 +40,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
     ),
+    ("varve-backup", &["varve-graph", "varve-kv"]),
     ("varve-traversal", &["varve-model", "varve-view"]),
     ("varve-auth", &["varve-graph", "varve-model", "varve-view"]),
     (
@@ -68,6 +69,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-server",
         &[
             "varve-auth",
+            "varve-backup",
             "varve-bolt",
             "varve-cypher",
             "varve-files",
@@ -91,6 +93,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve",
         &[
             "varve-auth",
+            "varve-backup",
             "varve-encoding",
             "varve-files",
             "varve-graph",
@@ -182,6 +185,7 @@ const CORNERS: &[(&str, &[&str])] = &[
     ("parquet", &["varve-files"]),
     ("arrow-array", &["varve-files"]),
     ("encoding_rs", &["varve-files"]),
+    ("object_store", &["varve-backup"]),
     ("ureq", &["varve"]),
     (
         "tokio",
@@ -190,6 +194,7 @@ const CORNERS: &[(&str, &[&str])] = &[
             "varve-session",
             "varve-bench",
             "varve-kv-cassandra",
+            "varve-backup",
         ],
     ),
 ];

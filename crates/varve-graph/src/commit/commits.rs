@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use varve_model::CommitVersion;
 
-use super::{Commit, Committer, Followed, Progress, Promise};
+use super::{Commit, CommitLatency, Committer, Followed, Progress, Promise};
 use crate::error::GraphError;
 
 /// The commits of a graph, as seen from this process.
@@ -51,6 +51,14 @@ impl Commits {
                 committer.settle(version)
             }
             Self::Followed(followed) => Err(followed.elsewhere()),
+        }
+    }
+
+    /// How long the commits of this process took; `None` where another one makes them.
+    pub(crate) fn latency(&self) -> Option<CommitLatency> {
+        match self {
+            Self::Own { committer, .. } => Some(committer.latency()),
+            Self::Followed(_) => None,
         }
     }
 

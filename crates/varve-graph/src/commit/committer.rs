@@ -25,6 +25,7 @@ pub(crate) use progress::{OwnProgress, Progress, Waited};
 use self::group::{Group, joined, numbered};
 use super::CLOSE_WAIT_MAX;
 use super::known::Known;
+use super::latency::{CommitLatency, Latencies};
 use super::prepared::Commit;
 use super::ticket::CommitFailure;
 use crate::deadline;
@@ -112,6 +113,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     /// The caches that commits are added to.
     known: Arc<Known>,
+    latencies: Latencies,
     options: CommitterOptions,
     /// Without snapshots (on a cluster): the version stored in [`COUNTER`], which is ahead of the
     /// last commit, so that no stored commit has a greater one. On a cluster, one more row in
@@ -163,6 +165,7 @@ impl Committer {
             space,
             clock,
             known,
+            latencies: Latencies::default(),
             options,
             ahead,
         });
@@ -201,6 +204,11 @@ impl Committer {
             }
         }
         Ok(())
+    }
+
+    /// How long the commits took.
+    pub(crate) fn latency(&self) -> CommitLatency {
+        self.shared.latencies.get()
     }
 
     /// The committer's progress, for concurrent readers.
@@ -405,7 +413,11 @@ impl Shared {
             }
         }
         self.written.notify_all();
+        let stored = MonotonicInstant::now();
         for (commit, version) in commits.into_iter().zip(versions) {
+            if failure.is_none() {
+                self.latencies.add(stored - commit.completer.began);
+            }
             let last = commit.last_version(version);
             commit.complete(&self.known, last, failure.clone());
         }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use varve_model::CommitVersion;
@@ -41,11 +42,19 @@ pub struct Ticket(Arc<Shared>);
 /// The committer's end of a ticket. Dropped without an outcome, it notifies the waiter that the
 /// commit failed.
 #[derive(Debug)]
-pub(crate) struct Completer(Option<Arc<Shared>>);
+pub(crate) struct Completer {
+    shared: Option<Arc<Shared>>,
+    /// When the commit was prepared.
+    pub(super) began: Instant,
+}
 
 pub(crate) fn ticket() -> (Ticket, Completer) {
     let shared = Arc::new(Shared::default());
-    (Ticket(Arc::clone(&shared)), Completer(Some(shared)))
+    let completer = Completer {
+        shared: Some(Arc::clone(&shared)),
+        began: Instant::now(),
+    };
+    (Ticket(shared), completer)
 }
 
 impl Ticket {
@@ -82,7 +91,9 @@ impl Completer {
     }
 
     fn finish(&mut self, outcome: Outcome) {
-        let Some(shared) = self.0.take() else { return };
+        let Some(shared) = self.shared.take() else {
+            return;
+        };
         let mut state = shared.state.lock();
         state.outcome = Some(outcome);
         let waker = state.waker.take();

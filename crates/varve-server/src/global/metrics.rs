@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::admin::Backups;
 use crate::errors::ApiError;
 use crate::explore::Followers;
 use crate::global::{prometheus, system};
@@ -162,7 +163,41 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
         help: "Seconds since the start.",
         value: state.started().elapsed().as_secs_f64(),
     });
+    list.extend(backup_gauges(state));
     list
+}
+
+/// The gauges of the store of backups.
+fn backup_gauges(state: &AppState) -> [Gauge; 5] {
+    let figures = state.feature::<Backups>().figures();
+    let gauge = |name, help, value| Gauge { name, help, value };
+    [
+        gauge(
+            "varve_backup_every_seconds",
+            "Seconds from one scheduled backup to the next; 0 without a schedule.",
+            figures.every_seconds,
+        ),
+        gauge(
+            "varve_backup_last_success_timestamp_seconds",
+            "When the newest complete backup in the store began, in seconds since 1970; 0 if there is none.",
+            figures.last_success,
+        ),
+        gauge(
+            "varve_backup_last_duration_seconds",
+            "Seconds that the newest backup in the store took.",
+            figures.last_seconds,
+        ),
+        gauge(
+            "varve_backup_last_bytes",
+            "Bytes of the files of the newest backup in the store.",
+            figures.last_bytes as f64,
+        ),
+        gauge(
+            "varve_backups_kept",
+            "Backups in the store.",
+            figures.kept as f64,
+        ),
+    ]
 }
 
 /// Name, help and value of a gauge that counts.

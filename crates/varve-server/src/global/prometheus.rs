@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use varve_graph::CommitLatency;
 use varve_kv::Statistic;
 
+use crate::admin::Backups;
 use crate::global::metrics::{called, counter_list, gauge_list};
 use crate::global::{API_VERSION, system};
 use crate::health::Trouble;
@@ -72,10 +74,25 @@ pub(super) fn text(state: &AppState) -> String {
             "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}"
         );
     }
+    backups(state, &mut out);
     routes(state, &mut out);
     graphs(state, &mut out);
+    commits(state, &mut out);
     engine(state, &mut out);
     out
+}
+
+/// How the backups to the store ended.
+fn backups(state: &AppState, out: &mut String) {
+    line!(
+        out,
+        "# HELP varve_backups_total Backups to the store that ended, by outcome."
+    );
+    line!(out, "# TYPE varve_backups_total counter");
+    let figures = state.feature::<Backups>().figures();
+    for (outcome, count) in [("done", figures.done), ("failed", figures.failed)] {
+        line!(out, "varve_backups_total{{outcome=\"{outcome}\"}} {count}");
+    }
 }
 
 /// Why the server is degraded.
@@ -201,7 +218,8 @@ fn routes(state: &AppState, out: &mut String) {
     );
     line!(out, "# TYPE varve_request_seconds histogram");
     for (route, totals) in &called {
-        histogram(&labels(route), totals, out);
+        let times = (&totals.buckets, totals.nanos);
+        histogram("varve_request_seconds", &labels(route), times, out);
     }
 }
 
@@ -227,23 +245,35 @@ fn labels(route: &Route) -> String {
     )
 }
 
-fn histogram(labels: &str, totals: &RouteTotals, out: &mut String) {
-    let mut count = 0;
-    for index in 0..BUCKETS {
-        count += totals.buckets[index];
-        let limit =
-            bucket_limit_seconds(index).map_or("+Inf".to_owned(), |limit| limit.to_string());
-        line!(
-            out,
-            "varve_request_seconds_bucket{{{labels},le=\"{limit}\"}} {count}"
-        );
-    }
+/// How long commits took, for each graph that this server leads.
+fn commits(state: &AppState, out: &mut String) {
     line!(
         out,
-        "varve_request_seconds_sum{{{labels}}} {}",
-        totals.nanos as f64 / 1e9
+        "# HELP varve_commit_seconds Time of commits, from when they are prepared until they are stored."
     );
-    line!(out, "varve_request_seconds_count{{{labels}}} {count}");
+    line!(out, "# TYPE varve_commit_seconds histogram");
+    for name in state.graphs().open_names() {
+        let graph = state.graphs().get(&name).ok();
+        let latency = graph.and_then(|graph| graph.commit_latency());
+        if let Some(CommitLatency { buckets, nanos }) = latency {
+            let labels = format!("graph=\"{name}\"");
+            histogram("varve_commit_seconds", &labels, (&buckets, nanos), out);
+        }
+    }
+}
+
+/// The lines of a histogram: the buckets and the sum in nanoseconds.
+fn histogram(name: &str, labels: &str, times: (&[u64; BUCKETS], u64), out: &mut String) {
+    let (buckets, nanos) = times;
+    let mut count = 0;
+    for (index, in_bucket) in buckets.iter().enumerate() {
+        count += in_bucket;
+        let limit =
+            bucket_limit_seconds(index).map_or("+Inf".to_owned(), |limit| limit.to_string());
+        line!(out, "{name}_bucket{{{labels},le=\"{limit}\"}} {count}");
+    }
+    line!(out, "{name}_sum{{{labels}}} {}", nanos as f64 / 1e9);
+    line!(out, "{name}_count{{{labels}}} {count}");
 }
 
 /// The statistics in HugeGraph's form: one metric for each resource.

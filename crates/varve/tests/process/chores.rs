@@ -26,6 +26,11 @@ const GRAPH: &str = "/graphs/hugegraph";
 const CONFIRM_CLEAR: &str = "confirm_message=I%27m+sure+to+delete+all+data";
 const CONFIRM_DROP: &str = "confirm_message=I%27m+sure+to+drop+the+graph";
 const CONFIRM_PURGE: &str = "confirm_message=I%27m+sure+to+purge+all+versions";
+/// The store of backups of a server on this data folder.
+pub(crate) fn store(data: &Path) -> PathBuf {
+    data.join("store")
+}
+
 /// How long a task or backup may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -92,6 +97,8 @@ pub(crate) struct Chores {
     /// What the second graph may be: one thing, or two after a request without an answer.
     second: Vec<Second>,
     backups: Vec<String>,
+    /// Backups in the store [`store`].
+    stored: Vec<String>,
     purged: Vec<String>,
     deleted: Vec<String>,
     /// Requests that the server answered with a failure.
@@ -107,6 +114,7 @@ impl Chores {
             next: 0,
             second: vec![Second::Absent],
             backups: Vec::new(),
+            stored: Vec::new(),
             purged: Vec::new(),
             deleted: Vec::new(),
             failures: 0,
@@ -318,13 +326,28 @@ impl Chores {
     }
 
     fn backup(&mut self, client: &Client) -> Result<(), Stop> {
+        self.one_backup(client, false)?;
+        self.one_backup(client, true)
+    }
+
+    /// Makes a backup in a folder of its own, or in the store.
+    fn one_backup(&mut self, client: &Client, in_store: bool) -> Result<(), Stop> {
         let name = format!("b{}", self.next);
-        let started = self.must(client, "POST", "/admin/backup", &json!({ "name": name }))?;
+        let request = match in_store {
+            true => json!({}),
+            false => json!({ "name": name }),
+        };
+        let started = self.must(client, "POST", "/admin/backup", &request)?;
         let path = format!("/admin/jobs/{}", started["job"]);
         loop {
             let job = self.must(client, "GET", &path, &Json::Null)?;
             match job["status"].as_str() {
                 Some("running") => std::thread::sleep(Duration::from_millis(2)),
+                Some("done") if in_store => {
+                    let name = job["result"]["name"].as_str().expect("a name");
+                    self.stored.push(name.to_owned());
+                    return Ok(());
+                }
                 Some("done") => {
                     self.backups.push(name);
                     return Ok(());
@@ -400,6 +423,11 @@ impl Chores {
         for name in &self.backups {
             let folder = self.data.join("backups").join(name);
             let (code, text) = run(&["restore", "--check", shown(&folder)]);
+            assert_eq!(code, 0, "{name}: {text}");
+        }
+        let store = store(&self.data);
+        for name in &self.stored {
+            let (code, text) = run(&["restore", "--check", "--at", name, shown(&store)]);
             assert_eq!(code, 0, "{name}: {text}");
         }
     }

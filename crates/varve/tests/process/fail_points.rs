@@ -58,6 +58,7 @@ fn command(data: &Path, point: &str) -> Command {
     let mut command = Command::new(VARVE);
     command.arg("serve").arg("--data-dir").arg(data);
     command.envs(chores::OPTIONS);
+    command.env("VARVE_BACKUP_TO", chores::store(data));
     if !point.is_empty() {
         command.env("VARVE_FAIL_POINT", point);
     }

@@ -6,6 +6,8 @@
 )]
 
 mod acknowledged;
+#[cfg(feature = "engines")]
+mod backups;
 mod bench;
 #[cfg(feature = "engines")]
 mod changes;
