@@ -113,6 +113,18 @@ def query(page, look: Callable[[str], None]) -> None:
     page.locator("[data-action=run]").click()
     page.locator(".failure").wait_for()
     look("query-failure")
+    page.locator(".failure summary").click()
+    look("query-failure-details")
+    write(page, "g.V().hasLabel('person').outE().inV().path().limit(40)")
+    page.locator("[data-action=run]").click()
+    page.locator(".result-picture [data-arranged=yes]").wait_for()
+    page.locator(".result tbody td .link").first.click()
+    look("query-paths")
+    for action in ("saved", "past"):
+        page.locator(f"[data-action={action}]").click()
+        page.locator(".dialog li").first.wait_for()
+        look(f"query-{action}")
+        page.keyboard.press("Escape")
     page.locator("[data-kind=cypher]").click()
     write(page, "MATCH (a:person)-[r]->(b) OPTIONAL MATCH (b)-->(c) RETURN a, r, c.name LIMIT 50")
     for action, wanted in (("run", ".result tbody td"), ("explain", ".operators")):

@@ -86,6 +86,14 @@ export const en = {
   labelsRemoved: "{count} labels removed", schemaChanged: "{count} changes of the schema", operatorFacts: "{count} operators; the lowest runs first", operatorDone: "{rows} rows, {reads} read, {millis} ms",
   resultFacts: "{count} rows in {millis} ms", showInGraph: "Show {count} in the graph", downloadJson: "Download as JSON",
   filterRows: "Filter rows", rowCount: "{count} rows", copyTable: "Copy",
+  savedQueries: "Saved queries", savedQueriesOf: "Saved queries of {graph}", savedQueriesHint: "They stay in this browser, for you and this graph. Parameters are saved, too.", savedName: "Name of the query in the editor", saveQuery: "Save the query",
+  secretQuery: "A request to /auth/ may hold a password, so it is not saved.", picture: "Picture", resultPicture: "{vertices} vertices of the result and {edges} edges among them", mapKey: "Key", mapValue: "Value",
+  noStep: "There is no step {name}() without arguments.", noStepWith: "There is no step {name}({given}).", noStepPossible: "There is: {possible}",
+  failedCancelled: "Cancelled", failedUnknown: "Unknown whether it is stored", failedTime: "It took too long", failedSyntax: "The text cannot be read", failedStep: "No such step",
+  failedName: "Unknown name", failedParameter: "A parameter is missing", failedType: "A value has the wrong type", failedArithmetic: "It cannot be computed", failedConstraint: "A constraint forbids this",
+  failedExists: "It exists already", failedIndex: "No index serves this query", failedSupport: "Not supported", failedLimit: "A limit is exceeded", failedDenied: "You may not do this",
+  failedLogin: "The login is missing or refused", failedFound: "Not found", failedBusy: "The server is busy: try again", failedServer: "The server failed", failedFail: "The query ended with fail()", failedValue: "A name or value is not accepted",
+  failedReach: "No answer", failedQuery: "The query failed",
   sure: "Run this?", sureText: "It may delete or clear data.",
 
   // Schema

@@ -88,6 +88,14 @@ export const zh: Dictionary = {
   labelsRemoved: "移除了 {count} 个标签", schemaChanged: "{count} 处模式更改", operatorFacts: "{count} 个算子，最下面的先执行", operatorDone: "{rows} 行，读取 {reads}，{millis} 毫秒",
   resultFacts: "{count} 行，{millis} 毫秒", showInGraph: "在图中显示 {count} 个", downloadJson: "下载为 JSON",
   filterRows: "筛选行", rowCount: "{count} 行", copyTable: "复制",
+  savedQueries: "已存查询", savedQueriesOf: "{graph} 的已存查询", savedQueriesHint: "查询保存在此浏览器中，仅供您在此图使用；参数也会保存。", savedName: "编辑器中查询的名称", saveQuery: "保存查询",
+  secretQuery: "发往 /auth/ 的请求可能含有密码，因此不保存。", picture: "图形", resultPicture: "结果中的 {vertices} 个顶点及其间的 {edges} 条边", mapKey: "键", mapValue: "值",
+  noStep: "没有不带参数的步骤 {name}()。", noStepWith: "没有步骤 {name}({given})。", noStepPossible: "可用的有：{possible}",
+  failedCancelled: "已取消", failedUnknown: "不清楚是否已存储", failedTime: "用时过长", failedSyntax: "无法解析文本", failedStep: "没有此步骤",
+  failedName: "未知的名称", failedParameter: "缺少参数", failedType: "值的类型不对", failedArithmetic: "无法计算", failedConstraint: "约束不允许",
+  failedExists: "已经存在", failedIndex: "没有适用于此查询的索引", failedSupport: "不支持", failedLimit: "超出限制", failedDenied: "您无权执行此操作",
+  failedLogin: "未登录或登录被拒绝", failedFound: "未找到", failedBusy: "服务器繁忙：请重试", failedServer: "服务器出错", failedFail: "查询以 fail() 结束", failedValue: "名称或值不被接受",
+  failedReach: "没有应答", failedQuery: "查询失败",
   sure: "运行此查询？", sureText: "它可能会删除或清空数据。",
 
   // Schema
