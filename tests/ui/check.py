@@ -17,6 +17,7 @@ import cypher
 import doing
 import label
 import large
+import people
 import picking
 import querying
 import repository
@@ -376,6 +377,7 @@ def room(module) -> None:
 
 
 room(querying)
+room(people)
 
 
 @test

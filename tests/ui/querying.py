@@ -55,7 +55,7 @@ def errors_are_told_in_plain_words(browser, server, open_sample) -> None:
     run(page, "g.V().hasLabel('person').count()")
     assert page.locator(".failure").count() == 0 and marked.count() == 0
     held = []
-    page.route("**/gremlin", held.append)
+    page.route("**/gremlin", lambda route: held.append(route))
     page.locator("[data-action=run]").click()
     page.locator("[role=status]", has_text="Running").wait_for()
     assert page.locator(".result").count() == 0

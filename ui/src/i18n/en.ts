@@ -3,7 +3,7 @@
 export const en = {
   // Frame
   pages: "Pages", page_explore: "Explore", page_query: "Query", page_schema: "Schema", page_load: "Load",
-  page_metadata: "Metadata", page_tasks: "Tasks", page_monitor: "Monitor", page_api: "API",
+  page_metadata: "Metadata", page_tasks: "Tasks", page_monitor: "Monitor", page_users: "Users", page_api: "API",
   graph: "Graph", help: "Keys and help", skip: "Skip to the content", switchLanguage: "切换到中文 (Chinese)",
   themeAuto: "Theme: as the system", themeLight: "Theme: light", themeDark: "Theme: dark",
   loading: "Loading …", noGraphs: "This server has no graph, or none that you may see.",
@@ -196,6 +196,23 @@ export const en = {
   apiTokens: "Tokens for programs", apiTokensHint: "A program logs in with a token in place of the password.", noTokens: "There is no token.",
   tokenEnds: "until {ends}", revoke: "Revoke", tokenDays: "Days (empty: no end)", tokenDaysWrong: "Days: a number above 0, or empty for no end.", tokenReadsOnly: "reads only, today's graphs", newToken: "New token",
   tokenOnce: "The token, shown this once:",
+
+  // Users
+  users: "Users", groups: "Groups", targets: "Targets", email: "E-mail", phone: "Phone", description: "Description", members: "Members", rights: "Rights", permission: "Permission", target: "Target",
+  usersHint: "A user's rights come from its groups. A name shows them.", groupsHint: "A group has members, and rights on targets. Rights add up; none takes another away.",
+  targetsHint: "A target names a graph and what of it a right is on, down to vertices and edges with certain labels and properties.",
+  newUser: "New user", newGroup: "New group", newTarget: "New target", newMemberOf: "New member of {name}", newRightOf: "New right of {name}", addMember: "Add a member", addRight: "Add a right",
+  changeOf: "Change {name}", passwordKept: "An empty field stays as it is.", noMembers: "No members", noRights: "No rights", rightsOf: "What {name} may do", throughGroups: "Through the groups: {groups}", mayAll: "Everything, on the whole server.",
+  yourRights: "What you may do", yourRightsHint: "Only an administrator sees and changes other users.", rightOn: "{may}: {target}",
+  may_READ: "May read", may_WRITE: "May create and change", may_DELETE: "May delete", may_EXECUTE: "May run", may_ANY: "May do everything with", ofServer: "The server", ofGraph: "Graph {graph}",
+  resources: "What the rights are on", resourceType: "Kind", resourceLabel: "Label, or a regular expression; * is all", addResource: "Add a kind", addCondition: "Add a condition on a property", conditionKey: "Property", conditionOperator: "Operator",
+  operatorNumber: "= (number or date)", operator_between: "between", operator_inside: "inside", operator_outside: "outside", operator_within: "one of", operator_without: "none of",
+  resourceOf: "{what} {names}", resourceWhere: "{what} where {conditions}", orBetween: " or ", andBetween: " and ",
+  resource_ALL: "everything", resource_ROOT: "everything", resource_VERTEX: "all vertices", resource_EDGE: "all edges", resource_SCHEMA: "the schema", resource_PROPERTY_KEY: "all property keys",
+  resource_VERTEX_LABEL: "all vertex labels", resource_EDGE_LABEL: "all edge labels", resource_INDEX_LABEL: "all index labels", resource_GREMLIN: "scripts", resource_TASK: "tasks", resource_VAR: "variables", resource_META: "scans",
+  resource_STATUS: "the mode of the graph", resource_USER_GROUP: "users and groups", resource_GRANT: "memberships and rights", resource_TARGET: "targets", resource_METRICS: "metrics", resource_PROJECT: "projects",
+  some_ALL: "everything of", some_VERTEX: "vertices of", some_EDGE: "edges of", some_PROPERTY_KEY: "property keys", some_VERTEX_LABEL: "vertex labels", some_EDGE_LABEL: "edge labels", some_INDEX_LABEL: "index labels", some_VAR: "variables", some_USER_GROUP: "users and groups", some_TARGET: "targets",
+  removeHint_users: "Its sessions and tokens end. What it wrote stays.", removeHint_groups: "Its members lose the rights that it gives.", removeHint_targets: "All rights on it end.", removeHint_belongs: "The user loses the rights that the group gives.", removeHint_accesses: "The members of the group lose this right.",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

@@ -5,7 +5,7 @@ import type { Dictionary } from "./en";
 export const zh: Dictionary = {
   // Frame
   pages: "页面", page_explore: "探索", page_query: "查询", page_schema: "模式", page_load: "导入",
-  page_metadata: "元数据", page_tasks: "任务", page_monitor: "监控", page_api: "接口",
+  page_metadata: "元数据", page_tasks: "任务", page_monitor: "监控", page_users: "用户", page_api: "接口",
   graph: "图", help: "快捷键与帮助", skip: "跳到正文", switchLanguage: "Switch to English（英文）",
   themeAuto: "主题：跟随系统", themeLight: "主题：浅色", themeDark: "主题：深色",
   loading: "加载中……", noGraphs: "此服务器没有图，或者没有您可以查看的图。",
@@ -198,4 +198,21 @@ export const zh: Dictionary = {
   apiTokens: "程序用令牌", apiTokensHint: "程序用令牌代替密码登录。", noTokens: "没有令牌。",
   tokenEnds: "有效至 {ends}", revoke: "撤销", tokenDays: "天数（留空：无期限）", tokenDaysWrong: "天数：大于 0 的数，或留空表示无期限。", tokenReadsOnly: "只读，限现有的图", newToken: "新建令牌",
   tokenOnce: "令牌只显示这一次：",
+
+  // Users
+  users: "用户", groups: "用户组", targets: "资源目标", email: "电子邮件", phone: "电话", description: "说明", members: "成员", rights: "权限", permission: "许可", target: "资源目标",
+  usersHint: "用户的权限来自其所属的组。点击名称可查看。", groupsHint: "组有成员，也有对资源目标的权限。权限只会累加，不会互相抵消。",
+  targetsHint: "资源目标指明一个图以及权限所及的内容，可细至带有特定类型和属性的顶点与边。",
+  newUser: "新建用户", newGroup: "新建用户组", newTarget: "新建资源目标", newMemberOf: "{name} 的新成员", newRightOf: "{name} 的新权限", addMember: "添加成员", addRight: "添加权限",
+  changeOf: "修改 {name}", passwordKept: "空字段保持不变。", noMembers: "没有成员", noRights: "没有权限", rightsOf: "{name} 可以做什么", throughGroups: "通过这些组：{groups}", mayAll: "对整个服务器拥有全部权限。",
+  yourRights: "您可以做什么", yourRightsHint: "只有管理员能查看和修改其他用户。", rightOn: "{may}：{target}",
+  may_READ: "可读取", may_WRITE: "可新建和修改", may_DELETE: "可删除", may_EXECUTE: "可运行", may_ANY: "可执行一切操作", ofServer: "服务器", ofGraph: "图 {graph}",
+  resources: "权限所及的内容", resourceType: "种类", resourceLabel: "类型名称或正则表达式；* 表示全部", addResource: "添加种类", addCondition: "添加属性条件", conditionKey: "属性", conditionOperator: "运算符",
+  operatorNumber: "=（数字或日期）", operator_between: "介于", operator_inside: "在区间内", operator_outside: "在区间外", operator_within: "属于", operator_without: "不属于",
+  resourceOf: "{what} {names}", resourceWhere: "{what}，条件为 {conditions}", orBetween: " 或 ", andBetween: " 且 ",
+  resource_ALL: "全部内容", resource_ROOT: "全部内容", resource_VERTEX: "所有顶点", resource_EDGE: "所有边", resource_SCHEMA: "模式", resource_PROPERTY_KEY: "所有属性键",
+  resource_VERTEX_LABEL: "所有顶点类型", resource_EDGE_LABEL: "所有边类型", resource_INDEX_LABEL: "所有索引", resource_GREMLIN: "脚本", resource_TASK: "任务", resource_VAR: "变量", resource_META: "扫描",
+  resource_STATUS: "图的模式", resource_USER_GROUP: "用户和用户组", resource_GRANT: "成员关系和权限", resource_TARGET: "资源目标", resource_METRICS: "指标", resource_PROJECT: "项目",
+  some_ALL: "全部内容：", some_VERTEX: "顶点：", some_EDGE: "边：", some_PROPERTY_KEY: "属性键：", some_VERTEX_LABEL: "顶点类型：", some_EDGE_LABEL: "边类型：", some_INDEX_LABEL: "索引：", some_VAR: "变量：", some_USER_GROUP: "用户和用户组：", some_TARGET: "资源目标：",
+  removeHint_users: "其会话和令牌随即失效；其写入的内容保留。", removeHint_groups: "其成员将失去由该组获得的权限。", removeHint_targets: "对它的所有权限随即结束。", removeHint_belongs: "该用户将失去由该组获得的权限。", removeHint_accesses: "该组成员将失去此权限。",
 };
