@@ -128,8 +128,9 @@ export const en = {
   // Metadata
   lineage: "Lineage", lineageBefore: "One step further back", lineageAfter: "One step further on", lineageEnd: "Nothing further",
   types: "Types", filterTypes: "Filter types", openBranch: "Open", findOfType: "Find entities of this type", attributes: "Attributes",
-  radialLabel: "{name} has {count} kinds of relationship", findEntity: "GUID, name or any text", asOf: "As of", details: "Details",
+  radialLabel: "{name} has {count} kinds of relationship", findEntity: "GUID, name or any text", details: "Details",
   foundEntities: "{count} entities", versionNumber: "Version", createdBy: "Created", updatedBy: "Updated", collection: "Collection",
+  noRepositoryGraph: "The graph of the repository cannot be read.", noSuchEntity: "There is no entity {guid} at this point of both times.", classifications: "Classifications", typesWithout: "Types without entities, too",
   provenance: "Provenance", seeInGraph: "See in the graph", showHistory: "Show all versions",
 
   // Start

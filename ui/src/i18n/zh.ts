@@ -130,8 +130,9 @@ export const zh: Dictionary = {
   // Metadata
   lineage: "血缘", lineageBefore: "再往上游一步", lineageAfter: "再往下游一步", lineageEnd: "没有更多",
   types: "类型", filterTypes: "筛选类型", openBranch: "展开", findOfType: "查找此类型的实体", attributes: "属性",
-  radialLabel: "{name} 有 {count} 种关系", findEntity: "GUID、名称或任意文本", asOf: "时间点", details: "详情",
+  radialLabel: "{name} 有 {count} 种关系", findEntity: "GUID、名称或任意文本", details: "详情",
   foundEntities: "{count} 个实体", versionNumber: "版本", createdBy: "创建", updatedBy: "更新", collection: "元数据集合",
+  noRepositoryGraph: "无法读取元数据存储库的图。", noSuchEntity: "在这两个时间的此时刻没有实体 {guid}。", classifications: "分类", typesWithout: "同时显示没有实体的类型",
   provenance: "来源", seeInGraph: "在图中查看", showHistory: "显示所有版本",
 
   // Start
