@@ -11,6 +11,7 @@ import traceback
 from xml.etree import ElementTree
 
 import account
+import backing
 import canvas
 import crowd
 import cypher
@@ -378,6 +379,7 @@ def room(module) -> None:
 
 room(querying)
 room(people)
+room(backing)
 
 
 @test

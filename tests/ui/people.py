@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 
 import screens
-from account import PASSWORD, server_with_login
+from servers import PASSWORD, server_with_login
 
 
 def ask(url: str, name: str, path: str, body=None, method: str | None = None):

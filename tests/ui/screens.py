@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import backing
 import repository
 from browser import set_time, settle, write
 
@@ -176,7 +177,7 @@ def check(browser, server, open_sample) -> None:
     repository.load(server)
     for size, theme, language in VIEWS:
         # The wrong query is answered so.
-        page = browser.page(size, theme, expected=("status of 400", "status of 500"), language=language)
+        page = browser.page(size, theme, expected=("status of 400", "status of 500", *backing.expected(server)), language=language)
 
         def look(name: str) -> None:
             shown = page.evaluate("document.documentElement.lang")

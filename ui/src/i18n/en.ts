@@ -214,6 +214,11 @@ export const en = {
   resource_STATUS: "the mode of the graph", resource_USER_GROUP: "users and groups", resource_GRANT: "memberships and rights", resource_TARGET: "targets", resource_METRICS: "metrics", resource_PROJECT: "projects",
   some_ALL: "everything of", some_VERTEX: "vertices of", some_EDGE: "edges of", some_PROPERTY_KEY: "property keys", some_VERTEX_LABEL: "vertex labels", some_EDGE_LABEL: "edge labels", some_INDEX_LABEL: "index labels", some_VAR: "variables", some_USER_GROUP: "users and groups", some_TARGET: "targets",
   removeHint_users: "Its sessions and tokens end. What it wrote stays.", removeHint_groups: "Its members lose the rights that it gives.", removeHint_targets: "All rights on it end.", removeHint_belongs: "The user loses the rights that the group gives.", removeHint_accesses: "The members of the group lose this right.",
+
+  // Backups
+  backups: "Backups", backUpNow: "Back up now", backUpHint: "The server goes on serving. Only files that the store lacks are sent.", lastBackup: "Last backup", nextBackup: "Next backup", storedBytes: "In the store", kept: "Kept",
+  ago: "{time} ago", never: "never", noSchedule: "no schedule", dueIn: "in {time}", dueNow: "due", keepNumber: "the last {count}", keepTime: "{time}", keptAll: "all", graphsOf: "Graphs", files: "Files", newBytes: "Of it new", took: "Took",
+  leftOut: " (without {graphs})", noBackupStore: "The server has no store for backups. The option {option} names one:", backupRuns: "A backup is under way (job {job}).", backupFailed: "The backup of {at} failed: {why}",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

@@ -216,4 +216,9 @@ export const zh: Dictionary = {
   resource_STATUS: "图的模式", resource_USER_GROUP: "用户和用户组", resource_GRANT: "成员关系和权限", resource_TARGET: "资源目标", resource_METRICS: "指标", resource_PROJECT: "项目",
   some_ALL: "全部内容：", some_VERTEX: "顶点：", some_EDGE: "边：", some_PROPERTY_KEY: "属性键：", some_VERTEX_LABEL: "顶点类型：", some_EDGE_LABEL: "边类型：", some_INDEX_LABEL: "索引：", some_VAR: "变量：", some_USER_GROUP: "用户和用户组：", some_TARGET: "资源目标：",
   removeHint_users: "其会话和令牌随即失效；其写入的内容保留。", removeHint_groups: "其成员将失去由该组获得的权限。", removeHint_targets: "对它的所有权限随即结束。", removeHint_belongs: "该用户将失去由该组获得的权限。", removeHint_accesses: "该组成员将失去此权限。",
+
+  // Backups
+  backups: "备份", backUpNow: "立即备份", backUpHint: "服务器会继续提供服务。只发送备份库中缺少的文件。", lastBackup: "上次备份", nextBackup: "下次备份", storedBytes: "备份库大小", kept: "保留",
+  ago: "{time}前", never: "从未", noSchedule: "无计划", dueIn: "{time}后", dueNow: "已到期", keepNumber: "最近 {count} 个", keepTime: "{time}", keptAll: "全部", graphsOf: "图", files: "文件", newBytes: "其中新增", took: "用时",
+  leftOut: "（不含 {graphs}）", noBackupStore: "服务器没有备份库。可用选项 {option} 指定：", backupRuns: "备份正在进行（作业 {job}）。", backupFailed: "{at} 的备份失败：{why}",
 };
