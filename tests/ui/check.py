@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import account
 import backing
 import canvas
+import coloring
 import crowd
 import cypher
 import doing
@@ -380,6 +381,7 @@ def room(module) -> None:
 room(querying)
 room(people)
 room(backing)
+room(coloring)
 
 
 @test

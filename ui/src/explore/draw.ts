@@ -2,13 +2,15 @@
 
 import { isDark } from "../core/prefs";
 import { number } from "../i18n";
-import type { Edge, Element, Vertex } from "./api";
+import type { Edge, Vertex } from "./api";
+import { drawn } from "./drawn";
 import { colorBy, emphasis, sizeBy } from "./emphasis";
 import { closedGroups, type Group } from "./groups";
 import { colorOf, colors, edgeColorOf, edgeName, nameOf, nameOfRef, tellingOf, type Colors } from "./look";
 import { startPosition } from "./layout";
+import { colorByProperty } from "./scales";
 import { UNIT, type EdgeLook, type NodeLook, type Scene } from "./scene";
-import { difference, ghosts, hiddenLabels, lastSeen, positions, view } from "./state";
+import { difference, hiddenLabels, lastSeen, positions, view } from "./state";
 import { FACTORS, styleOf } from "./style";
 
 export type Mark = "added" | "removed" | "changed" | "same";
@@ -29,27 +31,6 @@ export function marksOf(): Map<string, Mark> | null {
   for (const element of found.removed) marks.set(element.ref, "removed");
   for (const change of found.changed) marks.set(change.ref, "changed");
   return marks;
-}
-
-/** The elements to draw: those of this point, with those of a difference. */
-export function drawn(): { vertices: Vertex[]; edges: Edge[] } {
-  const now = view();
-  const found = difference();
-  if (!found) {
-    const ghostly = ghosts() ? [...now.missing].flatMap((ref) => lastSeen.get(ref) ?? []) : [];
-    return {
-      vertices: [...now.vertices.values(), ...ghostly.filter((element): element is Vertex => element.type === "vertex")],
-      edges: [...now.edges.values()],
-    };
-  }
-  const everything = new Map<string, Element>([...now.vertices, ...now.edges]);
-  for (const element of [...found.removed, ...found.added]) everything.set(element.ref, element);
-  for (const change of found.changed) everything.set(change.ref, change.after);
-  const all = [...everything.values()];
-  return {
-    vertices: all.filter((element): element is Vertex => element.type === "vertex"),
-    edges: all.filter((element): element is Edge => element.type === "edge"),
-  };
 }
 
 /** Looks that are the same are kept once. */
@@ -104,7 +85,7 @@ function plainLook(fill: string): NodeLook {
 }
 
 function lookOf(vertex: Vertex, look: Colors, mark: Mark | null): NodeLook {
-  const base = colorBy(emphasis(), vertex.ref) ?? colorOf(vertex.label);
+  const base = colorBy(emphasis(), vertex.ref) ?? colorByProperty(vertex) ?? colorOf(vertex.label);
   const plain = plainLook(base);
   if (mark === null) {
     const isGhost = view().missing.has(vertex.ref);
@@ -217,9 +198,9 @@ function bundlesOf(edges: readonly Edge[], placeOf: (ref: string) => number | un
   return [...found.values()];
 }
 
-function edgeLookOf({ label, mark }: Bundle, look: Colors): EdgeLook {
+function edgeLookOf({ label, mark, edges }: Bundle, look: Colors): EdgeLook {
   const width = 1.5 * (label === null ? 1 : FACTORS[styleOf("edge", label).size ?? "normal"]);
-  const color = label === null ? look.same : edgeColorOf(label);
+  const color = label === null ? look.same : ((edges.length === 1 ? colorByProperty(edges[0]!) : null) ?? edgeColorOf(label));
   if (mark === null) return { color, width, dash: false, alpha: 0.75 };
   if (mark === "same") return { color: look.same, width, dash: false, alpha: 0.4 };
   return { color: look[mark], width: mark === "removed" ? 1.8 : 3, dash: mark !== "added", alpha: 1 };

@@ -41,6 +41,7 @@ export const en = {
   arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
   exportGraph: "Export the graph", exportTitle: "Export {graph}", wholeGraph: "The whole graph at this point", pictureOf: "A picture of the canvas",
   styleOf: "Style of {label}", styleHint: "All users of this graph see it.", styleUnshared: "Kept in this browser alone: {why}", color: "Colour", colorNumber: "Colour {number}", ownColor: "Any other colour",
+  colorBy: "Colour by", colorByLabel: "The label: one colour", otherValues: "{count} more values",
   size: "Size", size_small: "Small", size_normal: "Normal", size_large: "Large", caption: "Text", captionAuto: "Automatic", captionId: "The id",
   captionLabel: "The label", styleReset: "As before",
   shareText: "This link shows the same for ever: both times are pinned, and what was recorded never changes.",

@@ -43,6 +43,7 @@ export const zh: Dictionary = {
   arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
   exportGraph: "导出图", exportTitle: "导出 {graph}", wholeGraph: "此时的整个图", pictureOf: "画布图片",
   styleOf: "{label} 的样式", styleHint: "此图的所有用户都会看到。", styleUnshared: "仅保存在此浏览器中：{why}", color: "颜色", colorNumber: "颜色 {number}", ownColor: "其他颜色",
+  colorBy: "着色依据", colorByLabel: "类型：单一颜色", otherValues: "另外 {count} 个值",
   size: "大小", size_small: "小", size_normal: "中", size_large: "大", caption: "文字", captionAuto: "自动", captionId: "ID",
   captionLabel: "类型", styleReset: "恢复默认",
   shareText: "此链接永远显示相同的内容：两个时间已固定，已记录的内容不会改变。",
