@@ -3,15 +3,12 @@
 import base64
 import contextlib
 import json
-import os
-import re
-import subprocess
-import tempfile
 import urllib.error
 import urllib.request
 
 import screens
 from browser import settle
+from servers import PASSWORD, server_with_login
 
 
 def check(browser) -> None:
@@ -161,28 +158,3 @@ def check_reader(browser, url: str) -> None:
 def call(url: str, path: str, body: dict) -> None:
     headers = {"Content-Type": "application/json", "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
     urllib.request.urlopen(urllib.request.Request(url + path, data=json.dumps(body).encode(), headers=headers)).close()
-
-
-PASSWORD = "correct horse battery"
-
-
-@contextlib.contextmanager
-def server_with_login():
-    """A second server, where users log in."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [os.environ["VARVE_TEST_SERVER"], "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{folder}/data"]
-        environment = {**os.environ, "VARVE_ADMIN_PASSWORD": PASSWORD}
-        process = subprocess.Popen(
-            [*command, "--set", "auth.enabled=true"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        try:
-            for line in process.stdout:
-                found = re.search(r"serves on (http://[0-9.:]+)", line)
-                if found:
-                    yield found[1]
-                    break
-            else:
-                raise AssertionError("the server with a login did not start")
-        finally:
-            process.terminate()
-            process.wait()

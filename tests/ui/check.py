@@ -11,13 +11,17 @@ import traceback
 from xml.etree import ElementTree
 
 import account
+import backing
 import canvas
+import coloring
 import crowd
 import cypher
 import doing
 import label
 import large
+import people
 import picking
+import querying
 import repository
 import screens
 import styles
@@ -366,30 +370,18 @@ def a_query_runs_and_is_cancelled(browser: Browser, server: Server):
     assert not [each for each in running if "repeat" in (each.get("text") or "")], running
 
 
-@test
-def a_query_has_its_plan_and_its_profile(browser: Browser, server: Server):
-    page = browser.page()
-    open_sample(page, server.url)
-    page.goto(server.url + "/ui/#/query")
-    write(page, "g.V().hasLabel('person').out('lives_in').limit(3).toList()")
-    page.locator("[data-action=explain]").click()
-    sides = page.locator(".plan-side")
-    sides.first.wait_for()
-    assert sides.count() == 2
-    assert "person" in sides.nth(1).inner_text()
-    page.locator("[data-action=profile]").click()
-    page.locator(".profile tbody tr").first.wait_for()
-    people = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
-    cells = page.locator(".profile tbody tr").first.locator("td").all_inner_texts()
-    assert cells[0].startswith("Source") and 0 < int(cells[4]) <= people, cells
-    write(page, "g.V().drop()")
-    page.locator("[data-action=profile]").click()
-    page.locator(".dialog .danger").wait_for()
-    page.keyboard.press("Escape")
-    page.locator("[data-action=explain]").click()
-    page.locator(".plan-side").first.wait_for()
-    counted = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
-    assert counted == people, "neither was run"
+def room(module) -> None:
+    """The tests of a file of its own."""
+    for check in module.TESTS:
+        run = lambda browser, server, check=check: check(browser, server, open_sample)
+        run.__name__ = check.__name__
+        TESTS.append(run)
+
+
+room(querying)
+room(people)
+room(backing)
+room(coloring)
 
 
 @test

@@ -32,7 +32,8 @@ def check_results(browser, server, open_sample) -> None:
     # A parameter, two columns in their order, a path in the notation of the language.
     [[name]] = ask(server, "MATCH (n:person)-[:lives_in]->() RETURN n.name ORDER BY n.name LIMIT 1")
     page.locator(".parameters textarea").fill('{"name": "%s"}' % name)
-    run(page, "MATCH p = (a:person {name: $name})-[:lives_in]->(b) RETURN p, 1", ".result tbody td >> text=-[:lives_in")
+    run(page, "MATCH p = (a:person {name: $name})-[:lives_in]->(b) RETURN p, 1", ".result tbody .chain")
+    assert page.locator(".chain-edge").first.inner_text() == "– lives_in →"
     assert page.locator(".result thead button").all_inner_texts() == ["p", "1"]
     page.locator("[data-action=run]").click()
     page.get_by_role("button", name="Show 2 in the graph").click()

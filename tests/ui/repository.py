@@ -87,20 +87,44 @@ def check(browser, server) -> None:
     check_entity(page, server, second)
     check_lineage(page)
     # A step, and back.
-    page.locator(".lineage-step .row-button", has_text=NAMES[2]).click()
+    page.locator(".lineage-node", has_text=NAMES[2]).click()
     page.locator(".entity-view h2", has_text=NAMES[2]).wait_for()
     page.get_by_role("button", name="← Back").click()
     page.locator(".entity-view h2", has_text=NAMES[1]).wait_for()
     check_past(page, second)
     page.get_by_role("button", name="See in the graph").click()
-    page.locator(f".element[data-ref='{json.dumps(second['guid'])}']").wait_for()
+    element = page.locator(f".element[data-ref='{json.dumps(second['guid'])}']")
+    element.wait_for()
     settle(page)
+    check_canvas(page, element, second)
+
+
+def check_canvas(page, element, entity: dict) -> None:
+    """On the canvas an entity has its name and its properties; what the repository adds is apart, and nothing is offered that is refused."""
+    assert element.locator("h2").inner_text() == NAMES[1]
+    keys = element.locator("table.properties").first.locator("th").all_inner_texts()
+    assert set(keys) == {"description", "name", "qualifiedName"}, keys
+    assert element.locator("h3", has_text="Confidentiality").count() == 1
+    header = element.locator(".header-rows")
+    assert not header.locator("table").is_visible()
+    header.locator("summary").click()
+    header.locator("td", has_text=entity["guid"]).first.wait_for()
+    assert element.locator("[data-action=edit]").count() == 0
 
 
 def check_types(page, server) -> None:
     types = call(server, "types/all")["typeDefs"]
-    page.locator(".type-name").first.wait_for()
-    page.locator(".type-tree input").fill("DataSet")
+    page.locator(".type-row .count").first.wait_for()
+    shown = page.locator(".type-name").all_inner_texts()
+    assert "DataSet" in shown and "Community" not in shown, shown
+    count = page.locator(".type-row", has=page.get_by_role("button", name="DataSet", exact=True)).locator(".count").inner_text()
+    assert count == str(len(NAMES)), count
+    page.locator("input[name=all-types]").check()
+    page.locator(".type-tree input[type=search]").fill("Communit")
+    page.get_by_role("button", name="Community", exact=True).wait_for()
+    page.locator("input[name=all-types]").uncheck()
+    page.get_by_role("button", name="Community", exact=True).wait_for(state="detached")
+    page.locator(".type-tree input[type=search]").fill("DataSet")
     page.get_by_role("button", name="DataSet", exact=True).click()
     page.locator(".type-details h2", has_text="DataSet").wait_for()
     parents = page.locator(".type-details header .quiet").inner_text()
@@ -129,30 +153,44 @@ def check_entity(page, server, entity: dict) -> None:
     assert rows.count() == len(versions) > 1, (rows.count(), len(versions))
 
 
-def steps(page) -> list[list[str]]:
-    """The lineage's columns, from the first to the last."""
-    columns = page.locator(".lineage-step")
-    return [columns.nth(index).locator("li").all_inner_texts() for index in range(columns.count())]
+def columns(page) -> list[list[str]]:
+    """The names in the lineage's columns, from the first to the last."""
+    nodes = page.locator(".lineage-node")
+    found: dict[int, list[str]] = {}
+    for index in range(nodes.count()):
+        node = nodes.nth(index)
+        found.setdefault(int(node.get_attribute("data-column")), []).append(node.locator(".lineage-name").text_content())
+    return [found[column] for column in sorted(found)]
 
 
 def check_lineage(page) -> None:
-    page.locator(".lineage").wait_for()
-    assert page.locator(".lineage-here").inner_text() == NAMES[1]
-    assert [[name.split("\n")[0] for name in column] for column in steps(page)] == [[f"set:{NAMES[0]}"], [f"set:{NAMES[2]}"]], steps(page)
+    page.locator(".lineage-picture").wait_for()
+    assert page.locator(".lineage-node.here .lineage-name").text_content() == NAMES[1]
+    assert columns(page) == [[NAMES[0]], [NAMES[1]], [NAMES[2]]], columns(page)
+    assert page.locator(".lineage-flow").count() == 2
     page.locator("[data-lineage=to]").click()
-    page.locator(".lineage-step", has_text=NAMES[3]).wait_for()
+    page.locator(".lineage-node", has_text=NAMES[3]).wait_for()
     page.locator("[data-lineage=to]").click()
-    page.locator(".lineage-step", has_text="Nothing further").wait_for()
+    page.locator(".lineage-end", has_text="Nothing further").wait_for()
     assert page.locator("[data-lineage=to]").count() == 0
-    assert len(steps(page)) == 4, steps(page)
+    assert columns(page)[-1] == [NAMES[3]] and page.locator(".lineage-flow").count() == 3, columns(page)
 
 
 def check_past(page, entity: dict) -> None:
-    """Before it was made there is no such entity."""
-    field = page.locator(".metadata .time-field")
-    field.fill("2001-01-01")
-    field.press("Enter")
+    """Both times: what was recorded first, and before the entity was made there is none."""
+    if page.locator(".entity-view .history-row").count() == 0:
+        page.locator("[data-action=versions]").click()
+    page.locator(".entity-view .history-row").last.click()
+    page.locator(".entity-view td", has_text="with taxes").wait_for(state="detached")
+    assert page.locator(".entity-view h2").inner_text() == NAMES[1]
+    assert page.locator(".entity-view .badges .badge", has_text="Confidentiality").count() == 0
+    valid, known = page.locator(".metadata .time-field").all()
+    assert known.input_value() != "now" and valid.input_value() != "now"
+    for field, value in ((known, "now"), (valid, "2001-01-01")):
+        field.fill(value)
+        field.press("Enter")
     page.locator(".metadata-main .failure", has_text=entity["guid"]).wait_for()
-    field.fill("now")
-    field.press("Enter")
+    valid.fill("now")
+    valid.press("Enter")
     page.locator(".entity-view h2", has_text=NAMES[1]).wait_for()
+    page.locator(".entity-view td", has_text="with taxes").wait_for()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import backing
 import repository
 from browser import set_time, settle, write
 
@@ -62,7 +63,10 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
         legend.locator("summary").click()
         look("legend")
     page.locator("[data-style=person]").click()
+    page.locator(".dialog select[name=by]").select_option("born")
+    page.locator(".dialog [data-scale]").wait_for()
     look("style")
+    page.locator(".dialog select[name=by]").select_option("")
     page.keyboard.press("Escape")
     page.locator("#tab-list").click()
     look("list")
@@ -113,6 +117,18 @@ def query(page, look: Callable[[str], None]) -> None:
     page.locator("[data-action=run]").click()
     page.locator(".failure").wait_for()
     look("query-failure")
+    page.locator(".failure summary").click()
+    look("query-failure-details")
+    write(page, "g.V().hasLabel('person').outE().inV().path().limit(40)")
+    page.locator("[data-action=run]").click()
+    page.locator(".result-picture [data-arranged=yes]").wait_for()
+    page.locator(".result tbody td .link").first.click()
+    look("query-paths")
+    for action in ("saved", "past"):
+        page.locator(f"[data-action={action}]").click()
+        page.locator(".dialog li").first.wait_for()
+        look(f"query-{action}")
+        page.keyboard.press("Escape")
     page.locator("[data-kind=cypher]").click()
     write(page, "MATCH (a:person)-[r]->(b) OPTIONAL MATCH (b)-->(c) RETURN a, r, c.name LIMIT 50")
     for action, wanted in (("run", ".result tbody td"), ("explain", ".operators")):
@@ -164,7 +180,7 @@ def check(browser, server, open_sample) -> None:
     repository.load(server)
     for size, theme, language in VIEWS:
         # The wrong query is answered so.
-        page = browser.page(size, theme, expected=("status of 400", "status of 500"), language=language)
+        page = browser.page(size, theme, expected=("status of 400", "status of 500", *backing.expected(server)), language=language)
 
         def look(name: str) -> None:
             shown = page.evaluate("document.documentElement.lang")

@@ -19,6 +19,7 @@ const pages = {
   metadata: lazy(() => import("./metadata/page")),
   tasks: lazy(() => import("./tasks/page")),
   monitor: lazy(() => import("./monitor/page")),
+  users: lazy(() => import("./users/page")),
   api: lazy(() => import("./api/page")),
 } satisfies Partial<Record<Page, unknown>>;
 
@@ -35,7 +36,7 @@ function known(page: Page): Known {
 function Rail() {
   return (
     <nav class="rail" aria-label={t("pages")}>
-      <For each={RAIL.filter((page) => page !== "metadata" || hasMetadata())}>
+      <For each={RAIL.filter((page) => (page !== "metadata" || hasMetadata()) && (page !== "users" || user() !== null))}>
         {(page) => (
           <a href={hrefOf(page)} aria-current={route().page === page ? "page" : undefined} title={t(`page_${page}`)}>
             <Icon name={page} />

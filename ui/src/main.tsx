@@ -8,6 +8,7 @@ import "./styles/schema.css";
 import "./styles/monitor.css";
 import "./styles/load.css";
 import "./styles/metadata.css";
+import "./styles/users.css";
 
 const root = document.getElementById("app");
 if (root) void startLanguage().then(() => render(() => <App />, root));

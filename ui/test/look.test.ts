@@ -11,6 +11,7 @@ import { huesOf } from "../src/explore/hues";
 import { placeNames, spotsOf } from "../src/explore/names";
 import { radiusAt, type Scene } from "../src/explore/scene";
 import { escapeXml } from "../src/explore/svg";
+import { colorOn, scaleFrom } from "../src/explore/scales";
 import { parseStyles } from "../src/explore/style";
 import { isOnlyExplained, planOf, withPlan } from "../src/query/plan";
 
@@ -221,4 +222,21 @@ test("scores of vertices whose ids are numbers keep their order and their digits
   const body = bodyOf("personalized_page_rank", { sources: "459609792938234113, 7, a", alpha: "", top: "", times: "" });
   assert.equal(formatJson(body, 0), '{"sources":[459609792938234113,7,"a"]}');
   assert.deepEqual(bodyOf("single_source_shortest_path", { source: "459609792938234113", top: "" }), { source: 459609792938234113n });
+});
+
+test("colours by a property: a scale of numbers or dates, or a colour for each frequent value", () => {
+  assert.deepEqual(scaleFrom("born", [1988, 1990n, undefined, 2001]), { key: "born", kind: "numbers", least: 1988, greatest: 2001, isDate: false });
+  const dates = scaleFrom("since", ["2020-01-01", "2021-01-01T00:00:00Z"]);
+  assert.deepEqual(dates, { key: "since", kind: "numbers", least: Date.UTC(2020, 0, 1), greatest: Date.UTC(2021, 0, 1), isDate: true });
+  const many = scaleFrom("kind", ["b", "a", "b", 3, ...Array.from({ length: 9 }, (_, at) => `z${at}`)]);
+  assert.ok(many?.kind === "values");
+  assert.deepEqual([...many.places].slice(0, 3), [["b", "0"], ["3", "1"], ["a", "2"]]);
+  assert.equal(many.places.size, 7);
+  assert.equal(many.others, 5);
+  assert.equal(scaleFrom("none", [undefined, null]), null);
+  assert.notEqual(colorOn(dates!, "2020-01-01"), colorOn(dates!, "2021-01-01"));
+  assert.equal(colorOn(many, "nobody has it"), colorOn(many, undefined));
+  const stored = toHubble("vertex", { by: "born" }, '{"icon":"user"}');
+  assert.deepEqual(JSON.parse(stored), { icon: "user", color_by: "born" });
+  assert.deepEqual(fromHubble("vertex", stored), { by: "born" });
 });

@@ -32,6 +32,31 @@ export function changesElements(found: Roles, graph: string): boolean {
   );
 }
 
+/** What the user may see and change of all users. */
+export type Administered = "USER_GROUP" | "TARGET" | "GRANT";
+
+export function administers(found: Roles, permission: "READ" | "WRITE" | "DELETE", resource: Administered): boolean {
+  const server = found[""] ?? {};
+  return [permission, "ANY"].some((each) => Object.keys(server[each] ?? {}).some((key) => key === "ROOT" || key.startsWith(resource)));
+}
+
+/** Whether the user may do this with users, groups, targets or rights; false while that is not known. */
+export function mayAdminister(permission: "READ" | "WRITE" | "DELETE", resource: Administered): boolean {
+  const found = known();
+  return user() === ADMIN || (found !== null && found.name === user() && administers(found.roles, permission, resource));
+}
+
+/** The rights that were read of the user; null for the administrator, and before they are known. */
+export function ownRoles(): Roles | null {
+  const found = known();
+  return found && found.name === user() ? found.roles : null;
+}
+
+/** Whether the user has all rights. */
+export function isAdministrator(): boolean {
+  return user() === ADMIN;
+}
+
 /** Whether the user may change some elements of the graph; true while that is not known. */
 export function mayWrite(): boolean {
   const found = known();

@@ -3,7 +3,7 @@
 
 import { createSignal } from "solid-js";
 
-export const PAGES = ["explore", "query", "schema", "load", "metadata", "tasks", "monitor", "api"] as const;
+export const PAGES = ["explore", "query", "schema", "load", "metadata", "tasks", "monitor", "users", "api"] as const;
 export type Page = (typeof PAGES)[number];
 
 export interface Route {

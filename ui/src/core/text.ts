@@ -1,5 +1,10 @@
 // Values and names as texts for people.
 
+/** A value that is shown in its own way: this is its text in sorting, filters and files. */
+export abstract class Told {
+  abstract readonly text: string;
+}
+
 /** The most characters of a name that is drawn or listed. */
 const NAME_MAX = 60;
 

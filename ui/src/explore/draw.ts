@@ -2,13 +2,15 @@
 
 import { isDark } from "../core/prefs";
 import { number } from "../i18n";
-import type { Edge, Element, Vertex } from "./api";
+import type { Edge, Vertex } from "./api";
+import { drawn } from "./drawn";
 import { colorBy, emphasis, sizeBy } from "./emphasis";
 import { closedGroups, type Group } from "./groups";
 import { colorOf, colors, edgeColorOf, edgeName, nameOf, nameOfRef, tellingOf, type Colors } from "./look";
 import { startPosition } from "./layout";
+import { colorByProperty } from "./scales";
 import { UNIT, type EdgeLook, type NodeLook, type Scene } from "./scene";
-import { difference, ghosts, hiddenLabels, lastSeen, positions, view } from "./state";
+import { difference, hiddenLabels, lastSeen, positions, view } from "./state";
 import { FACTORS, styleOf } from "./style";
 
 export type Mark = "added" | "removed" | "changed" | "same";
@@ -29,27 +31,6 @@ export function marksOf(): Map<string, Mark> | null {
   for (const element of found.removed) marks.set(element.ref, "removed");
   for (const change of found.changed) marks.set(change.ref, "changed");
   return marks;
-}
-
-/** The elements to draw: those of this point, with those of a difference. */
-export function drawn(): { vertices: Vertex[]; edges: Edge[] } {
-  const now = view();
-  const found = difference();
-  if (!found) {
-    const ghostly = ghosts() ? [...now.missing].flatMap((ref) => lastSeen.get(ref) ?? []) : [];
-    return {
-      vertices: [...now.vertices.values(), ...ghostly.filter((element): element is Vertex => element.type === "vertex")],
-      edges: [...now.edges.values()],
-    };
-  }
-  const everything = new Map<string, Element>([...now.vertices, ...now.edges]);
-  for (const element of [...found.removed, ...found.added]) everything.set(element.ref, element);
-  for (const change of found.changed) everything.set(change.ref, change.after);
-  const all = [...everything.values()];
-  return {
-    vertices: all.filter((element): element is Vertex => element.type === "vertex"),
-    edges: all.filter((element): element is Edge => element.type === "edge"),
-  };
 }
 
 /** Looks that are the same are kept once. */
@@ -99,9 +80,13 @@ export function distinct(vertices: readonly Vertex[]): Map<string, string> {
   return found;
 }
 
+function plainLook(fill: string): NodeLook {
+  return { fill, ring: isDark() ? "#14181b" : "#fbfaf7", ringWidth: 1, dash: false, double: false, alpha: 1, sign: "" };
+}
+
 function lookOf(vertex: Vertex, look: Colors, mark: Mark | null): NodeLook {
-  const base = colorBy(emphasis(), vertex.ref) ?? colorOf(vertex.label);
-  const plain = { fill: base, ring: isDark() ? "#14181b" : "#fbfaf7", ringWidth: 1, dash: false, double: false, alpha: 1, sign: "" };
+  const base = colorBy(emphasis(), vertex.ref) ?? colorByProperty(vertex) ?? colorOf(vertex.label);
+  const plain = plainLook(base);
   if (mark === null) {
     const isGhost = view().missing.has(vertex.ref);
     return isGhost ? { ...plain, fill: look.background, ring: base, ringWidth: 1.5, dash: true, alpha: 0.6 } : plain;
@@ -185,8 +170,7 @@ interface Bundle {
 }
 
 /** Parallel edges of one label and direction: one bundle if there are many, else each for itself. */
-function bundlesOf(edges: readonly Edge[], placeOf: (ref: string) => number | undefined, isGroupAt: (at: number) => boolean, marks: Map<string, Mark> | null): Bundle[] {
-  const hidden = hiddenLabels();
+function bundlesOf(edges: readonly Edge[], placeOf: (ref: string) => number | undefined, isGroupAt: (at: number) => boolean, marks: Map<string, Mark> | null, hidden: ReadonlySet<string>): Bundle[] {
   const found = new Map<string, Bundle>();
   const perPair = new Map<string, number>();
   const kept: [Edge, number, number][] = [];
@@ -214,9 +198,9 @@ function bundlesOf(edges: readonly Edge[], placeOf: (ref: string) => number | un
   return [...found.values()];
 }
 
-function edgeLookOf({ label, mark }: Bundle, look: Colors): EdgeLook {
+function edgeLookOf({ label, mark, edges }: Bundle, look: Colors): EdgeLook {
   const width = 1.5 * (label === null ? 1 : FACTORS[styleOf("edge", label).size ?? "normal"]);
-  const color = label === null ? look.same : edgeColorOf(label);
+  const color = label === null ? look.same : ((edges.length === 1 ? colorByProperty(edges[0]!) : null) ?? edgeColorOf(label));
   if (mark === null) return { color, width, dash: false, alpha: 0.75 };
   if (mark === "same") return { color: look.same, width, dash: false, alpha: 0.4 };
   return { color: look[mark], width: mark === "removed" ? 1.8 : 3, dash: mark !== "added", alpha: 1 };
@@ -225,14 +209,8 @@ function edgeLookOf({ label, mark }: Bundle, look: Colors): EdgeLook {
 /** The edges that a key of the scene stands for. */
 export type Bundled = Map<string, readonly Edge[]>;
 
-export function sceneOf(): { scene: Scene; bundled: Bundled; total: { vertices: number; edges: number } } {
-  const { vertices, edges } = drawn();
-  const look = colors();
-  const marks = marksOf();
-  const nodes = nodesOf(vertices, look, marks);
-  const within = closedGroups();
-  const places = new Map(nodes.map(({ key }, at) => [key, at]));
-  const bundles = bundlesOf(edges, (ref) => places.get(within.get(ref)?.key ?? ref), (at) => nodes[at]!.count !== "", marks);
+/** What is painted, from nodes and the edges between them. */
+function assembled(nodes: readonly Node[], bundles: readonly Bundle[], look: Colors, placeOf: (key: string) => { x: number; y: number } | undefined): Scene {
   const linked = edgeLooksOf(bundles, (at) => nodes[at]!.count !== "", look);
   const nodeLooks = new Looks<NodeLook>();
   const edgeLooks = new Looks<EdgeLook>();
@@ -246,10 +224,10 @@ export function sceneOf(): { scene: Scene; bundled: Bundled; total: { vertices: 
   const weight = nodes.map((node, at) => degree[at]! + node.size + (node.count ? 1e6 * node.size : 0) + (node.isNamed ? 1e9 : 0));
   const xy = new Float32Array(nodes.length * 2);
   nodes.forEach(({ key }, at) => {
-    const place = positions.get(key) ?? startPosition(key, Math.sqrt(nodes.length) * UNIT * 2);
+    const place = placeOf(key) ?? startPosition(key, Math.sqrt(nodes.length) * UNIT * 2);
     xy.set([place.x, place.y], at * 2);
   });
-  const scene: Scene = {
+  return {
     keys: nodes.map(({ key }) => key),
     xy,
     sizes: Float32Array.from(nodes, ({ size }) => size),
@@ -267,8 +245,40 @@ export function sceneOf(): { scene: Scene; bundled: Bundled; total: { vertices: 
     widths: Float32Array.from(bundles, (bundle) => Math.min(4, 1 + Math.log2(bundle.edges.length) * 0.5)),
     edgeNames: bundles.map((bundle) => (nodes[bundle.from]!.count || nodes[bundle.to]!.count ? "" : edgeNameOf(bundle))),
   };
-  const bundled = new Map(bundles.map((bundle) => [bundle.edges[0]!.ref, bundle.edges]));
-  return { scene, bundled, total: { vertices: vertices.length, edges: edges.length } };
+}
+
+/** The edges that a bundle stands for, by its key in the scene. */
+function bundledOf(bundles: readonly Bundle[]): Bundled {
+  return new Map(bundles.map((bundle) => [bundle.edges[0]!.ref, bundle.edges]));
+}
+
+export function sceneOf(): { scene: Scene; bundled: Bundled; total: { vertices: number; edges: number } } {
+  const { vertices, edges } = drawn();
+  const look = colors();
+  const marks = marksOf();
+  const nodes = nodesOf(vertices, look, marks);
+  const within = closedGroups();
+  const places = new Map(nodes.map(({ key }, at) => [key, at]));
+  const bundles = bundlesOf(edges, (ref) => places.get(within.get(ref)?.key ?? ref), (at) => nodes[at]!.count !== "", marks, hiddenLabels());
+  const scene = assembled(nodes, bundles, look, (key) => positions.get(key));
+  return { scene, bundled: bundledOf(bundles), total: { vertices: vertices.length, edges: edges.length } };
+}
+
+/** A picture of its own, beside the canvas: labels have their looks, nothing is grouped, hidden or compared. */
+export function sceneOfElements(vertices: readonly Vertex[], edges: readonly Edge[]): { scene: Scene; bundled: Bundled } {
+  const look = colors();
+  const same = distinct(vertices);
+  const nodes = vertices.map((vertex): Node => ({
+    key: vertex.ref,
+    size: FACTORS[styleOf("vertex", vertex.label).size ?? "normal"],
+    look: plainLook(colorOf(vertex.label)),
+    name: cut(nameOf(vertex)) + (same.has(vertex.ref) ? ` (${cut(same.get(vertex.ref)!)})` : ""),
+    count: "",
+    isNamed: false,
+  }));
+  const places = new Map(nodes.map(({ key }, at) => [key, at]));
+  const bundles = bundlesOf(edges, (ref) => places.get(ref), () => false, null, new Set());
+  return { scene: assembled(nodes, bundles, look, () => undefined), bundled: bundledOf(bundles) };
 }
 
 /** Of the edges between groups, how many a group stand out; the others are faint. */

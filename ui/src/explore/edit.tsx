@@ -15,6 +15,7 @@ import { changed, missingMembers, needsStart, periodOf, valueOf, type Change, ty
 import { elements, type Element } from "./api";
 import { periodText } from "./element";
 import { nameOf, nameOfRef, shownValue, valueText } from "./look";
+import { plainId } from "./refs";
 import { light, reread, select, show, shown, view } from "./state";
 
 export type Edit = { kind: "change" | "delete"; element: Element } | { kind: "edge"; source: string } | { kind: "vertex" };
@@ -42,11 +43,6 @@ function periodQuery(from: string | null, to: string | null): string {
 function pathOf(element: Element): string {
   const kind = element.type === "vertex" ? "vertices" : "edges";
   return `${graphPath()}/graph/${kind}/${encodeURIComponent(element.ref)}`;
-}
-
-/** The id of an answer, as a path takes it. */
-function refOf(id: unknown): string {
-  return typeof id === "string" ? JSON.stringify(id) : String(id);
 }
 
 function typeOf(key: string, value?: unknown): { type: string; cardinality: string } {
@@ -338,7 +334,7 @@ function NewForm(props: { source?: string }) {
   };
   const keys = () => chosen()?.properties ?? [];
   const required = () => keys().filter((key) => !chosen()?.nullable_keys.includes(key));
-  const plain = (ref: string): unknown => (ref.startsWith('"') ? JSON.parse(ref) : /^\d+$/.test(ref) ? (Number.isSafeInteger(Number(ref)) ? Number(ref) : BigInt(ref)) : ref);
+  const plain = (ref: string): unknown => (/^U?"/.test(ref) ? plainId(ref) : /^\d+$/.test(ref) ? (Number.isSafeInteger(Number(ref)) ? Number(ref) : BigInt(ref)) : ref);
   const now = new Date().toISOString();
   const ownId = () => {
     if (!needsId()) return undefined;
@@ -387,11 +383,11 @@ function NewForm(props: { source?: string }) {
   const done = ([answer]: unknown[]) => {
     const made = (answer as { id?: unknown } | null)?.id;
     if (made === undefined) return;
-    const ref = isEdge() ? String(made) : refOf(made);
-    if (!isEdge()) {
-      show([...shown(), ref]);
-      light([ref]);
-    }
+    if (isEdge()) return select(String(made));
+    const isUuid = (chosen() as VertexLabel).id_strategy === "CUSTOMIZE_UUID";
+    const ref = isUuid ? `U"${String(made)}"` : typeof made === "string" ? JSON.stringify(made) : String(made);
+    show([...shown(), ref]);
+    light([ref]);
     select(ref);
   };
   return (

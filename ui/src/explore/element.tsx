@@ -15,6 +15,7 @@ import type { Element, Group, Version } from "./api";
 import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
 import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
+import { isInstance, partsOf } from "../core/entity";
 import { mayWrite } from "../core/rights";
 import { edit } from "./edit";
 import { setExpandDialog } from "./expand";
@@ -38,13 +39,12 @@ export function Swatch(props: { label: string; edge?: boolean }) {
   );
 }
 
-function Properties(props: { element: Element }) {
-  const rows = () => Object.entries(props.element.properties);
+function Rows(props: { rows: [string, unknown][] }) {
   return (
-    <Show when={rows().length} fallback={<p class="quiet">{t("noProperties")}</p>}>
+    <Show when={props.rows.length} fallback={<p class="quiet">{t("noProperties")}</p>}>
       <table class="properties">
         <tbody>
-          <For each={rows()}>
+          <For each={props.rows}>
             {([key, value]) => (
               <tr>
                 <th scope="row">{key}</th>
@@ -54,6 +54,32 @@ function Properties(props: { element: Element }) {
           </For>
         </tbody>
       </table>
+    </Show>
+  );
+}
+
+/** What the repository adds to an instance is apart from its own properties. */
+function Properties(props: { element: Element }) {
+  const parts = () => (isInstance(props.element.properties) ? partsOf(props.element.properties) : null);
+  return (
+    <Show when={parts()} fallback={<Rows rows={Object.entries(props.element.properties)} />}>
+      {(found) => (
+        <>
+          <Rows rows={found().own} />
+          <For each={found().classifications}>
+            {({ name, properties }) => (
+              <>
+                <h3>{name}</h3>
+                <Show when={properties.length}><Rows rows={properties} /></Show>
+              </>
+            )}
+          </For>
+          <details class="header-rows">
+            <summary>{t("provenance")}</summary>
+            <Rows rows={Object.entries(found().header).map(([key, value]) => [key.slice(1), value])} />
+          </details>
+        </>
+      )}
     </Show>
   );
 }
@@ -140,7 +166,7 @@ function History(props: { element: Element }) {
 
 function EditButtons(props: { element: Element }) {
   return (
-    <Show when={mayWrite()}>
+    <Show when={mayWrite() && !isInstance(props.element.properties)}>
       <button class="icon-button" data-action="edit" onClick={() => edit({ kind: "change", element: props.element })} title={t("edit")} aria-label={t("edit")}>
         <Icon name="edit" />
       </button>

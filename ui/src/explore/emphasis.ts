@@ -3,6 +3,7 @@
 import { createSignal } from "solid-js";
 import { isDark } from "../core/prefs";
 import { PALETTE, PALETTE_DARK } from "./palette";
+import { plainId } from "./refs";
 
 export interface Emphasis {
   /** What the values are, e.g. `page_rank`. */
@@ -32,11 +33,6 @@ export function setEmphasis(title: string, values: ReadonlyMap<string, number | 
 
 export function clearEmphasis(): void {
   setEmphasisSignal(null);
-}
-
-/** An id as results of algorithms write it. */
-export function plainId(ref: string): string {
-  return ref.startsWith('"') ? (JSON.parse(ref) as string) : ref;
 }
 
 /** Where a number is between the least and the greatest, 0 to 1; small differences at the bottom are seen. */

@@ -8,7 +8,11 @@ import { graph, graphPath } from "../core/server";
 import { point, timesOf } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { control } from "./canvas";
+import { rampAt } from "./emphasis";
 import { colorOf, colors, edgeColorOf } from "./look";
+import { endsOf, entriesOf } from "./scalekey";
+import { scaleOf } from "./scales";
+import type { Kind } from "./style";
 import { comparing, difference, hiddenLabels, pinPoint, view } from "./state";
 import { pngOf, type LegendEntry } from "./svg";
 import { pointText } from "./timebar";
@@ -54,9 +58,19 @@ function legend(): LegendEntry[] {
   const labelsOf = (elements: Iterable<{ label: string }>) =>
     [...new Set([...elements].map((element) => element.label))].filter((label) => !hiddenLabels().has(label)).sort();
   return [
-    ...labelsOf(vertices.values()).map((name) => ({ name, color: colorOf(name) })),
-    ...labelsOf(edges.values()).map((name) => ({ name, color: edgeColorOf(name) })),
+    ...labelsOf(vertices.values()).flatMap((name) => entriesOfLabel("vertex", name, colorOf(name))),
+    ...labelsOf(edges.values()).flatMap((name) => entriesOfLabel("edge", name, edgeColorOf(name))),
   ];
+}
+
+/** The colour of a label, or those of the values of its property. */
+function entriesOfLabel(kind: Kind, label: string, color: string): LegendEntry[] {
+  const scale = scaleOf(kind, label);
+  if (!scale) return [{ name: label, color }];
+  const named = (name: string) => `${label}: ${scale.key} ${name}`;
+  if (scale.kind === "values") return entriesOf(scale).map((entry) => ({ name: named(entry.name), color: entry.color }));
+  const [least, greatest] = endsOf(scale);
+  return [{ name: named(least), color: rampAt(0) }, { name: named(greatest), color: rampAt(1) }];
 }
 
 async function savePicture(kind: "png" | "svg"): Promise<void> {

@@ -28,13 +28,15 @@ function membersOf(stored: unknown): Members {
 
 /** The style in a label's user data; null if there is none. */
 export function fromHubble(kind: Kind, stored: unknown): Style | null {
-  const { color, size, thickness, display_fields: fields } = membersOf(stored);
+  const { color, color_by: by, size, thickness, display_fields: fields } = membersOf(stored);
   const style: Style = {};
   if (typeof color === "string" && /^#[0-9a-f]{6}$/i.test(color)) {
     // A colour of the palette has a shade in each theme.
     const place = PALETTE.indexOf(color.toLowerCase());
     style.color = place < 0 ? color : String(place);
   }
+  // Hubble has no such member, and leaves it.
+  if (typeof by === "string") style.by = by;
   const named = SIZE_OF[String(kind === "vertex" ? size : thickness)];
   if (named !== undefined && named !== "normal") style.size = named;
   const caption = Array.isArray(fields) ? (fields[0] as unknown) : undefined;
@@ -48,8 +50,10 @@ export function toHubble(kind: Kind, style: Style, stored: unknown): string {
   const sizeMember = kind === "vertex" ? "size" : "thickness";
   const [before] = Array.isArray(kept.display_fields) ? (kept.display_fields as unknown[]) : [];
   delete kept.color;
+  delete kept.color_by;
   delete kept[sizeMember];
   if (style.color !== undefined) kept.color = style.color.startsWith("#") ? style.color : PALETTE[Number(style.color)];
+  if (style.by !== undefined) kept.color_by = style.by;
   if (style.size !== undefined) kept[sizeMember] = NAME_OF[kind][style.size];
   // Hubble may join several properties: the first one is the caption here.
   if (style.caption === undefined) delete kept.display_fields;

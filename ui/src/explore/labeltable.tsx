@@ -6,10 +6,10 @@ import { messageOf } from "../core/http";
 import { point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
-import { refOf } from "../query/result";
 import * as api from "./api";
 import { shownValue } from "./look";
-import { show, showSample, shown } from "./state";
+import { refsOfAll } from "./refs";
+import { during, show, showSample, shown } from "./state";
 
 export interface LabelCount {
   label: string;
@@ -28,7 +28,7 @@ function rowsOf(found: api.Listed[]): { columns: string[]; rows: Row[] } {
   const rows = found.map(({ id, properties }) => {
     for (const key of Object.keys(properties)) columns.add(key);
     const texts = Object.entries(properties).map(([key, value]) => [key, shownValue(value)] as const);
-    return { ref: refOf(id), cells: { "~id": typeof id === "string" ? id : String(id), ...Object.fromEntries(texts) } };
+    return { of: id, cells: { "~id": typeof id === "string" ? id : String(id), ...Object.fromEntries(texts) } };
   });
   return { columns: [...columns], rows };
 }
@@ -43,7 +43,7 @@ export function LabelTable(props: { of: LabelCount }) {
   );
   const close = () => setTableOf(null);
   const take = (row: Row) => {
-    if (row.ref !== undefined) show([...shown(), row.ref]);
+    void during(async () => show([...shown(), ...(await refsOfAll([row.of], point(), { label: props.of.label }))]));
     close();
   };
   const sample = () => {

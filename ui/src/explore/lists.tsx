@@ -7,6 +7,8 @@ import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
 import { clearEmphasis, emphasis, rampAt } from "./emphasis";
 import { nameOf, nameOfRef, shownValue } from "./look";
+import { ScaleKey } from "./scalekey";
+import { scaleOf } from "./scales";
 import {
   difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, setLit, shown, toggleLabel, togglePicked, view, unpick,
 } from "./state";
@@ -36,6 +38,7 @@ function LegendRow(props: { label: string; count: number; edge?: boolean; style:
       >
         <Icon name="style" />
       </button>
+      <Show when={scaleOf(props.edge ? "edge" : "vertex", props.label)}>{(scale) => <ScaleKey scale={scale()} />}</Show>
     </li>
   );
 }

@@ -76,7 +76,7 @@ const NAME_KEYS = ["name", "title", "displayName", "display_name", "qualifiedNam
 
 /** The id as a person writes it: without quotes and the label's number. */
 export function idText(ref: string): string {
-  const plain = ref.startsWith('"') ? ref.slice(1, -1) : ref;
+  const plain = /^U?"/.test(ref) ? ref.replace(/^U?"|"$/g, "") : ref;
   return plain.replace(/^\d+:/, "");
 }
 

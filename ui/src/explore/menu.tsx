@@ -8,6 +8,7 @@ import { point } from "../core/times";
 import { Icon, type IconName } from "../parts/icon";
 import * as api from "./api";
 import { control, menu, openGroup, setMenu, type MenuPlace } from "./canvas";
+import { isInstance } from "../core/entity";
 import { mayWrite } from "../core/rights";
 import { edit } from "./edit";
 import { elementTab, setElementTab } from "./element";
@@ -93,9 +94,14 @@ function ElementItems(props: { of: string }) {
     setElementTab(tab);
   };
   const element = () => view().vertices.get(props.of) ?? view().edges.get(props.of);
+  /** Instances of the metadata repository change by its own calls only. */
+  const changeable = () => {
+    const found = element();
+    return found && mayWrite() && !isInstance(found.properties) ? found : undefined;
+  };
   return (
     <>
-      <Show when={mayWrite() && element()}>
+      <Show when={changeable()}>
         {(found) => (
           <>
             <Item name="edit" icon="edit" act={() => edit({ kind: "change", element: found() })}>{t("edit")}</Item>

@@ -14,6 +14,8 @@ export type Kind = "vertex" | "edge";
 export interface Style {
   /** A place in the palette, so that each theme has its own shade, or a colour as `#rrggbb`. */
   color?: string;
+  /** The property whose values have the colours, instead of one for the label. */
+  by?: string;
   size?: Size;
   /** The property whose value is the element's text; `~id` and `~label`: its id or label. */
   caption?: string;
@@ -31,9 +33,10 @@ const KEPT_MAX = 200;
 
 function valid(value: unknown): Style | null {
   if (typeof value !== "object" || value === null) return null;
-  const { color, size, caption } = value as Record<string, unknown>;
+  const { color, by, size, caption } = value as Record<string, unknown>;
   return {
     ...(typeof color === "string" && COLOR.test(color) ? { color } : {}),
+    ...(typeof by === "string" ? { by } : {}),
     ...(SIZES.includes(size as Size) ? { size: size as Size } : {}),
     ...(typeof caption === "string" ? { caption } : {}),
   };

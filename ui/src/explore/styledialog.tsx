@@ -5,6 +5,8 @@ import { t } from "../i18n";
 import { Dialog } from "../parts/dialog";
 import { colorOf, edgeColorOf, shade } from "./look";
 import { PALETTE } from "./palette";
+import { ScaleKey } from "./scalekey";
+import { scaleOf } from "./scales";
 import { view } from "./state";
 import { setStyle, SIZES, styleOf, unshared, type Kind, type Style } from "./style";
 
@@ -25,8 +27,8 @@ export function StyleDialog(props: { of: Styled; close: () => void }) {
   const shown = () => [...(props.of.kind === "vertex" ? view().vertices : view().edges).values()];
   const properties = () => {
     const keys = new Set(shown().filter(({ label }) => label === props.of.label).flatMap((element) => Object.keys(element.properties)));
-    const { caption } = style();
-    if (caption !== undefined && !caption.startsWith("~")) keys.add(caption);
+    const { by, caption } = style();
+    for (const key of [by, caption]) if (key !== undefined && !key.startsWith("~")) keys.add(key);
     return [...keys].sort();
   };
   const custom = () => (style().color?.startsWith("#") ? style().color! : "");
@@ -60,6 +62,20 @@ export function StyleDialog(props: { of: Styled; close: () => void }) {
         <span>{t("ownColor")}</span>
         <input type="color" value={custom() || current()} onChange={(event) => change({ color: event.currentTarget.value })} />
       </label>
+      <label class="field">
+        <span>{t("colorBy")}</span>
+        <select name="by" onChange={(event) => change({ by: event.currentTarget.value || undefined })}>
+          <option value="" selected={style().by === undefined}>{t("colorByLabel")}</option>
+          <For each={properties()}>
+            {(name) => (
+              <option value={name} selected={style().by === name}>
+                {name}
+              </option>
+            )}
+          </For>
+        </select>
+      </label>
+      <Show when={scaleOf(props.of.kind, props.of.label)}>{(scale) => <ScaleKey scale={scale()} />}</Show>
       <div class="two-columns">
         <label class="field">
           <span>{t("size")}</span>

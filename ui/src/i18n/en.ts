@@ -3,7 +3,7 @@
 export const en = {
   // Frame
   pages: "Pages", page_explore: "Explore", page_query: "Query", page_schema: "Schema", page_load: "Load",
-  page_metadata: "Metadata", page_tasks: "Tasks", page_monitor: "Monitor", page_api: "API",
+  page_metadata: "Metadata", page_tasks: "Tasks", page_monitor: "Monitor", page_users: "Users", page_api: "API",
   graph: "Graph", help: "Keys and help", skip: "Skip to the content", switchLanguage: "切换到中文 (Chinese)",
   themeAuto: "Theme: as the system", themeLight: "Theme: light", themeDark: "Theme: dark",
   loading: "Loading …", noGraphs: "This server has no graph, or none that you may see.",
@@ -41,6 +41,7 @@ export const en = {
   arrange: "Arrange anew", clearCanvas: "Clear the canvas", share: "Share",
   exportGraph: "Export the graph", exportTitle: "Export {graph}", wholeGraph: "The whole graph at this point", pictureOf: "A picture of the canvas",
   styleOf: "Style of {label}", styleHint: "All users of this graph see it.", styleUnshared: "Kept in this browser alone: {why}", color: "Colour", colorNumber: "Colour {number}", ownColor: "Any other colour",
+  colorBy: "Colour by", colorByLabel: "The label: one colour", otherValues: "{count} more values",
   size: "Size", size_small: "Small", size_normal: "Normal", size_large: "Large", caption: "Text", captionAuto: "Automatic", captionId: "The id",
   captionLabel: "The label", styleReset: "As before",
   shareText: "This link shows the same for ever: both times are pinned, and what was recorded never changes.",
@@ -86,6 +87,14 @@ export const en = {
   labelsRemoved: "{count} labels removed", schemaChanged: "{count} changes of the schema", operatorFacts: "{count} operators; the lowest runs first", operatorDone: "{rows} rows, {reads} read, {millis} ms",
   resultFacts: "{count} rows in {millis} ms", showInGraph: "Show {count} in the graph", downloadJson: "Download as JSON",
   filterRows: "Filter rows", rowCount: "{count} rows", copyTable: "Copy",
+  savedQueries: "Saved queries", savedQueriesOf: "Saved queries of {graph}", savedQueriesHint: "They stay in this browser, for you and this graph. Parameters are saved, too.", savedName: "Name of the query in the editor", saveQuery: "Save the query",
+  secretQuery: "A request to /auth/ may hold a password, so it is not saved.", picture: "Picture", resultPicture: "{vertices} vertices of the result and {edges} edges among them", mapKey: "Key", mapValue: "Value",
+  noStep: "There is no step {name}() without arguments.", noStepWith: "There is no step {name}({given}).", noStepPossible: "There is: {possible}",
+  failedCancelled: "Cancelled", failedUnknown: "Unknown whether it is stored", failedTime: "It took too long", failedSyntax: "The text cannot be read", failedStep: "No such step",
+  failedName: "Unknown name", failedParameter: "A parameter is missing", failedType: "A value has the wrong type", failedArithmetic: "It cannot be computed", failedConstraint: "A constraint forbids this",
+  failedExists: "It exists already", failedIndex: "No index serves this query", failedSupport: "Not supported", failedLimit: "A limit is exceeded", failedDenied: "You may not do this",
+  failedLogin: "The login is missing or refused", failedFound: "Not found", failedBusy: "The server is busy: try again", failedServer: "The server failed", failedFail: "The query ended with fail()", failedValue: "A name or value is not accepted",
+  failedReach: "No answer", failedQuery: "The query failed",
   sure: "Run this?", sureText: "It may delete or clear data.",
 
   // Schema
@@ -120,8 +129,9 @@ export const en = {
   // Metadata
   lineage: "Lineage", lineageBefore: "One step further back", lineageAfter: "One step further on", lineageEnd: "Nothing further",
   types: "Types", filterTypes: "Filter types", openBranch: "Open", findOfType: "Find entities of this type", attributes: "Attributes",
-  radialLabel: "{name} has {count} kinds of relationship", findEntity: "GUID, name or any text", asOf: "As of", details: "Details",
+  radialLabel: "{name} has {count} kinds of relationship", findEntity: "GUID, name or any text", details: "Details",
   foundEntities: "{count} entities", versionNumber: "Version", createdBy: "Created", updatedBy: "Updated", collection: "Collection",
+  noRepositoryGraph: "The graph of the repository cannot be read.", noSuchEntity: "There is no entity {guid} at this point of both times.", classifications: "Classifications", typesWithout: "Types without entities, too",
   provenance: "Provenance", seeInGraph: "See in the graph", showHistory: "Show all versions",
 
   // Start
@@ -188,6 +198,28 @@ export const en = {
   apiTokens: "Tokens for programs", apiTokensHint: "A program logs in with a token in place of the password.", noTokens: "There is no token.",
   tokenEnds: "until {ends}", revoke: "Revoke", tokenDays: "Days (empty: no end)", tokenDaysWrong: "Days: a number above 0, or empty for no end.", tokenReadsOnly: "reads only, today's graphs", newToken: "New token",
   tokenOnce: "The token, shown this once:",
+
+  // Users
+  users: "Users", groups: "Groups", targets: "Targets", email: "E-mail", phone: "Phone", description: "Description", members: "Members", rights: "Rights", permission: "Permission", target: "Target",
+  usersHint: "A user's rights come from its groups. A name shows them.", groupsHint: "A group has members, and rights on targets. Rights add up; none takes another away.",
+  targetsHint: "A target names a graph and what of it a right is on, down to vertices and edges with certain labels and properties.",
+  newUser: "New user", newGroup: "New group", newTarget: "New target", newMemberOf: "New member of {name}", newRightOf: "New right of {name}", addMember: "Add a member", addRight: "Add a right",
+  changeOf: "Change {name}", passwordKept: "An empty field stays as it is.", noMembers: "No members", noRights: "No rights", rightsOf: "What {name} may do", throughGroups: "Through the groups: {groups}", mayAll: "Everything, on the whole server.",
+  yourRights: "What you may do", yourRightsHint: "Only an administrator sees and changes other users.", rightOn: "{may}: {target}",
+  may_READ: "May read", may_WRITE: "May create and change", may_DELETE: "May delete", may_EXECUTE: "May run", may_ANY: "May do everything with", ofServer: "The server", ofGraph: "Graph {graph}",
+  resources: "What the rights are on", resourceType: "Kind", resourceLabel: "Label, or a regular expression; * is all", addResource: "Add a kind", addCondition: "Add a condition on a property", conditionKey: "Property", conditionOperator: "Operator",
+  operatorNumber: "= (number or date)", operator_between: "between", operator_inside: "inside", operator_outside: "outside", operator_within: "one of", operator_without: "none of",
+  resourceOf: "{what} {names}", resourceWhere: "{what} where {conditions}", orBetween: " or ", andBetween: " and ",
+  resource_ALL: "everything", resource_ROOT: "everything", resource_VERTEX: "all vertices", resource_EDGE: "all edges", resource_SCHEMA: "the schema", resource_PROPERTY_KEY: "all property keys",
+  resource_VERTEX_LABEL: "all vertex labels", resource_EDGE_LABEL: "all edge labels", resource_INDEX_LABEL: "all index labels", resource_GREMLIN: "scripts", resource_TASK: "tasks", resource_VAR: "variables", resource_META: "scans",
+  resource_STATUS: "the mode of the graph", resource_USER_GROUP: "users and groups", resource_GRANT: "memberships and rights", resource_TARGET: "targets", resource_METRICS: "metrics", resource_PROJECT: "projects",
+  some_ALL: "everything of", some_VERTEX: "vertices of", some_EDGE: "edges of", some_PROPERTY_KEY: "property keys", some_VERTEX_LABEL: "vertex labels", some_EDGE_LABEL: "edge labels", some_INDEX_LABEL: "index labels", some_VAR: "variables", some_USER_GROUP: "users and groups", some_TARGET: "targets",
+  removeHint_users: "Its sessions and tokens end. What it wrote stays.", removeHint_groups: "Its members lose the rights that it gives.", removeHint_targets: "All rights on it end.", removeHint_belongs: "The user loses the rights that the group gives.", removeHint_accesses: "The members of the group lose this right.",
+
+  // Backups
+  backups: "Backups", backUpNow: "Back up now", backUpHint: "The server goes on serving. Only files that the store lacks are sent.", lastBackup: "Last backup", nextBackup: "Next backup", storedBytes: "In the store", kept: "Kept",
+  ago: "{time} ago", never: "never", noSchedule: "no schedule", dueIn: "in {time}", dueNow: "due", keepNumber: "the last {count}", keepTime: "{time}", keptAll: "all", graphsOf: "Graphs", files: "Files", newBytes: "Of it new", took: "Took",
+  leftOut: " (without {graphs})", noBackupStore: "The server has no store for backups. The option {option} names one:", backupRuns: "A backup is under way (job {job}).", backupFailed: "The backup of {at} failed: {why}",
 };
 
 export type Dictionary = { [Key in keyof typeof en]: string };

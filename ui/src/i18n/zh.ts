@@ -5,7 +5,7 @@ import type { Dictionary } from "./en";
 export const zh: Dictionary = {
   // Frame
   pages: "页面", page_explore: "探索", page_query: "查询", page_schema: "模式", page_load: "导入",
-  page_metadata: "元数据", page_tasks: "任务", page_monitor: "监控", page_api: "接口",
+  page_metadata: "元数据", page_tasks: "任务", page_monitor: "监控", page_users: "用户", page_api: "接口",
   graph: "图", help: "快捷键与帮助", skip: "跳到正文", switchLanguage: "Switch to English（英文）",
   themeAuto: "主题：跟随系统", themeLight: "主题：浅色", themeDark: "主题：深色",
   loading: "加载中……", noGraphs: "此服务器没有图，或者没有您可以查看的图。",
@@ -43,6 +43,7 @@ export const zh: Dictionary = {
   arrange: "重新排列", clearCanvas: "清空画布", share: "分享",
   exportGraph: "导出图", exportTitle: "导出 {graph}", wholeGraph: "此时的整个图", pictureOf: "画布图片",
   styleOf: "{label} 的样式", styleHint: "此图的所有用户都会看到。", styleUnshared: "仅保存在此浏览器中：{why}", color: "颜色", colorNumber: "颜色 {number}", ownColor: "其他颜色",
+  colorBy: "着色依据", colorByLabel: "类型：单一颜色", otherValues: "另外 {count} 个值",
   size: "大小", size_small: "小", size_normal: "中", size_large: "大", caption: "文字", captionAuto: "自动", captionId: "ID",
   captionLabel: "类型", styleReset: "恢复默认",
   shareText: "此链接永远显示相同的内容：两个时间已固定，已记录的内容不会改变。",
@@ -88,6 +89,14 @@ export const zh: Dictionary = {
   labelsRemoved: "移除了 {count} 个标签", schemaChanged: "{count} 处模式更改", operatorFacts: "{count} 个算子，最下面的先执行", operatorDone: "{rows} 行，读取 {reads}，{millis} 毫秒",
   resultFacts: "{count} 行，{millis} 毫秒", showInGraph: "在图中显示 {count} 个", downloadJson: "下载为 JSON",
   filterRows: "筛选行", rowCount: "{count} 行", copyTable: "复制",
+  savedQueries: "已存查询", savedQueriesOf: "{graph} 的已存查询", savedQueriesHint: "查询保存在此浏览器中，仅供您在此图使用；参数也会保存。", savedName: "编辑器中查询的名称", saveQuery: "保存查询",
+  secretQuery: "发往 /auth/ 的请求可能含有密码，因此不保存。", picture: "图形", resultPicture: "结果中的 {vertices} 个顶点及其间的 {edges} 条边", mapKey: "键", mapValue: "值",
+  noStep: "没有不带参数的步骤 {name}()。", noStepWith: "没有步骤 {name}({given})。", noStepPossible: "可用的有：{possible}",
+  failedCancelled: "已取消", failedUnknown: "不清楚是否已存储", failedTime: "用时过长", failedSyntax: "无法解析文本", failedStep: "没有此步骤",
+  failedName: "未知的名称", failedParameter: "缺少参数", failedType: "值的类型不对", failedArithmetic: "无法计算", failedConstraint: "约束不允许",
+  failedExists: "已经存在", failedIndex: "没有适用于此查询的索引", failedSupport: "不支持", failedLimit: "超出限制", failedDenied: "您无权执行此操作",
+  failedLogin: "未登录或登录被拒绝", failedFound: "未找到", failedBusy: "服务器繁忙：请重试", failedServer: "服务器出错", failedFail: "查询以 fail() 结束", failedValue: "名称或值不被接受",
+  failedReach: "没有应答", failedQuery: "查询失败",
   sure: "运行此查询？", sureText: "它可能会删除或清空数据。",
 
   // Schema
@@ -122,8 +131,9 @@ export const zh: Dictionary = {
   // Metadata
   lineage: "血缘", lineageBefore: "再往上游一步", lineageAfter: "再往下游一步", lineageEnd: "没有更多",
   types: "类型", filterTypes: "筛选类型", openBranch: "展开", findOfType: "查找此类型的实体", attributes: "属性",
-  radialLabel: "{name} 有 {count} 种关系", findEntity: "GUID、名称或任意文本", asOf: "时间点", details: "详情",
+  radialLabel: "{name} 有 {count} 种关系", findEntity: "GUID、名称或任意文本", details: "详情",
   foundEntities: "{count} 个实体", versionNumber: "版本", createdBy: "创建", updatedBy: "更新", collection: "元数据集合",
+  noRepositoryGraph: "无法读取元数据存储库的图。", noSuchEntity: "在这两个时间的此时刻没有实体 {guid}。", classifications: "分类", typesWithout: "同时显示没有实体的类型",
   provenance: "来源", seeInGraph: "在图中查看", showHistory: "显示所有版本",
 
   // Start
@@ -190,4 +200,26 @@ export const zh: Dictionary = {
   apiTokens: "程序用令牌", apiTokensHint: "程序用令牌代替密码登录。", noTokens: "没有令牌。",
   tokenEnds: "有效至 {ends}", revoke: "撤销", tokenDays: "天数（留空：无期限）", tokenDaysWrong: "天数：大于 0 的数，或留空表示无期限。", tokenReadsOnly: "只读，限现有的图", newToken: "新建令牌",
   tokenOnce: "令牌只显示这一次：",
+
+  // Users
+  users: "用户", groups: "用户组", targets: "资源目标", email: "电子邮件", phone: "电话", description: "说明", members: "成员", rights: "权限", permission: "许可", target: "资源目标",
+  usersHint: "用户的权限来自其所属的组。点击名称可查看。", groupsHint: "组有成员，也有对资源目标的权限。权限只会累加，不会互相抵消。",
+  targetsHint: "资源目标指明一个图以及权限所及的内容，可细至带有特定类型和属性的顶点与边。",
+  newUser: "新建用户", newGroup: "新建用户组", newTarget: "新建资源目标", newMemberOf: "{name} 的新成员", newRightOf: "{name} 的新权限", addMember: "添加成员", addRight: "添加权限",
+  changeOf: "修改 {name}", passwordKept: "空字段保持不变。", noMembers: "没有成员", noRights: "没有权限", rightsOf: "{name} 可以做什么", throughGroups: "通过这些组：{groups}", mayAll: "对整个服务器拥有全部权限。",
+  yourRights: "您可以做什么", yourRightsHint: "只有管理员能查看和修改其他用户。", rightOn: "{may}：{target}",
+  may_READ: "可读取", may_WRITE: "可新建和修改", may_DELETE: "可删除", may_EXECUTE: "可运行", may_ANY: "可执行一切操作", ofServer: "服务器", ofGraph: "图 {graph}",
+  resources: "权限所及的内容", resourceType: "种类", resourceLabel: "类型名称或正则表达式；* 表示全部", addResource: "添加种类", addCondition: "添加属性条件", conditionKey: "属性", conditionOperator: "运算符",
+  operatorNumber: "=（数字或日期）", operator_between: "介于", operator_inside: "在区间内", operator_outside: "在区间外", operator_within: "属于", operator_without: "不属于",
+  resourceOf: "{what} {names}", resourceWhere: "{what}，条件为 {conditions}", orBetween: " 或 ", andBetween: " 且 ",
+  resource_ALL: "全部内容", resource_ROOT: "全部内容", resource_VERTEX: "所有顶点", resource_EDGE: "所有边", resource_SCHEMA: "模式", resource_PROPERTY_KEY: "所有属性键",
+  resource_VERTEX_LABEL: "所有顶点类型", resource_EDGE_LABEL: "所有边类型", resource_INDEX_LABEL: "所有索引", resource_GREMLIN: "脚本", resource_TASK: "任务", resource_VAR: "变量", resource_META: "扫描",
+  resource_STATUS: "图的模式", resource_USER_GROUP: "用户和用户组", resource_GRANT: "成员关系和权限", resource_TARGET: "资源目标", resource_METRICS: "指标", resource_PROJECT: "项目",
+  some_ALL: "全部内容：", some_VERTEX: "顶点：", some_EDGE: "边：", some_PROPERTY_KEY: "属性键：", some_VERTEX_LABEL: "顶点类型：", some_EDGE_LABEL: "边类型：", some_INDEX_LABEL: "索引：", some_VAR: "变量：", some_USER_GROUP: "用户和用户组：", some_TARGET: "资源目标：",
+  removeHint_users: "其会话和令牌随即失效；其写入的内容保留。", removeHint_groups: "其成员将失去由该组获得的权限。", removeHint_targets: "对它的所有权限随即结束。", removeHint_belongs: "该用户将失去由该组获得的权限。", removeHint_accesses: "该组成员将失去此权限。",
+
+  // Backups
+  backups: "备份", backUpNow: "立即备份", backUpHint: "服务器会继续提供服务。只发送备份库中缺少的文件。", lastBackup: "上次备份", nextBackup: "下次备份", storedBytes: "备份库大小", kept: "保留",
+  ago: "{time}前", never: "从未", noSchedule: "无计划", dueIn: "{time}后", dueNow: "已到期", keepNumber: "最近 {count} 个", keepTime: "{time}", keptAll: "全部", graphsOf: "图", files: "文件", newBytes: "其中新增", took: "用时",
+  leftOut: "（不含 {graphs}）", noBackupStore: "服务器没有备份库。可用选项 {option} 指定：", backupRuns: "备份正在进行（作业 {job}）。", backupFailed: "{at} 的备份失败：{why}",
 };

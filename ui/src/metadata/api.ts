@@ -1,6 +1,11 @@
-// The calls of the open-metadata repository that the page uses.
+// What the page reads: types from the open-metadata repository, entities from the graph that the
+// repository is stored in, at any point of both times.
 
+import { t } from "../i18n";
 import { call, Failure, user } from "../core/http";
+import { graphs } from "../core/server";
+import { timesOf, type Point } from "../core/times";
+import type { Edge, Element, Expanded, SearchAnswer, Shown, Summary, Version, Vertex } from "../explore/api";
 
 export interface TypeLink {
   guid: string;
@@ -23,40 +28,6 @@ export interface TypeDef extends TypeLink {
   validEntityDefs?: TypeLink[];
   endDef1?: { entityType: TypeLink; attributeName: string; attributeCardinality: string };
   endDef2?: { entityType: TypeLink; attributeName: string; attributeCardinality: string };
-}
-
-export interface Header {
-  guid: string;
-  type: { typeDefName: string; typeDefGUID: string };
-  status: string;
-  version: number;
-  createdBy?: string;
-  createTime?: number | string;
-  updatedBy?: string;
-  updateTime?: number | string;
-  metadataCollectionName?: string;
-  instanceProvenanceType?: string;
-}
-
-export interface Values {
-  instanceProperties?: Record<string, unknown>;
-}
-
-export interface Classification {
-  name: string;
-  properties?: Values;
-}
-
-export interface Entity extends Header {
-  properties?: Values;
-  classifications?: Classification[];
-  uniqueProperties?: Values;
-}
-
-export interface Relationship extends Header {
-  properties?: Values;
-  entityOneProxy: Entity;
-  entityTwoProxy: Entity;
 }
 
 interface Answer {
@@ -82,66 +53,99 @@ async function repository<T>(path: string, body?: unknown, query?: Record<string
 }
 
 const PAGE = 50;
+const RELATED_MAX = 200;
 
 export async function allTypes(): Promise<TypeDef[]> {
   return (await repository<{ typeDefs: TypeDef[] }>("types/all")).typeDefs;
 }
 
-/** Entities with a text in any property; all of the type without one. Instants are milliseconds since 1970. */
-export async function findEntities(text: string, type: string | undefined, asOfTime: number | null): Promise<Entity[]> {
-  const past = asOfTime === null ? "" : "/history";
-  const body = { ...(type ? { typeGUID: type } : {}), pageSize: PAGE, offset: 0, ...(asOfTime === null ? {} : { asOfTime }) };
-  if (text === "") {
-    return (await repository<{ entities?: Entity[] }>(`instances/entities/by-property${past}`, body)).entities ?? [];
+/** The name of the repository's graph, if no option gives it another. */
+const USUAL_NAME = "metadata";
+
+let found: Promise<string> | null = null;
+
+/** The graph that the repository is stored in. */
+export function repositoryGraph(): Promise<string> {
+  found ??= find();
+  found.catch(() => (found = null));
+  return found;
+}
+
+async function find(): Promise<string> {
+  if (graphs().includes(USUAL_NAME)) return USUAL_NAME;
+  for (const name of graphs()) {
+    try {
+      await call(`/graphs/${encodeURIComponent(name)}/schema/propertykeys/classifications`);
+      await call(`/graphs/${encodeURIComponent(name)}/schema/vertexlabels/Referenceable`);
+      return name;
+    } catch {
+      // It is another graph, or one that may not be read.
+    }
   }
-  const searchCriteria = `.*${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}.*`;
-  const path = `instances/entities/by-property-value${past}`;
-  return (await repository<{ entities?: Entity[] }>(path, body, { searchCriteria })).entities ?? [];
+  throw new Failure(404, t("noRepositoryGraph"));
 }
 
-export async function entity(guid: string, asOfTime: number | null): Promise<Entity> {
-  const path = `instances/entity/${encodeURIComponent(guid)}`;
-  const answer =
-    asOfTime === null
-      ? await repository<{ entity: Entity }>(path)
-      : await repository<{ entity: Entity }>(`${path}/history`, { asOfTime });
-  return answer.entity;
+async function ask<T>(what: string, at: Point, options: { body?: unknown; query?: Record<string, string | number> } = {}): Promise<T> {
+  const path = `/graphs/${encodeURIComponent(await repositoryGraph())}/explore/${what}`;
+  return call<T>(path, { method: options.body === undefined ? "GET" : "POST", body: options.body, query: { ...timesOf(at), ...options.query } });
 }
 
-export async function relationships(guid: string, asOfTime: number | null): Promise<Relationship[]> {
-  const past = asOfTime === null ? "" : "/history";
-  const body = { pageSize: 200, offset: 0, ...(asOfTime === null ? {} : { asOfTime }) };
-  const path = `instances/entity/${encodeURIComponent(guid)}/relationships${past}`;
-  return (await repository<{ relationships?: Relationship[] }>(path, body)).relationships ?? [];
+const isVertex = (element: Element): element is Vertex => element.type === "vertex";
+
+/** Entities with a text in any property. */
+export async function search(text: string, at: Point): Promise<Vertex[]> {
+  const { found: all } = await ask<SearchAnswer>("search", at, { query: { q: text, limit: PAGE } });
+  return all.map(({ element }) => element).filter(isVertex);
 }
 
-export async function historyOf(guid: string): Promise<Entity[]> {
-  const body = { pageSize: PAGE, offset: 0 };
-  const path = `instances/entity/${encodeURIComponent(guid)}/history/all`;
-  return (await repository<{ entities?: Entity[] }>(path, body)).entities ?? [];
+interface Rows {
+  data: { values: { _value: string }[][] };
 }
 
-/** A property's value as text. */
-export function textOf(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value !== "object") return String(value);
-  const held = value as Record<string, unknown>;
-  if ("primitiveValue" in held) return textOf(held.primitiveValue);
-  if ("symbolicName" in held) return textOf(held.symbolicName);
-  const inner = (held.arrayValues ?? held.mapValues) as Values | undefined;
-  const values = inner?.instanceProperties ?? {};
-  return Object.entries(values).map(([key, each]) => (held.mapValues ? `${key}: ${textOf(each)}` : textOf(each))).join(", ");
+/** Entities of a type and of its subtypes. */
+export async function entitiesOf(type: string, at: Point): Promise<Vertex[]> {
+  const statement = `MATCH (n:\`${type.replaceAll("`", "``")}\`) RETURN n._guid LIMIT ${PAGE}`;
+  const path = `/db/${encodeURIComponent(await repositoryGraph())}/query/v2`;
+  const { data } = await call<Rows>(path, { method: "POST", query: timesOf(at), accept: "application/vnd.neo4j.query", body: { statement } });
+  const refs = data.values.map(([guid]) => JSON.stringify(guid!._value));
+  return refs.length ? (await ask<Shown>("elements", at, { body: { vertices: refs, edges: [] } })).vertices : [];
 }
 
-export function propertiesOf(values: Values | undefined): [string, string][] {
-  return Object.entries(values?.instanceProperties ?? {}).map(([key, value]) => [key, textOf(value)]);
+export async function entity(guid: string, at: Point): Promise<Vertex> {
+  const answer = await ask<Shown>("elements", at, { body: { vertices: [JSON.stringify(guid)], edges: [] } });
+  const [first] = answer.vertices;
+  if (!first) throw new Failure(404, t("noSuchEntity", { guid }));
+  return first;
 }
 
-export function titleOf(entity: Entity): string {
-  const values = { ...entity.uniqueProperties?.instanceProperties, ...entity.properties?.instanceProperties };
-  for (const key of ["displayName", "name", "qualifiedName"]) {
-    const text = textOf(values[key]);
-    if (text) return text;
+export interface Related {
+  edges: Edge[];
+  /** By ref. */
+  vertices: Map<string, Vertex>;
+  truncated: boolean;
+}
+
+/** The relationships of entities, and what they lead to. */
+export async function related(refs: readonly string[], at: Point): Promise<Related> {
+  const { edges, vertices, truncated } = await ask<Expanded>("expand", at, { body: { ids: refs, limit: RELATED_MAX } });
+  return { edges, truncated, vertices: new Map(vertices.map((vertex) => [vertex.ref, vertex])) };
+}
+
+/** All versions, in both times. */
+export async function versionsOf(ref: string): Promise<Version[]> {
+  return (await ask<{ versions: Version[] }>("history", { trueAt: null, knownAt: null }, { query: { type: "vertex", ref, limit: RELATED_MAX } })).versions;
+}
+
+/** How many entities each type has, without its subtypes. */
+export async function counts(at: Point): Promise<Map<string, number>> {
+  const { vertices } = await ask<Summary>("summary", at);
+  return new Map(vertices.filter(({ count }) => count > 0).map(({ label, count }) => [label, count]));
+}
+
+export function titleOf({ ref, properties }: Pick<Vertex, "ref" | "properties">): string {
+  for (const key of ["displayName", "name", "title", "qualifiedName"]) {
+    const text = properties[key];
+    if (typeof text === "string" && text !== "") return text;
   }
-  return entity.guid;
+  return ref.replace(/^"|"$/g, "");
 }

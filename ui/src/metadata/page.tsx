@@ -1,33 +1,37 @@
 // The open-metadata repository: its types, its entities at any time, and the way from one to the
 // next.
 
-import { createResource, createSignal, For, Show } from "solid-js";
+import { createEffect, createResource, createSignal, For, on, Show } from "solid-js";
 import { t } from "../i18n";
 import { messageOf } from "../core/http";
-import { millisOf, parseTime, point, setPoint } from "../core/times";
-import { timeText } from "../parts/timefields";
+import { ready } from "../core/resource";
+import { point } from "../core/times";
+import type { Vertex } from "../explore/api";
+import { TimeFields } from "../parts/timefields";
 import * as api from "./api";
-import type { Entity } from "./api";
 import { EntityView } from "./entity";
 import { TypeDetails, TypeTree } from "./types";
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-const [type, setType] = createSignal<string | null>("OpenMetadataRoot");
+const ROOT = "OpenMetadataRoot";
+
+const [type, setType] = createSignal<string | null>(ROOT);
 const [guid, setGuid] = createSignal<string | null>(null);
 const [trail, setTrail] = createSignal<string[]>([]);
-const [found, setFound] = createSignal<Entity[] | null>(null);
+const [found, setFound] = createSignal<Vertex[] | null>(null);
 const [problem, setProblem] = createSignal("");
 
-function asOfTime(): number | null {
-  const at = point().trueAt;
-  return at === null ? null : Math.round(millisOf(at));
-}
+/** What was looked for last: it is looked for again at another time. */
+const [wanted, setWanted] = createSignal<{ text: string } | { type: string } | null>(null);
 
-function step(next: string): void {
+/** The GUID in a ref. */
+const guidOf = (ref: string) => ref.replace(/^"|"$/g, "");
+
+function step(ref: string): void {
   const current = guid();
   if (current !== null) setTrail([...trail(), current]);
-  setGuid(next);
+  setGuid(guidOf(ref));
 }
 
 function back(): void {
@@ -36,22 +40,28 @@ function back(): void {
   setGuid(last ?? null);
 }
 
-async function find(text: string, typeGuid: string | undefined): Promise<void> {
+async function find(what: { text: string } | { type: string }): Promise<void> {
   setProblem("");
   setTrail([]);
-  if (GUID.test(text)) {
-    setGuid(text);
-    return;
-  }
+  if ("text" in what && GUID.test(what.text)) return void setGuid(what.text);
+  setGuid(null);
+  setWanted(what);
+  await findAgain();
+}
+
+async function findAgain(): Promise<void> {
+  const what = wanted();
+  if (!what) return;
+  const at = point();
   try {
-    setGuid(null);
-    setFound(await api.findEntities(text, typeGuid, asOfTime()));
+    const all = "type" in what ? await api.entitiesOf(what.type, at) : what.text === "" ? await api.entitiesOf(ROOT, at) : await api.search(what.text, at);
+    if (what === wanted() && at === point()) setFound(all);
   } catch (error) {
     setProblem(messageOf(error));
   }
 }
 
-function Results(props: { list: Entity[] }) {
+function Results(props: { list: Vertex[] }) {
   return (
     <section>
       <h2>{t("foundEntities", { count: props.list.length })}</h2>
@@ -59,9 +69,9 @@ function Results(props: { list: Entity[] }) {
         <For each={props.list} fallback={<li class="quiet">{t("nothingFound")}</li>}>
           {(entity) => (
             <li>
-              <button class="row-button" onClick={() => step(entity.guid)}>
+              <button class="row-button" onClick={() => step(entity.ref)}>
                 <span>{api.titleOf(entity)}</span>
-                <span class="count">{entity.type.typeDefName}</span>
+                <span class="count">{entity.label}</span>
               </button>
             </li>
           )}
@@ -74,25 +84,18 @@ function Results(props: { list: Entity[] }) {
 export default function MetadataPage() {
   const [types] = createResource(api.allTypes);
   const [text, setText] = createSignal("");
-  const typeGuid = (name: string | null) => (types() ?? []).find((each) => each.name === name)?.guid;
+  const [counts] = createResource(point, api.counts);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    void find(text().trim(), undefined);
+    void find({ text: text().trim() });
   };
-  const readTime = (input: HTMLInputElement) => {
-    const parsed = parseTime(input.value);
-    if ("value" in parsed) setPoint({ ...point(), trueAt: parsed.value });
-    input.value = timeText(point().trueAt);
-  };
+  createEffect(on(point, () => void findAgain(), { defer: true }));
   return (
     <div class="page metadata">
       <form class="page-head" onSubmit={submit}>
         <h1>{t("page_metadata")}</h1>
         <input type="search" class="metadata-search" placeholder={t("findEntity")} aria-label={t("findEntity")} value={text()} onInput={(event) => setText(event.currentTarget.value)} />
-        <label class="time-pair">
-          <span class="quiet">{t("asOf")}</span>
-          <input class="time-field" classList={{ past: point().trueAt !== null }} value={timeText(point().trueAt)} onChange={(event) => readTime(event.currentTarget)} />
-        </label>
+        <TimeFields />
         <button class="button primary">{t("search")}</button>
       </form>
       <Show when={problem()}>
@@ -104,11 +107,13 @@ export default function MetadataPage() {
             {(all) => (
               <TypeTree
                 types={all()}
+                counts={ready(counts)}
                 chosen={type()}
                 choose={(name) => {
                   setType(name);
                   setGuid(null);
                   setFound(null);
+                  setWanted(null);
                 }}
               />
             )}
@@ -124,7 +129,7 @@ export default function MetadataPage() {
                   when={found()}
                   fallback={
                     <Show when={types() && type()}>
-                      {(name) => <TypeDetails types={types() ?? []} name={name()} choose={setType} find={() => void find("", typeGuid(type()))} />}
+                      {(name) => <TypeDetails types={types() ?? []} name={name()} choose={setType} find={() => void find({ type: name() })} />}
                     </Show>
                   }
                 >
@@ -133,7 +138,7 @@ export default function MetadataPage() {
               }
               keyed
             >
-              {(id) => <EntityView guid={id} asOfTime={asOfTime()} step={step} />}
+              {(id) => <EntityView guid={id} at={point()} step={step} />}
             </Show>
           </div>
         </div>

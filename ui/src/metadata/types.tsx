@@ -7,15 +7,19 @@ import type { Attribute, TypeDef } from "./api";
 interface Node {
   type: TypeDef;
   children: Node[];
+  /** Entities of it and its subtypes. */
+  count: number;
 }
 
-function treeOf(types: TypeDef[]): Node[] {
-  const nodes = new Map(types.filter((type) => type.class === "EntityDef").map((type) => [type.name, { type, children: [] as Node[] }]));
+function treeOf(types: TypeDef[], counts: ReadonlyMap<string, number>): Node[] {
+  const nodes = new Map(types.filter((type) => type.class === "EntityDef").map((type): [string, Node] => [type.name, { type, children: [], count: 0 }]));
   const roots: Node[] = [];
   for (const node of nodes.values()) {
     const parent = node.type.superType ? nodes.get(node.type.superType.name) : undefined;
     (parent?.children ?? roots).push(node);
   }
+  const sum = (node: Node): number => (node.count = (counts.get(node.type.name) ?? 0) + node.children.reduce((all, child) => all + sum(child), 0));
+  for (const node of roots) sum(node);
   const sort = (list: Node[]) => {
     list.sort((a, b) => a.type.name.localeCompare(b.type.name));
     for (const node of list) sort(node.children);
@@ -24,26 +28,31 @@ function treeOf(types: TypeDef[]): Node[] {
   return roots;
 }
 
-function Branch(props: { node: Node; level: number; chosen: string | null; choose: (name: string) => void; wanted: string }) {
+function Branch(props: { node: Node; level: number; chosen: string | null; choose: (name: string) => void; wanted: string; all: boolean }) {
   const [open, setOpen] = createSignal(props.level < 1);
   const isWanted = (node: Node): boolean =>
-    node.type.name.toLowerCase().includes(props.wanted) || node.children.some(isWanted);
-  const isOpen = () => open() || props.wanted !== "";
+    ((props.all || node.count > 0) && node.type.name.toLowerCase().includes(props.wanted)) || node.children.some(isWanted);
+  // A short tree is open as a whole.
+  const isOpen = () => open() || props.wanted !== "" || !props.all;
+  const hasChildren = () => props.node.children.some(isWanted);
   return (
     <Show when={isWanted(props.node)}>
-      <li role="treeitem" aria-expanded={props.node.children.length ? isOpen() : undefined} aria-selected={props.chosen === props.node.type.name}>
+      <li role="treeitem" aria-expanded={hasChildren() ? isOpen() : undefined} aria-selected={props.chosen === props.node.type.name}>
         <span class="type-row" classList={{ chosen: props.chosen === props.node.type.name }}>
-          <button class="icon-button small" classList={{ leaf: props.node.children.length === 0 }} onClick={() => setOpen(!open())} aria-label={`${t("openBranch")} ${props.node.type.name}`} tabindex={props.node.children.length ? 0 : -1} disabled={props.node.children.length === 0}>
-            {props.node.children.length ? (isOpen() ? "▾" : "▸") : ""}
+          <button class="icon-button small" classList={{ leaf: !hasChildren() }} onClick={() => setOpen(!open())} aria-label={`${t("openBranch")} ${props.node.type.name}`} tabindex={hasChildren() ? 0 : -1} disabled={!hasChildren()}>
+            {hasChildren() ? (isOpen() ? "▾" : "▸") : ""}
           </button>
           <button class="type-name" onClick={() => props.choose(props.node.type.name)}>
             {props.node.type.name}
           </button>
+          <Show when={props.node.count > 0}>
+            <span class="count">{number(props.node.count)}</span>
+          </Show>
         </span>
-        <Show when={isOpen() && props.node.children.length}>
+        <Show when={isOpen() && hasChildren()}>
           <ul role="group">
             <For each={props.node.children}>
-              {(child) => <Branch node={child} level={props.level + 1} chosen={props.chosen} choose={props.choose} wanted={props.wanted} />}
+              {(child) => <Branch node={child} level={props.level + 1} chosen={props.chosen} choose={props.choose} wanted={props.wanted} all={props.all} />}
             </For>
           </ul>
         </Show>
@@ -52,17 +61,25 @@ function Branch(props: { node: Node; level: number; chosen: string | null; choos
   );
 }
 
-export function TypeTree(props: { types: TypeDef[]; chosen: string | null; choose: (name: string) => void }) {
-  const roots = createMemo(() => treeOf(props.types));
+/** Types without entities are hidden, unless there is no other or a person wants them. */
+const [withEmpty, setWithEmpty] = createSignal(false);
+
+export function TypeTree(props: { types: TypeDef[]; counts: ReadonlyMap<string, number> | undefined; chosen: string | null; choose: (name: string) => void }) {
+  const roots = createMemo(() => treeOf(props.types, props.counts ?? new Map()));
+  const isEmpty = () => roots().every(({ count }) => count === 0);
   const [wanted, setWanted] = createSignal("");
   return (
     <div class="type-tree">
       <input type="search" placeholder={t("filterTypes")} aria-label={t("filterTypes")} value={wanted()} onInput={(event) => setWanted(event.currentTarget.value)} />
       <ul role="tree" aria-label={t("types")}>
         <For each={roots()}>
-          {(node) => <Branch node={node} level={0} chosen={props.chosen} choose={props.choose} wanted={wanted().toLowerCase()} />}
+          {(node) => <Branch node={node} level={0} chosen={props.chosen} choose={props.choose} wanted={wanted().toLowerCase()} all={withEmpty() || isEmpty()} />}
         </For>
       </ul>
+      <label class="check">
+        <input type="checkbox" name="all-types" checked={withEmpty() || isEmpty()} disabled={isEmpty()} onChange={(event) => setWithEmpty(event.currentTarget.checked)} />
+        {t("typesWithout")}
+      </label>
     </div>
   );
 }

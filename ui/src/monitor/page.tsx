@@ -4,19 +4,14 @@ import { createResource, For, onMount, Show } from "solid-js";
 import { language, number, t } from "../i18n";
 import { call } from "../core/http";
 import { Table, type Row } from "../parts/table";
+import { BackupsPanel } from "./backups";
 import { Chart } from "./chart";
 import { quantile, samples, startSampling, type Sample } from "./samples";
+import { bytes, duration } from "./units";
 
 interface Slow {
   threshold_ms: number;
   requests: { at: string; method: string; path: string; graph: string | null; user: string | null; status: number; elapsed_ms: number }[];
-}
-
-function bytes(value: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let [size, unit] = [value, 0];
-  while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
-  return `${size >= 100 || unit === 0 ? size.toFixed(0) : size.toFixed(1)} ${units[unit]}`;
 }
 
 function short(value: number): string {
@@ -69,13 +64,6 @@ function Tiles() {
 
 function show(value: number | undefined, format: (value: number) => string): string {
   return value === undefined ? "–" : format(value);
-}
-
-function duration(seconds: number | undefined): string {
-  if (seconds === undefined) return "–";
-  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
-  if (days) return `${days} d ${hours} h`;
-  return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${Math.floor(seconds)} s`;
 }
 
 function Routes() {
@@ -151,6 +139,7 @@ export default function MonitorPage() {
         />
         <Chart title={t("processor")} times={times()} series={[{ name: t("cores"), values: cpu() }]} format={(value) => value.toFixed(2)} />
       </div>
+      <BackupsPanel />
       <section class="routes">
         <h2>{t("routes")}</h2>
         <Routes />

@@ -1,14 +1,14 @@
 // Rows in columns: sorted, filtered, copied; only what is in view is in the document.
 
-import { createMemo, createSignal, For, Show } from "solid-js";
-import { emptyText } from "../core/text";
+import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
+import { emptyText, Told } from "../core/text";
 import { number, t } from "../i18n";
 import { Icon } from "./icon";
 
 export interface Row {
   cells: Record<string, unknown>;
-  /** The vertex that it shows. */
-  ref?: string;
+  /** What it is made of. */
+  of?: unknown;
 }
 
 const ROW_PX = 28;
@@ -16,6 +16,7 @@ const SPARE = 8;
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
+  if (value instanceof Told) return value.text;
   if (typeof value === "object") return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
   return String(value);
 }
@@ -30,8 +31,19 @@ function compareValues(a: unknown, b: unknown): number {
   return textOf(a).localeCompare(textOf(b), undefined, { numeric: true });
 }
 
-/** With `pick` the first cell of each row is a button. */
-export function Table(props: { columns: string[]; rows: Row[]; label: string; pick?: (row: Row) => void }) {
+interface Props {
+  columns: string[];
+  rows: Row[];
+  label: string;
+  /** With it the first cell of each row is a button. */
+  pick?: (row: Row) => void;
+  /** Rows that stand out. */
+  isChosen?: (row: Row) => boolean;
+  /** How a value is shown, if not as its text. */
+  cell?: (value: unknown) => JSX.Element | undefined;
+}
+
+export function Table(props: Props) {
   const [sort, setSort] = createSignal<{ column: string; up: boolean } | null>(null);
   const [filter, setFilter] = createSignal("");
   const [top, setTop] = createSignal(0);
@@ -46,6 +58,7 @@ export function Table(props: { columns: string[]; rows: Row[]; label: string; pi
     if (by) kept.sort((a, b) => compareValues(a.cells[by.column], b.cells[by.column]) * (by.up ? 1 : -1));
     return kept;
   });
+  const cell = (value: unknown) => props.cell?.(value) ?? shownText(value);
   const first = () => Math.max(0, Math.floor(top() / ROW_PX) - SPARE);
   const inView = () => rows().slice(first(), first() + Math.ceil(height() / ROW_PX) + 2 * SPARE);
   const toggle = (column: string) =>
@@ -98,13 +111,13 @@ export function Table(props: { columns: string[]; rows: Row[]; label: string; pi
             </Show>
             <For each={inView()}>
               {(row) => (
-                <tr>
+                <tr classList={{ chosen: props.isChosen?.(row) ?? false }}>
                   <For each={props.columns}>
                     {(column, index) => (
                       <td title={shownText(row.cells[column])} classList={{ quiet: emptyText(row.cells[column]) !== undefined }}>
-                        <Show when={index() === 0 && props.pick} fallback={shownText(row.cells[column])}>
+                        <Show when={index() === 0 && props.pick} fallback={cell(row.cells[column])}>
                           {(pick) => (
-                            <button class="link" onClick={() => pick()(row)}>{shownText(row.cells[column])}</button>
+                            <button class="link" onClick={() => pick()(row)}>{cell(row.cells[column])}</button>
                           )}
                         </Show>
                       </td>

@@ -15,6 +15,8 @@ export interface PlanNode {
   name: string;
   details: string;
   children: PlanNode[];
+  /** What it is for the operator above it, if that has several. */
+  of?: string;
   /** What it did, if the query said PROFILE. */
   measured?: { rows: number; reads: number; millis: number };
 }

@@ -3,14 +3,15 @@
 import { For, Show } from "solid-js";
 import { number, t } from "../i18n";
 import type { MeasuredStep, Plan, PlanNode } from "./plan";
+import { stepText, treeOf } from "./steps";
 
 function Steps(props: { title: string; steps: string[] }) {
   return (
     <section class="plan-side">
       <h3>{props.title}</h3>
-      <ol class="plan-steps mono">
-        <For each={props.steps}>{(step) => <li>{step}</li>}</For>
-      </ol>
+      <ul class="operators">
+        <Operator node={treeOf(props.steps)} />
+      </ul>
     </section>
   );
 }
@@ -21,7 +22,7 @@ function MeasuredRow(props: { step: MeasuredStep }) {
     <tr>
       <td class="mono">
         {"› ".repeat(props.step.depth)}
-        {props.step.name}
+        <strong>{stepText(props.step.name).name}</strong> {stepText(props.step.name).details}
       </td>
       <td class="digits">{props.step.millis.toFixed(2)}</td>
       <td class="share">
@@ -40,6 +41,7 @@ function Operator(props: { node: PlanNode }) {
   return (
     <li>
       <span class="operator">
+        <Show when={props.node.of}>{(of) => <span class="quiet">{of()} </span>}</Show>
         <strong>{props.node.name}</strong> <span class="mono">{props.node.details}</span>
         <Show when={props.node.measured}>
           {(done) => (

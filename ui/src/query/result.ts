@@ -1,13 +1,16 @@
-// From what a query answered to rows, vertices and a text.
+// From what a query answered to the rows of a table.
 
 import { formatJson } from "../core/json";
+import { Told } from "../core/text";
 import type { Row } from "../parts/table";
-import { CypherPath } from "./cypherapi";
+import { chainOf, pathIn, plainValue, waysIn } from "./chain";
+import { isElement, namedIn } from "./found";
 import type { QueryKind } from "./past";
 import type { Plan } from "./plan";
 
 export interface Result {
   kind: QueryKind;
+  graph: string;
   text: string;
   data: unknown;
   plan: Plan | null;
@@ -22,19 +25,15 @@ export interface Result {
 
 type Properties = Record<string, unknown>;
 
-interface WireElement {
-  id: unknown;
-  label: string;
-  type: "vertex" | "edge";
-  properties?: Properties;
-  outV?: unknown;
-  inV?: unknown;
+export interface Rows {
+  columns: string[];
+  rows: Row[];
 }
 
-function isElement(value: unknown): value is WireElement {
-  const candidate = value as WireElement | null;
-  return typeof candidate === "object" && candidate !== null && (candidate.type === "vertex" || candidate.type === "edge") && "id" in candidate;
-}
+/** One map with more keys is shown as rows of key and value. */
+const KEYS_MAX = 4;
+/** Maps with different keys are shown so if they have more keys together. */
+const COLUMNS_MAX = 12;
 
 /** The list that a REST answer has most of, or the answer itself. */
 export function itemsOf(data: unknown): unknown[] {
@@ -42,44 +41,71 @@ export function itemsOf(data: unknown): unknown[] {
   if (typeof data === "object" && data !== null && !isElement(data)) {
     const lists = Object.values(data).filter((value): value is unknown[] => Array.isArray(value));
     const longest = lists.sort((a, b) => b.length - a.length)[0];
-    if (longest) return longest;
+    // One thing may have lists, too.
+    if (longest && lists.length * 2 >= Object.keys(data).length) return longest;
   }
   return data === null || data === undefined ? [] : [data];
 }
 
-function cellsOf(item: unknown): Record<string, unknown> {
+function isMap(value: unknown): value is Properties {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Told) && !isElement(value) && pathIn(value) === null && Object.keys(value).length > 0;
+}
+
+function cellsOf(item: unknown): Properties {
   if (isElement(item)) {
     const ends = item.type === "edge" ? { from: item.outV, to: item.inV } : {};
     return { id: item.id, label: item.label, ...ends, ...plain(item.properties ?? {}) };
   }
-  if (typeof item === "object" && item !== null && !Array.isArray(item) && Object.keys(item).length > 0) return { ...(item as Properties) };
-  return { value: item };
+  if (isMap(item)) return { ...item };
+  const path = pathIn(item);
+  return path ? { path: chainOf(path) } : { value: item };
 }
 
 /** Properties of a Gremlin answer may be lists of `{id, value}`. */
 function plain(properties: Properties): Properties {
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => {
-      const values = Array.isArray(value)
-        ? value.map((part) => (typeof part === "object" && part !== null && "value" in part ? (part as { value: unknown }).value : part))
-        : value;
-      return [key, Array.isArray(values) && values.length === 1 ? values[0] : values];
-    }),
-  );
+  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, plainValue(value)]));
 }
 
-export function tableOf(data: unknown): { columns: string[]; rows: Row[] } {
-  const rows = itemsOf(data).map((item) => ({ cells: cellsOf(item) }));
-  const columns: string[] = [];
-  for (const row of rows.slice(0, 1000)) {
-    for (const column of Object.keys(row.cells)) if (!columns.includes(column)) columns.push(column);
+function columnsOf(rows: readonly Row[]): string[] {
+  const columns = new Set<string>();
+  for (const row of rows.slice(0, 1000)) for (const column of Object.keys(row.cells)) columns.add(column);
+  return [...columns];
+}
+
+/** Maps by key and value, where columns would be many or almost empty; null where columns are better. */
+function keysAndValues(maps: readonly Properties[], names: { number: string; key: string; value: string }): Rows | null {
+  if (maps.length === 1) {
+    const entries = Object.entries(maps[0]!);
+    if (entries.length <= KEYS_MAX) return null;
+    return { columns: [names.key, names.value], rows: entries.map(([key, value]) => ({ cells: { [names.key]: key, [names.value]: value }, of: value })) };
   }
-  return { columns, rows };
+  const keys = new Set(maps.flatMap((map) => Object.keys(map)));
+  const isSame = maps.every((map) => Object.keys(map).length === keys.size);
+  if (isSame || keys.size <= COLUMNS_MAX) return null;
+  const rows = maps.flatMap((map, at) =>
+    Object.entries(map).map(([key, value]) => ({ cells: { [names.number]: at + 1, [names.key]: key, [names.value]: value }, of: map })),
+  );
+  return { columns: [names.number, names.key, names.value], rows };
+}
+
+export const MAP_COLUMNS = { number: "#", key: "key", value: "value" };
+
+export function tableOf(data: unknown, names = MAP_COLUMNS): Rows {
+  const items = itemsOf(data);
+  const ways = items.map(waysIn);
+  if (items.length > 0 && ways.every((each) => each !== null)) {
+    return { columns: ["path"], rows: ways.flatMap((each) => each!.map((way) => ({ cells: { path: chainOf(way) }, of: way }))) };
+  }
+  const mapped = items.length > 0 && items.every(isMap) ? keysAndValues(items, names) : null;
+  if (mapped) return mapped;
+  const rows: Row[] = items.map((item) => ({ cells: cellsOf(item), of: item }));
+  return { columns: columnsOf(rows), rows };
 }
 
 /** A value of Cypher as the language writes it. */
 function cypherText(value: unknown): string {
-  if (value instanceof CypherPath) return value.elements.map((element, at) => linkText(value.elements, element, at)).join("");
+  const path = pathIn(value);
+  if (path) return path.map((element, at) => linkText(path, element, at)).join("");
   if (isElement(value)) {
     const properties = Object.keys(value.properties ?? {}).length ? ` ${cypherText(value.properties)}` : "";
     const label = value.label === "vertex" ? "" : `:${String(value.label).replace(/::/g, ":")}`;
@@ -96,30 +122,31 @@ function cypherText(value: unknown): string {
 function linkText(path: unknown[], element: unknown, at: number): string {
   const before = path[at - 1];
   if (!isElement(element) || element.type === "vertex" || !isElement(before)) return cypherText(element);
-  return refOf(element.outV) === refOf(before.id) ? `-${cypherText(element)}->` : `<-${cypherText(element)}-`;
+  return String(element.outV) === String(before.id) ? `-${cypherText(element)}->` : `<-${cypherText(element)}-`;
 }
 
-/** The rows of Cypher. A column of its own that has elements is shown by their properties. */
-export function cypherTable(columns: string[], data: Properties[]): { columns: string[]; rows: Row[] } {
+function shownCypher(value: unknown): unknown {
+  const path = pathIn(value);
+  if (path) return chainOf(path, cypherText(value));
+  return typeof value === "object" && value !== null ? cypherText(value) : value;
+}
+
+/** The rows of Cypher. A column of its own that has elements or maps is shown by their parts. */
+export function cypherTable(columns: string[], data: Properties[], names = MAP_COLUMNS): Rows {
   const only = columns.length === 1 ? columns[0]! : null;
-  if (only !== null && data.length > 0 && data.every((row) => isElement(row[only]))) return tableOf(data.map((row) => row[only]));
-  const shown = (value: unknown) => (typeof value === "object" && value !== null ? cypherText(value) : value);
-  return { columns, rows: data.map((row) => ({ cells: Object.fromEntries(columns.map((name) => [name, shown(row[name])])) })) };
-}
-
-export function refOf(id: unknown): string {
-  return typeof id === "string" ? JSON.stringify(id) : String(id);
-}
-
-/** The vertices that an answer speaks of: itself, ends of edges, in paths and maps. */
-export function verticesOf(data: unknown, found = new Set<string>(), depth = 0): Set<string> {
-  if (depth > 6 || found.size > 2000) return found;
-  if (isElement(data)) {
-    if (data.type === "vertex") found.add(refOf(data.id));
-    else for (const end of [data.outV, data.inV]) if (end !== undefined) found.add(refOf(end));
-    return found;
+  const values = only === null ? [] : data.map((row) => row[only]);
+  if (values.length > 0 && (values.every(isElement) || values.every(isMap))) {
+    const found = tableOf(values, names);
+    return { ...found, rows: found.rows.map((row) => ({ ...row, cells: isElement(values[0]) ? row.cells : shownCells(row.cells) })) };
   }
-  if (Array.isArray(data)) for (const item of data) verticesOf(item, found, depth + 1);
-  else if (typeof data === "object" && data !== null) for (const item of Object.values(data)) verticesOf(item, found, depth + 1);
-  return found;
+  return { columns, rows: data.map((row) => ({ cells: Object.fromEntries(columns.map((name) => [name, shownCypher(row[name])])), of: row })) };
+}
+
+function shownCells(cells: Properties): Properties {
+  return Object.fromEntries(Object.entries(cells).map(([key, value]) => [key, shownCypher(value)]));
+}
+
+/** The keys of the vertices that a row speaks of. */
+export function keysOf(row: Row, kind: QueryKind): string[] {
+  return [...namedIn(row.of, kind).keys()];
 }

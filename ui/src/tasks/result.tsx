@@ -6,10 +6,13 @@ import { formatJson, parseJson } from "../core/json";
 import { call, messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { go } from "../core/route";
+import { csvOf, save } from "../core/save";
 import { graph, graphPath } from "../core/server";
+import { point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
 import { setEmphasis } from "../explore/emphasis";
+import { refsOfAll } from "../explore/refs";
 import { show, shown } from "../explore/state";
 import { groupsOf, partsOf } from "./algorithms";
 
@@ -24,15 +27,6 @@ const EVERY_MS = 500;
 const ENDED = ["success", "cancelled", "failed", "deleted"];
 /** Vertices that are added to the canvas, the greatest scores first. */
 const SHOWN_MAX = 300;
-
-function csvOf(rows: readonly [string, unknown][]): string {
-  const cell = (value: unknown) => {
-    const text = typeof value === "object" ? formatJson(value, 0) : String(value);
-    const plain = /^[=+\-@']/.test(text) && typeof value === "string" ? `'${text}` : text;
-    return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
-  };
-  return ["id,value", ...rows.map(([id, value]) => `${cell(id)},${cell(value)}`)].join("\n") + "\n";
-}
 
 export function ResultDialog(props: { id: number; close: () => void }) {
   const [task, { refetch }] = createResource(() => call<Task>(`${graphPath()}/tasks/${props.id}`));
@@ -62,20 +56,19 @@ export function ResultDialog(props: { id: number; close: () => void }) {
     if (!next.delete(what)) next.add(what);
     setAs(next);
   };
-  const toCanvas = () => {
-    setEmphasis(name(), values(), as());
-    const refs = [...values().keys()].slice(0, SHOWN_MAX).map((id) => (/^-?\d+$/.test(id) ? id : JSON.stringify(id)));
-    show([...shown(), ...refs]);
-    props.close();
-    go("explore");
+  const [problem, setProblem] = createSignal("");
+  const toCanvas = async () => {
+    try {
+      const refs = await refsOfAll([...values().keys()].slice(0, SHOWN_MAX), point(), { allTexts: true });
+      setEmphasis(name(), values(), as());
+      show([...shown(), ...refs]);
+      props.close();
+      go("explore");
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
   };
-  const save = () => {
-    const link = document.createElement("a");
-    link.download = `${graph()}-${name()}.csv`;
-    link.href = URL.createObjectURL(new Blob([csvOf(result()?.rows ?? [])], { type: "text/csv" }));
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const saveResult = () => save(`${graph()}-${name()}.csv`, "text/csv", csvOf(["id", "value"], result()?.rows ?? []));
   return (
     <Dialog title={t("resultOf", { name: name(), id: props.id })} close={props.close} wide>
       <Show when={!task.error} fallback={<p class="failure">{messageOf(task.error)}</p>}>
@@ -105,13 +98,16 @@ export function ResultDialog(props: { id: number; close: () => void }) {
           </Show>
         </Show>
       </Show>
+      <Show when={problem()}>
+        <p class="failure" role="alert">{problem()}</p>
+      </Show>
       <div class="dialog-actions">
         <button class="button" onClick={() => props.close()}>{t("close")}</button>
         <Show when={result()?.rows.length}>
-          <button class="button" data-action="save-result" onClick={save}>{t("saveCsv")}</button>
+          <button class="button" data-action="save-result" onClick={saveResult}>{t("saveCsv")}</button>
         </Show>
         <Show when={values().size}>
-          <button class="button primary" data-action="to-canvas" onClick={toCanvas}>{t("resultToCanvas")}</button>
+          <button class="button primary" data-action="to-canvas" onClick={() => void toCanvas()}>{t("resultToCanvas")}</button>
         </Show>
       </div>
     </Dialog>

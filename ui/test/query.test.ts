@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { csvOf } from "../src/core/save";
+import { Failure } from "../src/core/http";
+import { refsOf } from "../src/explore/refs";
+import { Chain } from "../src/query/chain";
+import { namedIn } from "../src/query/found";
+import { noStepIn, placeOfNamed, plainMessage, titleOf } from "../src/query/plain";
+import { tableOf } from "../src/query/result";
+import { treeOf } from "../src/query/steps";
+
+const UUID = "835e1153-9281-4957-8691-cf79258e90eb";
+const vertex = (id: unknown, label: string, properties = {}) => ({ id, label, type: "vertex", properties });
+
+test("ids that look alike have several refs", () => {
+  assert.deepEqual(refsOf(5), ["5"]);
+  assert.deepEqual(refsOf("5"), ['"5"']);
+  assert.deepEqual(refsOf("5", true), ['"5"', "5"]);
+  assert.deepEqual(refsOf(9007199254740993n), ["9007199254740993"]);
+  assert.deepEqual(refsOf(UUID), [`U"${UUID}"`, `"${UUID}"`]);
+});
+
+test("the id of an edge says of which types its ends are", () => {
+  const edge = (id: string, outV: unknown, inV: unknown) => ({ id, label: "e", type: "edge", outV, inV });
+  const refs = (data: unknown) => [...namedIn(data, "cypher").values()].map((each) => each.refs);
+  assert.deepEqual(refs(edge(`S5>1>1>>U${UUID}`, "5", UUID)), [['"5"'], [`U"${UUID}"`]]);
+  assert.deepEqual(refs(edge("L5>1>1>B18q>S5", 5, "5")), [["5"], ['"5"']]);
+  assert.deepEqual([...namedIn([{ id: "a", label: "person", name: "A" }], "gremlin").values()], [{ refs: ['"a"'], label: "person" }]);
+});
+
+test("a plan of Gremlin is a tree: the last step on top, plans inside of steps as branches", () => {
+  const tree = treeOf([
+    "Source { kind: Vertex, ids: None, labels: Some([\"a, \\\"b\"]), conditions: [] }",
+    "Repeat(Repeat { body: Plan { ops: [Expand { direction: Some(Out), labels: [], to: Vertices }] }, until: Some(Modulator { first: false, test: Times(2) }), emit: None })",
+    "HasProperty { key: \"born\", predicate: Test(Gt, Int(1990)) }",
+  ]);
+  assert.equal(tree.name, "HasProperty");
+  assert.equal(tree.details, '"born" · > 1990');
+  const [repeat] = tree.children;
+  assert.deepEqual([repeat?.name, repeat?.details], ["Repeat", "until: Times 2"]);
+  assert.deepEqual(repeat?.children.map(({ name, of }) => [name, of]), [["Source", undefined], ["Expand", "body"]]);
+  assert.equal(repeat?.children[0]?.details, 'kind: Vertex · labels: "a, \\"b"');
+  assert.deepEqual(treeOf(["no {step"]), { name: "no {step", details: "", children: [] });
+});
+
+test("paths and trees are chains", () => {
+  const [ann, ben] = [vertex("1:Ann", "person", { name: "Ann" }), vertex("1:Ben", "person")];
+  const knows = { id: "S1:Ann>1>1>>S1:Ben", label: "knows", type: "edge", outV: "1:Ann", inV: "1:Ben" };
+  const chain = (data: unknown) => (tableOf(data).rows[0]?.cells.path as Chain).text;
+  assert.equal(chain([{ labels: [[], [], []], objects: [ann, knows, ben] }]), "(Ann)-[knows]->(Ben)");
+  assert.equal(chain([{ labels: [[], [], []], objects: [ben, knows, ann] }]), "(Ben)<-[knows]-(Ann)");
+  assert.equal(chain([{ labels: [[], []], objects: [ann, ben] }]), "(Ann)--(Ben)");
+  const tree = [[{ key: ann, value: [{ key: ben, value: [] }, { key: "x", value: [] }] }]];
+  assert.deepEqual(tableOf(tree).rows.map(({ cells }) => (cells.path as Chain).text), ["(Ann)--(Ben)", "(Ann)--(x)"]);
+});
+
+test("one map with many keys has a row for each, maps with the same keys have columns", () => {
+  const many = { a: 1, b: 2, c: 3, d: 4, e: null };
+  assert.deepEqual(tableOf([many]).columns, ["key", "value"]);
+  assert.equal(tableOf([many]).rows.length, 5);
+  assert.deepEqual(tableOf([many, many]).columns, ["a", "b", "c", "d", "e"]);
+  assert.deepEqual(tableOf([{ a: 1 }]).columns, ["a"]);
+  const other = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${at}`, at]));
+  assert.deepEqual(tableOf([many, other]).columns, ["#", "key", "value"]);
+  assert.equal(tableOf([many, other]).rows.length, 25);
+});
+
+test("errors have plain titles, and no class of Java", () => {
+  const failed = (code?: string, kind?: string, status = 400) => titleOf(new Failure(status, "", code, kind));
+  assert.equal(failed("VRV-QUERY", "org.codehaus.groovy.control.MultipleCompilationErrorsException"), "failedSyntax");
+  assert.equal(failed("VRV-QUERY", "groovy.lang.MissingMethodException"), "failedStep");
+  assert.equal(failed("Neo.ClientError.Statement.SyntaxError"), "failedSyntax");
+  assert.equal(failed("Neo.ClientError.Schema.ConstraintValidationFailed"), "failedConstraint");
+  assert.equal(failed("VRV-ARG", "class java.lang.IllegalArgumentException"), "failedValue");
+  assert.equal(failed(undefined, undefined, 503), "failedBusy");
+  assert.equal(failed("?", "?"), "failedQuery");
+  const message = "No signature of method: org.apache.tinkerpop.gremlin.DefaultGraphTraversal.max() is applicable for argument types: (Integer, Integer) values: [1, 2]\nPossible solutions: max(), max(Scope)";
+  assert.deepEqual(noStepIn(message), { name: "max", given: "Integer, Integer", possible: "max(), max(Scope)" });
+  assert.equal(plainMessage("cannot cast java.lang.String to java.lang.Integer"), "cannot cast String to Integer");
+  assert.equal(plainMessage("SyntaxError: UnexpectedSyntax: line 1, column 2: x"), "line 1, column 2: x");
+});
+
+test("what a message names is marked where the text has it once", () => {
+  const text = "g.V()\n  .has('name' 'é x')";
+  assert.deepEqual(placeOfNamed(text, "unexpected ''é x'', expected ',' or ')'"), { line: 2, column: 15 });
+  assert.deepEqual(placeOfNamed("g.V().nothing()", "No signature of method: a.b.C.nothing() is applicable"), { line: 1, column: 7 });
+  assert.deepEqual(placeOfNamed("g.V(1", "the text ends where ',' or ')' is expected"), { line: 1, column: 5 });
+  assert.equal(placeOfNamed("g.V().out().out()", "No signature of method: a.b.C.out() is"), null);
+});
+
+test("a file for spreadsheets runs nothing", () => {
+  assert.equal(csvOf(["a", "b"], [["=1+1", -1], ['say "x", y', null], [new Chain([], "(a)--(b)"), "two\nlines"]]), `a,b\n'=1+1,-1\n"say ""x"", y",\n(a)--(b),"two\nlines"\n`);
+});
