@@ -58,7 +58,7 @@ test("a time without an offset is in UTC, in every time zone", () => {
 
 const TIMELINE = {
   valid: ["2020-01-01T00:00:00Z", "2022-01-01T00:00:00Z", "2030-01-01T00:00:00Z"].map((at) => ({ at, last: at, begins: 1, ends: 0, changes: 0 })),
-  recorded: ["459609792938234112", "459609792938234368"].map((version) => ({ at: "", last: "", version, puts: 1, deletes: 0, corrections: 0 })),
+  recorded: ["459609792938234112", "459609792938234368"].map((version) => ({ at: "", last: "", version, last_version: version, puts: 1, deletes: 0, corrections: 0 })),
 } as unknown as Timeline;
 
 test("now is a stop between the past and what is planned", () => {

@@ -92,3 +92,8 @@ export function shortTime(text: string, language: string): string {
   };
   return `${iso.slice(0, 10)} ${new Intl.DateTimeFormat(language, options).format(date)}`;
 }
+
+/** A value of a DATE property: without a time if it is midnight. */
+export function dateText(text: string): string {
+  return text.replace(/^([+-]?\d{4,6}-\d{2}-\d{2})[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
+}
