@@ -40,7 +40,7 @@ const FAR_SHARE = 0.02;
 /** Commits that are no further apart are of one change: a load has many. */
 const ONE_CHANGE_MS = 1_000;
 /** The part of its room that the commits of one change take, beside other changes and alone. */
-const [CHANGE_PART, ONLY_PART] = [0.08, 0.9];
+const [CHANGE_PART, ONLY_PART] = [0.08, 0.65];
 /** Pixels between two ticks of one change. */
 const TICK_ROOM = 24;
 /** Pixels that the time below a commit needs. */

@@ -149,9 +149,17 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
 }
 
 function PartTable(props: { part: Part; mapping: Mapping; file: FileRead }) {
+  const isInGraph = () => {
+    const graph = props.mapping.graph;
+    const labels = props.part.kind === "vertex" ? graph?.vertexlabels : graph?.edgelabels;
+    return labels?.some(({ name }) => name === props.part.label) ?? false;
+  };
   return (
     <div class="part" data-kind={props.part.kind} data-label={props.part.label}>
       <PartHead part={props.part} mapping={props.mapping} />
+      <Show when={isInGraph()}>
+        <p class="quiet">{t("labelOfGraph", { label: props.part.label })}</p>
+      </Show>
       <div class="table-scroll flat" tabindex="0" role="region" aria-label={`${t("columnsOf")}: ${props.file.file}, ${props.part.label}`}>
         <table class="columns">
           <thead>
