@@ -3,7 +3,7 @@ import test from "node:test";
 import { formatJson, mayHoldLong } from "../src/core/json";
 import { changesElements } from "../src/core/rights";
 import { emptyText, secondsOf, shorten } from "../src/core/text";
-import { millisOf, parseTime } from "../src/core/times";
+import { dateText, millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
 import { parseRest } from "../src/query/rest";
@@ -54,6 +54,18 @@ test("a time without an offset is in UTC, in every time zone", () => {
     assert.ok(Number.isNaN(millisOf(text)), text);
     assert.deepEqual(parseTime(text), { wrong: true });
   }
+});
+
+test("a date with points is a day, month and year", () => {
+  assert.deepEqual(parseTime("15.6.2021"), { value: "2021-06-15" });
+  assert.deepEqual(parseTime("5.12.2021"), { value: "2021-12-05" });
+  for (const text of ["31.06.2021", "1.13.2021", "0.1.2021", "15.6.21"]) assert.deepEqual(parseTime(text), { wrong: true }, text);
+});
+
+test("a DATE at midnight is a date, and no other instant is", () => {
+  assert.equal(dateText("1975-11-25 00:00:00.000"), "1975-11-25");
+  assert.equal(dateText("1975-11-25T00:00:00Z"), "1975-11-25");
+  for (const text of ["1975-11-25 00:00:00.001", "1975-11-25 12:00:00.000", "1975-11-25", "1975-11-25T00:00:00+02:00"]) assert.equal(dateText(text), text);
 });
 
 const TIMELINE = {

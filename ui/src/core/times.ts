@@ -69,6 +69,12 @@ export function parseTime(text: string, now = Date.now()): { value: string | nul
     return { value: isoOf(now + (sign === "-" ? -distance : distance)) };
   }
   if (isVersion(trimmed)) return { value: trimmed };
+  const [, dayOfMonth, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(trimmed) ?? [];
+  if (year !== undefined) {
+    const day = `${year}-${month!.padStart(2, "0")}-${dayOfMonth!.padStart(2, "0")}`;
+    const millis = millisOf(day);
+    return !Number.isNaN(millis) && isoOf(millis) === day ? { value: day } : { wrong: true };
+  }
   if (/^\d{4}$/.test(trimmed)) return { value: `${trimmed}-01-01` };
   if (/^\d{4}-\d{2}$/.test(trimmed)) return { value: `${trimmed}-01` };
   return /^\d{4}-/.test(trimmed) && !Number.isNaN(millisOf(trimmed)) ? { value: trimmed } : { wrong: true };
