@@ -210,3 +210,7 @@ def check_drop(browser: Browser, server: Server) -> None:
         assert page.evaluate(DROP, place) == [True, True], path
         page.locator(".read-file h2", has_text="dropped.csv").wait_for()
         assert "#/load" in page.url
+    # Who comes from the start page sees there what was loaded.
+    page.locator("[data-action=load]").click()
+    page.locator(".load-done a").click()
+    page.locator(".label-card", has_text="dropped").wait_for()

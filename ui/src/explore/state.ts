@@ -451,9 +451,13 @@ export function forget(): void {
 
 let started = false;
 
-/** Begins to follow; once for the page. */
+/** Begins to follow, whenever the page is opened. */
 export function follow(): void {
-  if (started) return;
+  if (started) {
+    // Another page may have loaded or deleted something.
+    void refreshSummary();
+    return;
+  }
   started = true;
   createRoot(() => {
     // Another page may have said what to show before this one was there.
