@@ -99,7 +99,8 @@ def settle(page: Page) -> None:
 def legend(page: Page) -> dict[str, int]:
     """Labels and counts of what is drawn."""
     rows = page.locator(".legend-row").all_inner_texts()
-    parts = [row.split() for row in rows]
+    # A count may be followed by how many there are in all.
+    parts = [row.split()[:2] for row in rows]
     return {name: int(count.replace(",", "")) for name, count in parts}
 
 

@@ -1,7 +1,6 @@
 """The explorer in a browser, compared with the API. `check.py URL [NAME…]` runs all tests or those whose name has a NAME."""
 
 import collections
-import gzip
 import os
 import re
 import struct
@@ -19,6 +18,8 @@ import cypher
 import doing
 import label
 import large
+import loading
+import newcomer
 import people
 import picking
 import querying
@@ -428,47 +429,42 @@ def the_schema_is_shown_and_changed(browser: Browser, server: Server):
 
 @test
 def a_file_is_loaded_and_wrong_rows_are_told(browser: Browser, server: Server):
-    graph = f"/graphs/{server.graph}"
-    server.call(f"{graph}/schema/propertykeys", {"name": "code", "data_type": "TEXT", "check_exist": False})
-    server.call(f"{graph}/schema/propertykeys", {"name": "amount", "data_type": "INT", "check_exist": False})
-    label = {"name": "item", "id_strategy": "PRIMARY_KEY", "primary_keys": ["code"], "properties": ["code", "amount"]}
-    server.call(f"{graph}/schema/vertexlabels", {**label, "nullable_keys": ["amount"], "check_exist": False})
-    # No number, no value of the primary key, and too large a number.
-    wrong = {17: "i17,x", 5000: ",5", 9999: "i9999,3000000000"}
-    rows = [wrong.get(index, f"i{index},{index}") for index in range(10_000)]
-    text = "\n".join(["code,amount", *rows]) + "\n"
-    page = browser.page()
-    page.goto(server.url + "/ui/#/load")
-    page.set_input_files("input[type=file]", {"name": "items.csv", "mimeType": "text/csv", "buffer": text.encode()})
-    page.locator(".unsure", has_text="line 19 has 'x'; 9999 of 10000 values are whole numbers").wait_for()
-    assert "items.csv" in page.locator(".read-file h2").inner_text()
-    page.locator(".load-mapping textarea").fill('[[vertex]]\nfile = "items.csv"\nlabel = "item"\n')
-    page.locator("[data-action=dry]").click()
-    page.locator(".outcome", has_text="9,999 rows fit, 1 would be refused").wait_for()
-    page.locator("[data-action=load]").click()
-    page.locator(".load-done").wait_for(timeout=60_000)
-    assert "9,997 loaded, 3 refused" in page.locator(".outcome").inner_text()
-    lines = page.locator(".refused-rows strong").all_inner_texts()
-    assert [line.split(", ")[1] for line in lines] == ["Line 19:", "Line 5002:", "Line 10001:"], lines
-    counted = server.call("/gremlin", {"gremlin": "g.V().hasLabel('item').count()", "aliases": {"g": f"__g_{server.graph}"}})
-    assert counted["result"]["data"] == [9997], counted["result"]
+    loading.check_rows(browser, server)
 
 
 @test
 def files_become_a_graph_in_time(browser: Browser, server: Server):
-    people = "id;name;born\n1;Ann;3.4.1980\n2;Bob;17.5.1990\n"
-    companies = "company_id;company_name\nc1;Acme\nc2;Bolt\n"
-    jobs = "person_id;company_id;role;from;to\n1;c1;clerk;2019-01-01;31.12.2021\n1;c2;boss;2022-01-01;\n2;c2;clerk;2020-06-01;\n"
-    server.call("/graphs/jobs_in_time", {"name": "jobs_in_time"})
-    page = browser.page()
-    page.goto(f"{server.url}/ui/#/load?g=jobs_in_time")
-    files = [("people.csv", people.encode()), ("companies.csv", companies.encode()), ("jobs.csv.gz", gzip.compress(jobs.encode()))]
-    page.set_input_files("input[type=file]", [{"name": name, "mimeType": "text/csv", "buffer": data} for name, data in files])
-    page.locator("[data-action=load]").click()
-    page.locator(".load-done").wait_for(timeout=60_000)
-    assert "7 loaded, 0 refused" in page.locator(".outcome").inner_text()
-    edges = server.call("/graphs/jobs_in_time/graph/edges?as_of=2021-06-01")["edges"]
-    assert sorted(edge["properties"]["role"] for edge in edges) == ["clerk", "clerk"], edges
+    loading.check_time(browser, server)
+
+
+@test
+def columns_get_other_meanings_without_text(browser: Browser, server: Server):
+    loading.check_meanings(browser, server)
+
+
+@test
+def a_failed_load_says_so_where_it_was_started(browser: Browser, server: Server):
+    loading.check_failure(browser, server)
+
+
+@test
+def files_are_dropped_anywhere(browser: Browser, server: Server):
+    loading.check_drop(browser, server)
+
+
+@test
+def a_first_look_leaves_nothing_out_in_silence(browser: Browser, server: Server):
+    newcomer.check_look(browser, server)
+
+
+@test
+def both_axes_are_of_the_data(browser: Browser, server: Server):
+    newcomer.check_axes(browser, server)
+
+
+@test
+def what_was_learned_is_the_last_change(browser: Browser, server: Server):
+    newcomer.check_learned(browser, server)
 
 
 @test

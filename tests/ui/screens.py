@@ -77,6 +77,8 @@ def explore(page, server, open_sample, look: Callable[[str], None]) -> None:
     page.keyboard.press("Escape")
     page.locator(".tree-row").first.click()
     settle(page)
+    page.locator(".fold").first.click()
+    page.locator(".members .link").first.wait_for()
     look("element")
     page.keyboard.press("m")
     page.locator("[data-menu=expand-group]").first.wait_for()
@@ -150,7 +152,12 @@ def load(page, look: Callable[[str], None]) -> None:
     text = "name,born\nZoe,1990-01-01\nYan,1991-02-03\n"
     page.set_input_files("input[type=file]", {"name": "people.csv", "mimeType": "text/csv", "buffer": text.encode()})
     page.locator("[data-action=dry]").wait_for()
+    page.locator(".part .part-head select").first.select_option("edge")
+    page.locator(".load-mapping summary").click()
     look("load-draft")
+    page.locator("[data-action=mapping-form]").click()
+    look("load-form")
+    page.keyboard.press("Escape")
 
 
 def metadata(page, look: Callable[[str], None]) -> None:

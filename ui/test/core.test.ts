@@ -3,7 +3,7 @@ import test from "node:test";
 import { formatJson, mayHoldLong } from "../src/core/json";
 import { changesElements } from "../src/core/rights";
 import { emptyText, secondsOf, shorten } from "../src/core/text";
-import { millisOf, parseTime } from "../src/core/times";
+import { dateText, millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
 import { parseRest } from "../src/query/rest";
@@ -56,9 +56,21 @@ test("a time without an offset is in UTC, in every time zone", () => {
   }
 });
 
+test("a date with points is a day, month and year", () => {
+  assert.deepEqual(parseTime("15.6.2021"), { value: "2021-06-15" });
+  assert.deepEqual(parseTime("5.12.2021"), { value: "2021-12-05" });
+  for (const text of ["31.06.2021", "1.13.2021", "0.1.2021", "15.6.21"]) assert.deepEqual(parseTime(text), { wrong: true }, text);
+});
+
+test("a DATE at midnight is a date, and no other instant is", () => {
+  assert.equal(dateText("1975-11-25 00:00:00.000"), "1975-11-25");
+  assert.equal(dateText("1975-11-25T00:00:00Z"), "1975-11-25");
+  for (const text of ["1975-11-25 00:00:00.001", "1975-11-25 12:00:00.000", "1975-11-25", "1975-11-25T00:00:00+02:00"]) assert.equal(dateText(text), text);
+});
+
 const TIMELINE = {
   valid: ["2020-01-01T00:00:00Z", "2022-01-01T00:00:00Z", "2030-01-01T00:00:00Z"].map((at) => ({ at, last: at, begins: 1, ends: 0, changes: 0 })),
-  recorded: ["459609792938234112", "459609792938234368"].map((version) => ({ at: "", last: "", version, puts: 1, deletes: 0, corrections: 0 })),
+  recorded: ["459609792938234112", "459609792938234368"].map((version) => ({ at: "", last: "", version, last_version: version, puts: 1, deletes: 0, corrections: 0 })),
 } as unknown as Timeline;
 
 test("now is a stop between the past and what is planned", () => {

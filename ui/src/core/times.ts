@@ -69,6 +69,12 @@ export function parseTime(text: string, now = Date.now()): { value: string | nul
     return { value: isoOf(now + (sign === "-" ? -distance : distance)) };
   }
   if (isVersion(trimmed)) return { value: trimmed };
+  const [, dayOfMonth, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(trimmed) ?? [];
+  if (year !== undefined) {
+    const day = `${year}-${month!.padStart(2, "0")}-${dayOfMonth!.padStart(2, "0")}`;
+    const millis = millisOf(day);
+    return !Number.isNaN(millis) && isoOf(millis) === day ? { value: day } : { wrong: true };
+  }
   if (/^\d{4}$/.test(trimmed)) return { value: `${trimmed}-01-01` };
   if (/^\d{4}-\d{2}$/.test(trimmed)) return { value: `${trimmed}-01` };
   return /^\d{4}-/.test(trimmed) && !Number.isNaN(millisOf(trimmed)) ? { value: trimmed } : { wrong: true };
@@ -91,4 +97,9 @@ export function shortTime(text: string, language: string): string {
     ...(withMillis ? { fractionalSecondDigits: 3 } : {}),
   };
   return `${iso.slice(0, 10)} ${new Intl.DateTimeFormat(language, options).format(date)}`;
+}
+
+/** A value of a DATE property: without a time if it is midnight. */
+export function dateText(text: string): string {
+  return text.replace(/^([+-]?\d{4,6}-\d{2}-\d{2})[ T]00:00(:00(\.0+)?)?Z?$/, "$1");
 }

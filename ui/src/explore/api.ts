@@ -89,7 +89,7 @@ export interface Commit {
 export interface Timeline {
   times: Times;
   valid: { at: string; last: string; begins: number; ends: number; changes: number }[];
-  recorded: { at: string; last: string; version: string; puts: number; deletes: number; corrections: number }[];
+  recorded: { at: string; last: string; version: string; last_version: string; puts: number; deletes: number; corrections: number }[];
   exact: boolean;
   truncated: boolean;
 }

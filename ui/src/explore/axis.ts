@@ -71,3 +71,16 @@ export function ticks(from: number, to: number, pixels: number): Tick[] {
   }
   return found;
 }
+
+/** Up to which letter an instant is told: the day, minutes, seconds, milliseconds. */
+const EXACT = [10, 16, 19, 23];
+
+/** Sorted instants as texts, as exact as makes them differ. The day is told once. */
+export function distinctTimes(millis: readonly number[]): string[] {
+  const all = millis.map((at) => iso(at).replace("T", " "));
+  const length = EXACT.find((letters) => new Set(all.map((text) => text.slice(0, letters))).size === new Set(all).size) ?? 23;
+  return all.map((text, index) => {
+    const isSameDay = index > 0 && text.slice(0, 10) === all[index - 1]!.slice(0, 10);
+    return length > 10 && isSameDay ? text.slice(11, length) : text.slice(0, length);
+  });
+}

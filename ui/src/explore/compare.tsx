@@ -1,12 +1,13 @@
 // Picks the two moments to compare.
 
-import { createSignal, For } from "solid-js";
+import { createSignal, For, Show } from "solid-js";
 import { t, type Key } from "../i18n";
-import { millisOf, NOW, parseTime, point, setPoint, type Point } from "../core/times";
+import { isVersion, millisOf, NOW, parseTime, point, setPoint, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
-import { compare } from "./state";
+import { knownChanges } from "./scale";
+import { compare, timeline } from "./state";
 import { timeText } from "../parts/timefields";
-import { knownStops, setComparePanel } from "./timebar";
+import { setComparePanel } from "./timebar";
 
 type Field = "trueAt" | "knownAt";
 
@@ -16,10 +17,13 @@ interface Preset {
   pair: (at: Point, early: Early) => { a: Point; b: Point };
 }
 
-/** Where a comparison begins that has no other start: a day, and the first commit of what is shown. */
+/** Where a comparison begins that has no other start. */
 interface Early {
   day: string;
-  commit: string;
+  /** What was known after the first change of what is shown. */
+  first: string;
+  /** What was known before a change: the one with this commit, or the last one. */
+  before: (commit: string | null) => string;
 }
 
 const PRESETS: Preset[] = [
@@ -31,14 +35,18 @@ const PRESETS: Preset[] = [
   {
     key: "presetLearned",
     hint: "presetLearnedHint",
-    pair: (at, early) => ({ a: { ...at, knownAt: at.knownAt ?? early.commit }, b: { ...at, knownAt: null } }),
+    pair: (at, early) => {
+      // An instant that was typed is meant; a commit was picked because of what it changed.
+      const isInstant = at.knownAt !== null && !isVersion(at.knownAt);
+      return { a: { ...at, knownAt: isInstant ? at.knownAt : early.before(at.knownAt) }, b: { ...at, knownAt: null } };
+    },
   },
   {
     key: "presetBelieved",
     hint: "presetBelievedHint",
     pair: (at, early) => {
       const then = at.trueAt ?? early.day;
-      const knownThen = millisOf(then) < millisOf(early.commit) ? early.commit : then;
+      const knownThen = millisOf(then) < millisOf(early.first) ? early.first : then;
       return { a: { trueAt: then, knownAt: at.knownAt ?? knownThen }, b: { trueAt: then, knownAt: null } };
     },
   },
@@ -50,10 +58,21 @@ function ago(distance: string): string {
   return "value" in parsed && parsed.value !== null ? parsed.value : "1970-01-01";
 }
 
+/** What was known before the change that has a commit, or before the last change. */
+function knownBefore(commit: string | null): string {
+  const changes = knownChanges(timeline());
+  const found = commit === null ? -1 : changes.findIndex((change) => change.some(({ version }) => version === commit));
+  const index = found < 0 ? changes.length - 1 : found;
+  const before = changes[index - 1]?.at(-1)?.version;
+  const first = changes[index]?.[0]?.version;
+  return before ?? (first === undefined ? ago("-1d") : String(BigInt(first) - 1n));
+}
+
 export function CompareDialog() {
   const early = (): Early => ({
     day: ago("-1y").slice(0, 10),
-    commit: knownStops().stops.find((stop) => stop.value !== null)?.value ?? ago("-1d"),
+    first: knownChanges(timeline())[0]?.at(-1)?.version ?? ago("-1d"),
+    before: knownBefore,
   });
   const start = PRESETS[point().knownAt !== null && point().trueAt === null ? 1 : 0]!.pair(point(), early());
   const [a, setA] = createSignal<Point>(start.a);
@@ -119,6 +138,9 @@ export function CompareDialog() {
         </fieldset>
       </div>
       <p class="quiet">{t("timeFieldHint")}</p>
+      <Show when={a().trueAt === b().trueAt && a().knownAt === b().knownAt}>
+        <p class="notice" role="status">{t("samePoint")}</p>
+      </Show>
       <div class="dialog-actions">
         <button class="button" onClick={() => setComparePanel(false)}>
           {t("cancel")}

@@ -14,7 +14,7 @@ import { Dialog } from "../parts/dialog";
 import { changed, missingMembers, needsStart, periodOf, valueOf, type Change, type State } from "./change";
 import { elements, type Element } from "./api";
 import { periodText } from "./element";
-import { nameOf, nameOfRef, shownValue, valueText } from "./look";
+import { nameOf, nameOfRef, shownProperty, valueText } from "./look";
 import { plainId } from "./refs";
 import { light, reread, select, show, shown, view } from "./state";
 
@@ -116,7 +116,7 @@ interface Shown {
 }
 
 function Preview(props: Shown) {
-  const textOf = (state: State) => Object.entries(state.properties).map(([key, value]) => `${key}: ${shownValue(value)}`).join(" · ") || t("noProperties");
+  const textOf = (state: State) => Object.entries(state.properties).map(([key, value]) => `${key}: ${shownProperty(key, value)}`).join(" · ") || t("noProperties");
   const rows = () => {
     const known = new Set(props.before?.map((state) => `${state.from}|${state.to}|${textOf(state)}`));
     return props.after.map((state) => ({ state, isNew: !known.has(`${state.from}|${state.to}|${textOf(state)}`) }));

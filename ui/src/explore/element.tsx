@@ -12,8 +12,8 @@ import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
-import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, shownValue, valueText } from "./look";
-import { expand, hide, pinned, select, selectedElement, travel, view } from "./state";
+import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, propertyText, shownProperty } from "./look";
+import { expand, hide, pinned, remember, select, selectedElement, show, shown, travel, view } from "./state";
 import { TwoTimeChart } from "./twotime";
 import { isInstance, partsOf } from "../core/entity";
 import { mayWrite } from "../core/rights";
@@ -48,7 +48,7 @@ function Rows(props: { rows: [string, unknown][] }) {
             {([key, value]) => (
               <tr>
                 <th scope="row">{key}</th>
-                <td classList={{ quiet: emptyText(value) !== undefined }}>{shownValue(value)}</td>
+                <td classList={{ quiet: emptyText(value) !== undefined }}>{shownProperty(key, value)}</td>
               </tr>
             )}
           </For>
@@ -84,6 +84,53 @@ function Properties(props: { element: Element }) {
   );
 }
 
+/** Neighbours of one group that are named at once. */
+const NAMED_MAX = 50;
+
+/** Which vertices a group of neighbours has, with the periods of their edges. */
+function GroupMembers(props: { of: string; group: Group }) {
+  const [members] = createResource(
+    () => ({ ref: props.of, at: point(), group: props.group }),
+    async ({ ref, at, group: { label, direction, other_label } }) => {
+      const found = await api.expand(at, { ids: [ref], labels: [label], direction, limit: NAMED_MAX });
+      remember(found.vertices);
+      remember(found.edges);
+      return found.edges.flatMap((edge) => {
+        const isOut = edge.source === ref;
+        const label = isOut ? edge.target_label : edge.source_label;
+        // A loop is in both directions.
+        const isOfGroup = label === other_label && (isOut === (direction === "OUT") || edge.source === edge.target);
+        return isOfGroup ? [{ edge, other: isOut ? edge.target : edge.source }] : [];
+      });
+    },
+  );
+  const rest = () => props.group.count - (ready(members)?.length ?? 0);
+  const go = (ref: string) => {
+    if (!shown().includes(ref)) show([...shown(), ref]);
+    select(ref);
+  };
+  return (
+    <Show when={!members.error} fallback={<p class="quiet">{messageOf(members.error)}</p>}>
+      <ul class="members">
+        <For each={ready(members) ?? []} fallback={<li class="quiet">{members.loading ? t("loading") : t("noNeighbours")}</li>}>
+          {({ edge, other }) => (
+            <li>
+              <button class="link" onClick={() => go(other)}>{nameOfRef(other)}</button>{" "}
+              <span class="quiet mono">{idText(other)}</span>{" "}
+              <span class="quiet">{periodText(edge.valid_from, edge.valid_to)}</span>
+            </li>
+          )}
+        </For>
+        <Show when={ready(members) && rest() > 0}>
+          <li class="quiet">{t("moreNeighbours", { count: number(rest()) })}</li>
+        </Show>
+      </ul>
+    </Show>
+  );
+}
+
+const keyOf = (group: Group) => `${group.direction} ${group.label} ${group.other_label}`;
+
 function Neighbours(props: { element: Element }) {
   const source = () => ({ ref: props.element.ref, at: point() });
   const [counts] = createResource(source, async ({ ref, at }) => {
@@ -92,23 +139,43 @@ function Neighbours(props: { element: Element }) {
   });
   const title = (group: Group) =>
     group.direction === "OUT" ? `${group.label} → ${group.other_label}` : `${group.label} ← ${group.other_label}`;
+  const [open, setOpen] = createSignal<ReadonlySet<string>>(new Set<string>());
+  const toggle = (key: string) => {
+    const next = new Set(open());
+    if (!next.delete(key)) next.add(key);
+    setOpen(next);
+  };
   return (
     <Show when={!counts.error} fallback={<p class="quiet">{messageOf(counts.error)}</p>}>
       <ul class="groups">
         <For each={ready(counts) ?? []} fallback={<li class="quiet">{counts.loading ? t("loading") : t("noNeighbours")}</li>}>
           {(group) => (
             <li>
-              <button
-                class="row-button"
-                onClick={() => void expand([props.element.ref], { labels: [group.label], direction: group.direction })}
-                title={t("expandGroup")}
-              >
-                <span>{title(group)}</span>
-                <span class="count">
-                  {number(group.count)}
-                  {group.at_least ? "+" : ""}
-                </span>
-              </button>
+              <div class="group-row">
+                <button
+                  class="icon-button small fold"
+                  aria-expanded={open().has(keyOf(group))}
+                  onClick={() => toggle(keyOf(group))}
+                  title={t("whichNeighbours")}
+                  aria-label={`${t("whichNeighbours")}: ${title(group)}`}
+                >
+                  <Icon name="right" />
+                </button>
+                <button
+                  class="row-button"
+                  onClick={() => void expand([props.element.ref], { labels: [group.label], direction: group.direction })}
+                  title={t("expandGroup")}
+                >
+                  <span>{title(group)}</span>
+                  <span class="count">
+                    {number(group.count)}
+                    {group.at_least ? "+" : ""}
+                  </span>
+                </button>
+              </div>
+              <Show when={open().has(keyOf(group))}>
+                <GroupMembers of={props.element.ref} group={group} />
+              </Show>
             </li>
           )}
         </For>
@@ -124,7 +191,7 @@ function HistoryRow(props: { version: Version }) {
   };
   const badge = (name: string) => tIfKnown(`badge_${name}`) ?? name;
   const changes = () =>
-    props.version.properties_changed.map((key) => `${key}: ${valueText(props.version.element?.properties[key])}`);
+    props.version.properties_changed.map((key) => `${key}: ${propertyText(key, props.version.element?.properties[key])}`);
   return (
     <li>
       <button class="history-row" onClick={at} title={t("goToVersion")}>

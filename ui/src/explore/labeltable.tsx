@@ -7,7 +7,7 @@ import { point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
 import * as api from "./api";
-import { shownValue } from "./look";
+import { shownProperty } from "./look";
 import { refsOfAll } from "./refs";
 import { during, show, showSample, shown } from "./state";
 
@@ -27,7 +27,7 @@ function rowsOf(found: api.Listed[]): { columns: string[]; rows: Row[] } {
   const columns = new Set<string>(["~id"]);
   const rows = found.map(({ id, properties }) => {
     for (const key of Object.keys(properties)) columns.add(key);
-    const texts = Object.entries(properties).map(([key, value]) => [key, shownValue(value)] as const);
+    const texts = Object.entries(properties).map(([key, value]) => [key, shownProperty(key, value)] as const);
     return { of: id, cells: { "~id": typeof id === "string" ? id : String(id), ...Object.fromEntries(texts) } };
   });
   return { columns: [...columns], rows };

@@ -2,16 +2,20 @@
 
 import { createMemo, createSignal, For, Show } from "solid-js";
 import { t, number } from "../i18n";
-import type { Changed, Edge, Element, Vertex } from "./api";
+import type { Changed, Edge, Element, LabelCount, Vertex } from "./api";
 import { Icon } from "../parts/icon";
 import { Swatch } from "./element";
 import { clearEmphasis, emphasis, rampAt } from "./emphasis";
-import { nameOf, nameOfRef, shownValue } from "./look";
+import { idText, nameOf, nameOfRef, shownProperty } from "./look";
+import { shorten } from "../core/text";
+import { setTableOf } from "./labeltable";
 import { ScaleKey } from "./scalekey";
 import { scaleOf } from "./scales";
 import {
-  difference, ghosts, hiddenLabels, hide, picked, select, selected, setGhosts, setLit, shown, toggleLabel, togglePicked, view, unpick,
+  difference, FIRST_LIMIT, ghosts, hiddenLabels, hide, picked, sampleMax, select, selected, setGhosts, setLit, showSample, shown,
+  toggleLabel, togglePicked, totals, view, unpick,
 } from "./state";
+import { isSame } from "./timebar";
 import { StyleDialog, type Styled } from "./styledialog";
 
 function countBy(elements: Iterable<Element>): [string, number][] {
@@ -22,13 +26,35 @@ function countBy(elements: Iterable<Element>): [string, number][] {
 
 function LegendRow(props: { label: string; count: number; edge?: boolean; style: (of: Styled) => void }) {
   const isOn = () => !hiddenLabels().has(props.label);
+  const all = () => totals()?.get(`${props.edge ? "edge" : "vertex"} ${props.label}`);
+  /** How many there are in all, if some are not shown. */
+  const left = () => {
+    const known = all();
+    return known && (known.count > props.count || known.at_least) ? known : undefined;
+  };
+  const addMore = (known: LabelCount) => {
+    const wanted = props.count + FIRST_LIMIT;
+    if (wanted > sampleMax()) setTableOf({ label: props.label, count: known.count, atLeast: known.at_least });
+    else void showSample(props.label, wanted);
+  };
   return (
     <li class="legend-item">
       <button class="legend-row" aria-pressed={isOn()} onClick={() => toggleLabel(props.label)} title={t("legendHint")}>
         <Swatch label={props.label} edge={props.edge} />
         <span>{props.label}</span>
-        <span class="count">{number(props.count)}</span>
+        <span class="count">
+          <Show when={left()} fallback={number(props.count)}>
+            {(known) => t("countOf", { count: number(props.count), all: `${number(known().count)}${known().at_least ? "+" : ""}` })}
+          </Show>
+        </span>
       </button>
+      <Show when={!props.edge && left()}>
+        {(known) => (
+          <button class="link more" onClick={() => addMore(known())} title={t("showMoreHint", { label: props.label })} aria-label={t("showMoreHint", { label: props.label })}>
+            {t("showMore")}
+          </button>
+        )}
+      </Show>
       <button
         class="icon-button small"
         data-style={props.label}
@@ -131,8 +157,23 @@ export function ElementList() {
   const sorted = createMemo(() =>
     [...view().vertices.values()]
       .filter((vertex) => !hiddenLabels().has(vertex.label))
-      .sort((a: Vertex, b: Vertex) => a.label.localeCompare(b.label) || nameOf(a).localeCompare(nameOf(b))),
+      .sort((a: Vertex, b: Vertex) => a.label.localeCompare(b.label) || nameOf(a).localeCompare(nameOf(b)) || a.ref.localeCompare(b.ref)),
   );
+  // Vertices that share name and label are told apart by their ids.
+  const named = createMemo(() => {
+    const counts = new Map<string, number>();
+    for (const vertex of view().vertices.values()) {
+      const key = `${vertex.label}\n${nameOf(vertex)}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
+  });
+  const textOfVertex = (ref: string): string => {
+    const vertex = view().vertices.get(ref);
+    if (!vertex) return nameOfRef(ref);
+    const [name, id] = [nameOf(vertex), shorten(idText(ref))];
+    return name !== id && (named().get(`${vertex.label}\n${name}`) ?? 0) > 1 ? `${name} · ${id}` : name;
+  };
   // A row that is the same stays the same object, so that its element keeps the focus.
   const known = new Map<string, Row>();
   const same = (row: Row): Row => {
@@ -144,12 +185,12 @@ export function ElementList() {
   const rows = createMemo<Row[]>(() =>
     sorted().flatMap((vertex) => {
       const edges = edgesOf().get(vertex.ref) ?? [];
-      const row: Row = { key: vertex.ref, ref: vertex.ref, level: 1, text: nameOf(vertex), label: vertex.label, hasNeighbours: edges.length > 0 };
+      const row: Row = { key: vertex.ref, ref: vertex.ref, level: 1, text: textOfVertex(vertex.ref), label: vertex.label, hasNeighbours: edges.length > 0 };
       if (!open().has(vertex.ref)) return [same(row)];
       const children = edges.map((edge): Row => {
         const isOut = edge.source === vertex.ref;
         const other = isOut ? edge.target : edge.source;
-        const text = isOut ? `${edge.label} → ${nameOfRef(other)}` : `${edge.label} ← ${nameOfRef(other)}`;
+        const text = isOut ? `${edge.label} → ${textOfVertex(other)}` : `${edge.label} ← ${textOfVertex(other)}`;
         return same({ key: `${vertex.ref} ${edge.ref}`, ref: other, level: 2, text, label: edge.label, edge });
       });
       return [same(row), ...children];
@@ -258,8 +299,8 @@ function ChangeRow(props: { change: Changed }) {
             {(key) => (
               <tr>
                 <th scope="row">{key}</th>
-                <td class="before">{changedText(props.change.before.properties[key])}</td>
-                <td class="after">{changedText(props.change.after.properties[key])}</td>
+                <td class="before">{changedText(key, props.change.before.properties[key])}</td>
+                <td class="after">{changedText(key, props.change.after.properties[key])}</td>
               </tr>
             )}
           </For>
@@ -270,8 +311,8 @@ function ChangeRow(props: { change: Changed }) {
 }
 
 /** A property of a state, or that the state lacks it. */
-function changedText(value: unknown): string {
-  return value === undefined ? "–" : shownValue(value);
+function changedText(key: string, value: unknown): string {
+  return value === undefined ? "–" : shownProperty(key, value);
 }
 
 function textOf(element: Element): string {
@@ -308,6 +349,9 @@ export function ChangesPane() {
           </p>
           <Show when={found().truncated}>
             <p class="notice">{t("truncated")}</p>
+          </Show>
+          <Show when={isSame(found())}>
+            <p class="pane-hint">{t("samePicture")}</p>
           </Show>
           <ul>
             <Side elements={found().added} sign="+" kind="added" />

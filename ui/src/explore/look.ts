@@ -5,6 +5,7 @@ import { isDark } from "../core/prefs";
 import { schemaOf } from "../core/schema";
 import { graph } from "../core/server";
 import { emptyText, shorten } from "../core/text";
+import { dateText } from "../core/times";
 import type { Edge, Element } from "./api";
 import { hash, huesOf } from "./hues";
 import { PALETTE, PALETTE_DARK } from "./palette";
@@ -86,7 +87,7 @@ function captionOf(element: Element): string | null {
   if (caption === undefined) return null;
   if (caption === "~id") return idText(element.ref);
   if (caption === "~label") return element.label;
-  const value = valueText(element.properties[caption]);
+  const value = propertyText(caption, element.properties[caption]);
   return value === "" ? idText(element.ref) : value;
 }
 
@@ -128,13 +129,33 @@ export function valueText(value: unknown): string {
   return String(value);
 }
 
+const dateKeys = createRoot(() =>
+  createMemo(() => new Set(schemaOf(graph())?.propertykeys.filter(({ data_type }) => data_type === "DATE").map(({ name }) => name))),
+);
+
+/** A property's value with dates as dates: most of them are days, without a time. */
+function propertyValue(key: string, value: unknown): unknown {
+  if (!dateKeys().has(key)) return value;
+  const short = (each: unknown) => (typeof each === "string" ? dateText(each) : each);
+  return Array.isArray(value) ? value.map(short) : short(value);
+}
+
+/** A property in a table, where no two values look alike. */
+export function shownProperty(key: string, value: unknown): string {
+  return shownValue(propertyValue(key, value));
+}
+
+export function propertyText(key: string, value: unknown): string {
+  return valueText(propertyValue(key, value));
+}
+
 /** What tells an element from others that have the same name: the first property that differs, else the id. */
 export function tellingOf(element: Element, same: readonly Element[]): string {
   const name = nameOf(element);
   for (const [key, value] of Object.entries(element.properties)) {
-    const text = valueText(value);
+    const text = propertyText(key, value);
     if (text === "" || text === name) continue;
-    if (same.every((other) => other.ref === element.ref || valueText(other.properties[key]) !== text)) return shorten(text);
+    if (same.every((other) => other.ref === element.ref || propertyText(key, other.properties[key]) !== text)) return shorten(text);
   }
   return idText(element.ref);
 }

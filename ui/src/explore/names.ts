@@ -100,6 +100,7 @@ export function placeNames(
     if (r < DUST || !inside(at)) continue;
     room.take({ left: spots.x[at]! - r, right: spots.x[at]! + r, top: spots.y[at]! - r, bottom: spots.y[at]! + r });
   }
+  const isWhole = (box: Box) => box.left >= 0 && box.right <= view.width;
   const vertices = new Map<number, Name>();
   // Where vertices are small, names would cover the picture.
   const most = NAMES_MAX * Math.min(1, Math.max(0.25, view.radius / 6));
@@ -116,7 +117,11 @@ export function placeNames(
     const places: [number, number, Anchor][] = [
       [x + r + GAP, y, "start"], [x - r - GAP, y, "end"], [x, y + below, "middle"], [x, y - below, "middle"],
     ];
-    const freeOf = (taken: Room) => places.find(([px, py, anchor]) => taken.isFree(boxAt(px, py, width, NAME_SIZE, anchor)));
+    const freeOf = (taken: Room) => {
+      const free = places.filter(([px, py, anchor]) => taken.isFree(boxAt(px, py, width, NAME_SIZE, anchor)));
+      // The edge of the canvas cuts no name that has room elsewhere.
+      return free.find(([px, py, anchor]) => isWhole(boxAt(px, py, width, NAME_SIZE, anchor))) ?? free[0];
+    };
     const free = freeOf(room) ?? (vertices.size < HUBS && !scene.counts[at] ? freeOf(texts) : undefined);
     if (!free && !isForced) continue;
     const [px, py, anchor] = free ?? places[0]!;

@@ -1,10 +1,10 @@
 // One of the two times: a field to type it, and a track with a tick for each change.
 
-import { createEffect, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
 import { Icon } from "../parts/icon";
 import { language, t } from "../i18n";
 import { millisOf, parseTime, shortTime } from "../core/times";
-import { stopFrom, type Scale } from "./scale";
+import { stopFrom, type Part, type Scale, type Stop } from "./scale";
 
 interface Props {
   name: string;
@@ -50,13 +50,14 @@ export function TimeSlider(props: Props) {
   const [wrong, setWrong] = createSignal(false);
   const at = () => props.scale.place(props.value);
   /** The part of the track that is seen: the wheel makes it smaller and larger. */
-  const [seen, setSeen] = createSignal({ from: 0, to: 1 });
+  const [seen, setSeen] = createSignal(props.scale.home);
   const [width, setWidth] = createSignal(600);
   const placeOf = (whole: number) => (whole - seen().from) / (seen().to - seen().from);
   const wholeOf = (place: number) => seen().from + place * (seen().to - seen().from);
   const inside = (whole: number) => placeOf(whole) >= 0 && placeOf(whole) <= 1;
   const look = (from: number, length: number) => {
-    const size = Math.min(1, Math.max(1e-4, length));
+    const { home } = props.scale;
+    const size = Math.min(1, Math.max(1e-4 * (home.to - home.from), length));
     const start = Math.min(1 - size, Math.max(0, from));
     setSeen({ from: start, to: start + size });
   };
@@ -77,11 +78,17 @@ export function TimeSlider(props: Props) {
     sized.observe(track);
     onCleanup(() => sized.disconnect());
   });
+  const isSeen = (part: Part) => seen().from === part.from && seen().to === part.to;
+  // Another scale begins at its home, unless a part was chosen.
+  createEffect(on(() => props.scale, (scale, before) => {
+    if (before === undefined || isSeen(before.home)) setSeen(scale.home);
+  }));
   // What is chosen is always seen.
   createEffect(on(at, (whole) => {
     const { from, to } = seen();
     if (whole < from || whole > to) look(whole - (to - from) / 2, to - from);
   }, { defer: true }));
+  const marks = createMemo(() => props.scale.marks(seen(), width()));
   const text = () => (props.value === null ? t("now") : shortTime(props.value, language()));
   const stopIndex = () => props.scale.stops.filter((stop) => stop.at <= at() + 1e-9).length;
   const valueText = () => t("sliderValue", { time: text(), index: stopIndex(), count: props.scale.stops.length });
@@ -113,9 +120,8 @@ export function TimeSlider(props: Props) {
   const follow = (event: PointerEvent) => {
     const box = track.getBoundingClientRect();
     const place = Math.min(1, Math.max(0, wholeOf((event.clientX - box.left) / box.width)));
-    const near = props.scale.stops.reduce((best, stop) =>
-      Math.abs(stop.at - place) < Math.abs(best.at - place) ? stop : best,
-    );
+    const now: Stop = { value: null, at: props.scale.nowAt, weight: 0 };
+    const near = marks().reduce((best, stop) => (Math.abs(stop.at - place) < Math.abs(best.at - place) ? stop : best), now);
     const snaps = (Math.abs(near.at - place) / (seen().to - seen().from)) * box.width <= SNAP || props.kind === "known";
     props.change(snaps ? near.value : props.scale.timeAt(place, seen().to - seen().from));
   };
@@ -137,7 +143,7 @@ export function TimeSlider(props: Props) {
     }
     return undefined;
   };
-  const heaviest = () => Math.max(1, ...props.scale.stops.map((stop) => stop.weight));
+  const heaviest = () => Math.max(1, ...marks().map((stop) => stop.weight));
 
   return (
     <div class="slider" data-kind={props.kind}>
@@ -173,13 +179,13 @@ export function TimeSlider(props: Props) {
         aria-valuetext={valueText()}
         data-value={props.value ?? "now"}
         onKeyDown={onKey}
-        onDblClick={() => look(0, 1)}
+        onDblClick={() => setSeen(isSeen(props.scale.home) ? { from: 0, to: 1 } : props.scale.home)}
         onPointerDown={onDown}
         onPointerMove={onMove}
       >
         <svg class="ticks" preserveAspectRatio="none" viewBox="0 0 1000 24" aria-hidden="true">
           <line class="rail-line" x1="0" x2="1000" y1="18" y2="18" />
-          <For each={props.scale.stops.filter((stop) => stop.value !== null && inside(stop.at))}>
+          <For each={marks()}>
             {(stop) => (
               <line
                 class="tick"

@@ -4,7 +4,8 @@ import { createResource, createSignal, For, Show } from "solid-js";
 import { number, t, tIfKnown } from "../i18n";
 import { graph } from "../core/server";
 import { ready } from "../core/resource";
-import { hrefOf } from "../core/route";
+import { go, hrefOf } from "../core/route";
+import { dropped } from "../parts/drop";
 import { Icon } from "../parts/icon";
 import * as api from "./api";
 import type { TourStep } from "./api";
@@ -143,8 +144,12 @@ export function Start() {
     if (loaded?.loaded) await openSample(loaded);
     else await loadTheSample();
   };
+  const over = dropped((files) => {
+    go("load");
+    void during(async () => (await import("../load/state")).take(files));
+  });
   return (
-    <div class="start">
+    <div class="start" classList={{ over: over() }}>
       <h1>{t("startTitle")}</h1>
       <p class="quiet">{t("startText")}</p>
       <LabelCards />

@@ -13,6 +13,8 @@ import type { Diff, Edge, Element, Group, Summary, Timeline, Times, Vertex } fro
 
 /** After the last move of a slider, before the server is asked. */
 const SETTLE_MS = 150;
+/** After a picture, before the labels are counted. */
+const TOTALS_MS = 300;
 const UNDO_STEPS = 100;
 /** What one draw adds at most; the rest is told as a number. */
 export const FIRST_LIMIT = 300;
@@ -45,6 +47,8 @@ const [problem, setProblem] = createSignal<string | null>(null);
 const [announcement, announce] = createSignal("");
 const [timeline, setTimeline] = createSignal<Timeline | null>(null);
 const [summary, setSummary] = createSignal<Summary | null>(null);
+/** How many elements each label has at the point of the picture, by `vertex` or `edge` and label. */
+const [totals, setTotals] = createSignal<ReadonlyMap<string, api.LabelCount> | null>(null);
 const [more, setMore] = createSignal<{ ref: string; groups: Group[] } | null>(null);
 const [comparing, setComparing] = createSignal<{ a: Point; b: Point } | null>(null);
 const [difference, setDifference] = createSignal<Diff | null>(null);
@@ -55,7 +59,7 @@ const [arranged, setArranged] = createSignal(0);
 
 export {
   shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
-  announce, timeline, summary, more, setMore, comparing, difference, arranged, lit, setLit,
+  announce, timeline, summary, totals, more, setMore, comparing, difference, arranged, lit, setLit,
 };
 
 /** The last content that was seen of an element, for ghosts and names. */
@@ -345,6 +349,7 @@ async function refresh(): Promise<void> {
     times: found.times,
   });
   lightNow();
+  refreshTotals();
 }
 
 /** Reads what is shown anew, after it was changed. */
@@ -352,6 +357,33 @@ export function reread(): void {
   void refresh();
   void refreshDiff();
   void refreshSummary();
+}
+
+/** What a sample may have at most. */
+export const sampleMax = (): number => summary()?.limits.sample_max ?? FIRST_LIMIT;
+
+let totalsRequest: AbortController | null = null;
+let totalsTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Counts the labels at the point of the picture, once the sliders rest. */
+function refreshTotals(): void {
+  totalsRequest?.abort();
+  clearTimeout(totalsTimer);
+  setTotals(null);
+  if (shown().length === 0) return;
+  const request = new AbortController();
+  totalsRequest = request;
+  totalsTimer = setTimeout(() => void countLabels(request.signal), TOTALS_MS);
+}
+
+async function countLabels(signal: AbortSignal): Promise<void> {
+  try {
+    const { vertices, edges } = await api.summary(viewPoint, signal);
+    const counts = [...vertices.map((of) => [`vertex ${of.label}`, of] as const), ...edges.map((of) => [`edge ${of.label}`, of] as const)];
+    if (!signal.aborted) setTotals(new Map(counts));
+  } catch {
+    // The picture is whole without them.
+  }
 }
 
 let timelineRequest: AbortController | null = null;
@@ -413,14 +445,19 @@ export function forget(): void {
   select(null);
   setTimeline(null);
   setSummary(null);
+  refreshTotals();
   setView({ ...EMPTY });
 }
 
 let started = false;
 
-/** Begins to follow; once for the page. */
+/** Begins to follow, whenever the page is opened. */
 export function follow(): void {
-  if (started) return;
+  if (started) {
+    // Another page may have loaded or deleted something.
+    void refreshSummary();
+    return;
+  }
   started = true;
   createRoot(() => {
     // Another page may have said what to show before this one was there.

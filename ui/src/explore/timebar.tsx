@@ -5,6 +5,7 @@ import { t } from "../i18n";
 import { Icon } from "../parts/icon";
 import { timeText } from "../parts/timefields";
 import { isNow, NOW, point, setPoint, type Point } from "../core/times";
+import type { Diff } from "./api";
 import { knownScale, stopFrom, validScale } from "./scale";
 import { TimeSlider } from "./slider";
 import { compare, comparing, difference, timeline, travel } from "./state";
@@ -81,6 +82,11 @@ export function TimeBar() {
   );
 }
 
+/** Whether a comparison found nothing that differs. */
+export function isSame(found: Diff): boolean {
+  return found.added.length + found.removed.length + found.changed.length === 0 && !found.truncated;
+}
+
 /**
  * The point that the screen shows, or that it compares. The line is always there, so that a step of a
  * slider does not resize the canvas.
@@ -110,7 +116,7 @@ export function TimeNotice() {
               {(found) => (
                 <>
                   {" · "}
-                  {t("diffCounts", {
+                  {isSame(found()) ? t("samePicture") : t("diffCounts", {
                     added: found().added.length,
                     removed: found().removed.length,
                     changed: found().changed.length,

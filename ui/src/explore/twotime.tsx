@@ -5,7 +5,7 @@ import { createMemo, For, Show } from "solid-js";
 import { language, t } from "../i18n";
 import { millisOf, point, shortTime } from "../core/times";
 import type { Version } from "./api";
-import { valueText } from "./look";
+import { propertyText } from "./look";
 import { travel } from "./state";
 
 const WIDTH = 288;
@@ -27,7 +27,7 @@ interface Box {
 export function contentText(version: Version): string {
   if (!version.element) return "";
   return Object.entries(version.element.properties)
-    .map(([key, value]) => `${key}: ${valueText(value)}`)
+    .map(([key, value]) => `${key}: ${propertyText(key, value)}`)
     .join("\n");
 }
 

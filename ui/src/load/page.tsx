@@ -1,76 +1,17 @@
 // Loads files: what they hold, what their rows mean, a dry run, then the load.
 
-import { createSignal, For, onMount, Show } from "solid-js";
-import { number, t } from "../i18n";
-import { isAbort, messageOf } from "../core/http";
+import { createEffect, createSignal, For, on, onMount, Show } from "solid-js";
+import { number, t, type Key } from "../i18n";
 import { hrefOf } from "../core/route";
 import { readSchema } from "../core/schema";
+import { Dialog } from "../parts/dialog";
+import { dropped } from "../parts/drop";
 import { Icon } from "../parts/icon";
-import { forget, infer, load, refusedCsv, upload, type Drafted, type End, type FileRead, type Progress, type Refused } from "./api";
+import { refusedCsv, type Drafted } from "./api";
+import { RoleTables } from "./roletable";
+import { abort, drafted, end, files, mapping, problem, progress, refused, sent, setMapping, start, take } from "./state";
 
-const [files, setFiles] = createSignal<File[]>([]);
-const [sent, setSent] = createSignal<number | null>(null);
-const [drafted, setDrafted] = createSignal<Drafted | null>(null);
-const [mapping, setMapping] = createSignal("");
-const [progress, setProgress] = createSignal<Progress | null>(null);
-const [refused, setRefused] = createSignal<Refused[]>([]);
-const [end, setEnd] = createSignal<End | null>(null);
-const [abort, setAbort] = createSignal<AbortController | null>(null);
-const [problem, setProblem] = createSignal("");
-
-const PREVIEW_ROWS = 3;
 const REFUSED_SHOWN = 50;
-
-/** Does work that the user can stop. */
-async function busy(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const control = new AbortController();
-  abort()?.abort();
-  setAbort(control);
-  setProblem("");
-  try {
-    await work(control.signal);
-  } catch (error) {
-    setProblem(isAbort(error) ? t("cancelled") : messageOf(error));
-  } finally {
-    if (abort() === control) setAbort(null);
-    setSent(null);
-    setProgress(null);
-  }
-}
-
-function take(picked: File[]): Promise<void> {
-  setFiles(picked);
-  setDrafted(null);
-  setEnd(null);
-  setRefused([]);
-  return busy(async (signal) => {
-    await forget();
-    let before = 0;
-    for (const file of picked) {
-      await upload(file, (bytes) => setSent(before + bytes), signal);
-      before += file.size;
-    }
-    setSent(null);
-    const found = await infer(picked.map((file) => file.name), signal);
-    setMapping(found.mapping);
-    setDrafted(found);
-  });
-}
-
-function start(dry: boolean): Promise<void> {
-  setEnd(null);
-  setRefused([]);
-  return busy(async (signal) => {
-    const tell = (now: Progress | null, rows: Refused[]) => {
-      setProgress(now);
-      setRefused(rows);
-    };
-    const ended = await load(mapping(), dry, tell, signal);
-    setEnd(ended);
-    if (ended.message) setProblem(ended.message);
-    if (!dry) await readSchema(true);
-  });
-}
 
 function save(name: string, text: string): void {
   const link = document.createElement("a");
@@ -82,26 +23,10 @@ function save(name: string, text: string): void {
 
 const sizeOf = (picked: File[]) => picked.reduce((sum, file) => sum + file.size, 0);
 
-function Picker() {
-  const [over, setOver] = createSignal(false);
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    const dropped = [...(event.dataTransfer?.files ?? [])];
-    if (dropped.length) void take(dropped);
-  };
+function Picker(props: { over: boolean }) {
   const names = () => files().map((file) => file.name).join(", ");
   return (
-    <label
-      class="picker"
-      classList={{ over: over() }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
+    <label class="picker" classList={{ over: props.over }}>
       <Icon name="load" />
       <span>{files().length ? t("picked", { name: names(), size: number(sizeOf(files())) }) : t("pickFile")}</span>
       <span class="button">{t("choose")}</span>
@@ -110,60 +35,50 @@ function Picker() {
         type="file"
         multiple
         onChange={(event) => {
-          const picked = [...(event.currentTarget.files ?? [])];
-          if (picked.length) void take(picked);
+          void take([...(event.currentTarget.files ?? [])]);
+          // The same file may be chosen again, once it was repaired.
+          event.currentTarget.value = "";
         }}
       />
     </label>
   );
 }
 
-function Columns(props: { read: FileRead }) {
-  const values = (index: number) => props.read.rows.slice(0, PREVIEW_ROWS).map((row) => row.cells[index] ?? "∅").join(" · ");
+/** A failure where the person looks who caused it. */
+function Problem(props: { of: "read" | "load" }) {
+  const found = () => (problem()?.of === props.of ? problem() : null);
+  let place: HTMLParagraphElement | undefined;
+  createEffect(on(found, (now) => now && place?.scrollIntoView({ block: "nearest" })));
   return (
-    <section class="read-file">
-      <h2>{props.read.file}</h2>
-      <p class="quiet">
-        {props.read.found.join(", ")}; {t(props.read.has_more ? "firstRowsRead" : "rowsRead", { rows: number(props.read.rows_read) })}
-      </p>
-      <div class="table-scroll flat" tabindex="0" role="region" aria-label={`${t("columnsOf")}: ${props.read.file}`}>
-        <table class="columns">
-          <thead>
-            <tr>
-              <th scope="col">{t("column")}</th>
-              <th scope="col">{t("columnType")}</th>
-              <th scope="col">{t("firstValues")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            <For each={props.read.columns}>
-              {(column, index) => (
-                <tr>
-                  <th scope="row">{column.name}</th>
-                  <td>
-                    {column.type}
-                    <Show when={column.date_formats}>{(formats) => <span class="quiet"> {formats().join(", ")}</span>}</Show>
-                  </td>
-                  <td class="quiet">{values(index())}</td>
-                </tr>
-              )}
-            </For>
-          </tbody>
-        </table>
-      </div>
-    </section>
+    <Show when={found()}>
+      {(now) => <p class="failure" role="alert" ref={place}>{now().text}</p>}
+    </Show>
+  );
+}
+
+/** What became of the rows, in the words of `varve load`. */
+function Counts() {
+  const lines = (): string[] => {
+    const ended = end();
+    if (!ended) return [t("loadRuns", { good: number(progress()?.loaded ?? 0), bad: number(progress()?.refused ?? 0) })];
+    const counts = { good: number(ended.elements), bad: number(ended.refused) };
+    return [
+      t(ended.dry_run ? "dryResult" : "loadResult", counts),
+      ...(ended.states ? [t("rowsFurther", { count: number(ended.states) })] : []),
+      ...(ended.replaced ? [t("rowsReplaced", { count: number(ended.replaced) })] : []),
+    ];
+  };
+  return (
+    <div role="status">
+      <For each={lines()}>{(line, index) => <p classList={{ quiet: index() > 0 }}>{line}</p>}</For>
+    </div>
   );
 }
 
 function Outcome() {
-  const counts = () => {
-    const ended = end();
-    const loaded = ended ? ended.inputs.reduce((sum, input) => sum + input.loaded, 0) : (progress()?.loaded ?? 0);
-    return { good: number(loaded), bad: number(ended?.refused ?? progress()?.refused ?? 0) };
-  };
   return (
     <div class="outcome">
-      <p role="status">{t(end()?.dry_run ? "dryResult" : "loadResult", counts())}</p>
+      <Counts />
       <Show when={progress()}>
         {(now) => (
           <p class="quiet">
@@ -171,7 +86,6 @@ function Outcome() {
           </p>
         )}
       </Show>
-      <Show when={end()?.replaced}>{(count) => <p class="quiet">{t("rowsReplaced", { count: number(count()) })}</p>}</Show>
       <Show when={refused().length}>
         <ul class="refused-rows">
           <For each={refused().slice(0, REFUSED_SHOWN)}>
@@ -182,7 +96,10 @@ function Outcome() {
             )}
           </For>
         </ul>
-        <button class="button small" onClick={() => save("refused.csv", refusedCsv(refused()))}>
+        <Show when={refused().length > REFUSED_SHOWN}>
+          <p class="quiet">{t("countOf", { count: REFUSED_SHOWN, all: number(refused().length) })}</p>
+        </Show>
+        <button class="button small" data-action="save-refused" onClick={() => save("refused.csv", refusedCsv(refused()))}>
           <Icon name="download" />
           {t("saveRefused")}
         </button>
@@ -191,10 +108,31 @@ function Outcome() {
   );
 }
 
+/** The keys of a mapping, with what each means. */
+const FORM: [string, Key][] = [
+  ["[[vertex]], [[edge]]", "form_part"], ["file, label", "form_file"], ["id", "form_id"], ["source, target", "form_ends"],
+  ["valid_from, valid_to", "form_valid"], ["rename", "form_rename"], ["ignore", "form_ignore"], ["date_format, date_formats", "form_dates"],
+  ["decimal", "form_decimal"], ["null", "form_null"], ["list_separator", "form_list"], ["format, charset, delimiter, header", "form_reading"],
+  ["skip_empty", "form_skip"], ["skip_unchanged", "form_unchanged"], ["[schema]", "form_schema"],
+];
+
+function FormOfMappings(props: { close: () => void }) {
+  return (
+    <Dialog title={t("mappingForm")} close={props.close} wide>
+      <table class="keys mapping-form">
+        <tbody>
+          <For each={FORM}>{([keys, text]) => <tr><th scope="row"><code>{keys}</code></th><td>{t(text)}</td></tr>}</For>
+        </tbody>
+      </table>
+      <p class="quiet">{t("mappingFormMore")}</p>
+    </Dialog>
+  );
+}
+
 function Steps(props: { drafted: Drafted }) {
+  const [form, setForm] = createSignal(false);
   return (
     <>
-      <For each={props.drafted.files}>{(read) => <Columns read={read} />}</For>
       <Show when={props.drafted.unsure.length}>
         <section class="unsure">
           <h2>{t("unsure")}</h2>
@@ -209,10 +147,14 @@ function Steps(props: { drafted: Drafted }) {
           </ul>
         </section>
       </Show>
-      <label class="field load-mapping">
-        <span>{t("mapping")}</span>
-        <textarea spellcheck={false} rows={16} value={mapping()} onInput={(event) => setMapping(event.currentTarget.value)} />
-      </label>
+      <RoleTables />
+      <details class="load-mapping">
+        <summary>{t("mappingText")}</summary>
+        <p>
+          <span class="quiet">{t("mapping")}</span> <button class="link" data-action="mapping-form" onClick={() => setForm(true)}>{t("mappingForm")}</button>
+        </p>
+        <textarea spellcheck={false} rows={16} aria-label={t("mappingText")} value={mapping()} onInput={(event) => setMapping(event.currentTarget.value)} />
+      </details>
       <div class="load-actions">
         <button class="button" data-action="dry" disabled={abort() !== null} onClick={() => void start(true)}>{t("dryRun")}</button>
         <button class="button primary" data-action="load" disabled={abort() !== null} onClick={() => void start(false)}>{t("loadNow")}</button>
@@ -224,6 +166,7 @@ function Steps(props: { drafted: Drafted }) {
           <button class="button danger" onClick={() => abort()?.abort()}>{t("stop")}</button>
         </Show>
       </div>
+      <Problem of="load" />
       <Show when={progress() || end()}>
         <Outcome />
       </Show>
@@ -232,25 +175,28 @@ function Steps(props: { drafted: Drafted }) {
           {t("done")} <a href={hrefOf("explore")}>{t("page_explore")}</a>
         </p>
       </Show>
+      <Show when={form()}>
+        <FormOfMappings close={() => setForm(false)} />
+      </Show>
     </>
   );
 }
 
 export default function LoadPage() {
-  onMount(() => void readSchema(true).catch((error: unknown) => setProblem(messageOf(error))));
+  const over = dropped((found) => void take(found));
+  // The table says which labels the graph has. Who may not read the schema goes without.
+  onMount(() => void readSchema(true).catch(() => undefined));
   return (
     <div class="page load">
       <div class="page-head">
         <h1>{t("page_load")}</h1>
         <span class="quiet">{t("loadHint")}</span>
       </div>
-      <Picker />
+      <Picker over={over()} />
       <Show when={sent() !== null}>
         <progress max={sizeOf(files())} value={sent() ?? 0} aria-label={t("progress")} />
       </Show>
-      <Show when={problem()}>
-        <p class="failure" role="alert">{problem()}</p>
-      </Show>
+      <Problem of="read" />
       <Show when={drafted()}>{(found) => <Steps drafted={found()} />}</Show>
     </div>
   );

@@ -8,7 +8,7 @@ import { Dialog } from "./dialog";
 
 const KEYS: [string, Key][] = [
   ["/", "search"], ["[  ]", "keyStep"], ["n", "backToNow"], ["d", "compare"], ["e", "expand"], ["Shift+E", "expandWith"],
-  ["m", "keyMenu"], ["h", "hide"], ["p", "pin"], ["f", "fit"], ["Ctrl+Z", "undo"], ["Ctrl+Shift+Z", "redo"], ["Ctrl+Click", "keyPick"], ["Shift+Drag", "pickBox"], ["g …", "keyPage"], ["?", "help"],
+  ["m", "keyMenu"], ["h", "hide"], ["p", "pin"], ["f", "fit"], ["Ctrl+Z", "undo"], ["Ctrl+Shift+Z", "redo"], ["Ctrl+Click", "keyPick"], ["Shift+Drag", "pickBox"], ["g …", "keyPage"], ["Wheel", "keyWheel"], ["?", "help"],
 ];
 
 export function Help(props: { close: () => void; version: Versions | null }) {

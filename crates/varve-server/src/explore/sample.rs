@@ -39,15 +39,9 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
         None => schema.all_vertex_labels().map(|label| label.id).collect(),
     };
     let seed = query.optional_integer("seed")?;
-    let mut chosen = Vec::new();
-    let mut truncated = false;
-    for (at, label) in labels.iter().enumerate() {
-        // The share that one label does not use is left to the others.
-        let share = (limit - chosen.len()).div_ceil(labels.len() - at);
-        let (ids, more) = request.or_refuse(of_label(&request, *label, share, seed))?;
-        truncated |= more;
-        chosen.extend(ids);
-    }
+    let found = request.or_refuse(of_labels(&request, &labels, limit, seed))?;
+    let truncated = found.iter().any(|(_, more)| *more);
+    let chosen: Vec<VertexId> = found.into_iter().flat_map(|(ids, _)| ids).collect();
     let between = match query.boolean("between", false)? {
         true => request.or_refuse(edges_among(
             &request,
@@ -63,6 +57,30 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     answer.states("vertices", &vertices)?;
     answer.states("edges", &edges)?;
     Ok(answer.finish(truncated || between.1))
+}
+
+/// At most `limit` vertices of labels, by label, and whether a label has more. The labels have equal
+/// shares; what one does not use is left to the others.
+fn of_labels(
+    request: &ReadRequest<'_>,
+    labels: &[VertexLabelId],
+    limit: usize,
+    seed: Option<i64>,
+) -> Result<Vec<(Vec<VertexId>, bool)>, ViewError> {
+    let mut found: Vec<(Vec<VertexId>, bool)> = vec![(Vec::new(), true); labels.len()];
+    let mut left = limit;
+    loop {
+        let open: Vec<usize> = (0..labels.len()).filter(|at| found[*at].1).collect();
+        for (done, at) in open.iter().enumerate() {
+            let share = left.div_ceil(open.len() - done);
+            let before = found[*at].0.len();
+            found[*at] = of_label(request, labels[*at], before + share, seed)?;
+            left -= found[*at].0.len() - before;
+        }
+        if left == 0 || open.is_empty() {
+            return Ok(found);
+        }
+    }
 }
 
 /// Some vertices of a label, and whether it has more: the first ones, or with a seed a random

@@ -307,6 +307,12 @@ fn a_sample_shows_some_vertices_of_each_label() {
     let some = get(&fixture, "sample?label=person&limit=2");
     assert_eq!(some["vertices"].as_array().unwrap().len(), 2);
     assert_eq!(some["truncated"], json!(true));
+    // The first label takes what the second one leaves of its share.
+    for (limit, truncated) in [(3, true), (4, false)] {
+        let shared = get(&fixture, &format!("sample?limit={limit}"));
+        assert_eq!(shared["vertices"].as_array().unwrap().len(), limit);
+        assert_eq!(shared["truncated"], json!(truncated));
+    }
     let seeded = |seed: u32| {
         refs(
             &get(

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { FileRead } from "../src/load/api";
+import { parseMapping, partsOf, removePart, setEnd, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
+import { formatToml, parseToml } from "../src/load/toml";
+
+const DRAFT = `# Drafted.
+
+# people.csv: 2 rows
+[[vertex]]
+file = "people.csv"
+label = "people"
+date_formats = { born = ["day_month_year"] }
+valid_from = 1900-01-01 # before the first period
+
+# jobs.csv: 3 rows
+[[vertex]]
+file = "jobs.csv"
+label = "jobs"
+delimiter = ";"
+valid_from = "from"
+
+[[edge]]
+file = "jobs.csv"
+label = "jobs_company"
+source = ["company_id", "from"]
+target = "company_id"
+ignore = ["person_id", "title", "to"]
+
+[[vertex]]
+file = "companies.csv"
+label = "companies"
+id = "company_id"
+
+[schema]
+propertykeys = [
+  { cardinality = "SINGLE", data_type = "DATE", name = "born" },
+  { cardinality = "SINGLE", data_type = "TEXT", name = "person_id" },
+]
+vertexlabels = [
+  { id_strategy = "AUTOMATIC", name = "people", nullable_keys = ["person_id", "born"], properties = ["person_id", "born"] },
+  { id_strategy = "PRIMARY_KEY", name = "jobs", nullable_keys = [], primary_keys = ["company_id", "from"], properties = ["person_id", "company_id", "title", "to"] },
+  { id_strategy = "CUSTOMIZE_STRING", name = "companies", nullable_keys = [], properties = [] },
+]
+edgelabels = [
+  { name = "jobs_company", nullable_keys = [], properties = [], source_label = "jobs", target_label = "companies" },
+]
+`;
+
+function fileOf(file: string, columns: Record<string, [string, string]>): FileRead {
+  const names = Object.entries(columns).map(([name, [type]]) => ({ name, type, empty: 0 }));
+  const rows = [{ line: 2, cells: Object.values(columns).map(([, value]) => value) }];
+  return { file, found: [], rows_read: 1, has_more: false, rows_refused: 0, columns: names, rows };
+}
+
+const FILES = [
+  fileOf("people.csv", { person_id: ["TEXT", "P1"], born: ["DATE", "3.4.1980"] }),
+  fileOf("jobs.csv", { person_id: ["TEXT", "P1"], company_id: ["TEXT", "C1"], title: ["TEXT", "clerk"], from: ["DATE", "2020-01-01"], to: ["TEXT", "31.12.2021"] }),
+  fileOf("companies.csv", { company_id: ["TEXT", "C1"] }),
+];
+
+const rolesOf = (mapping: Mapping, label: string) =>
+  Object.fromEntries(partsOf(mapping, FILES).find((part) => part.label === label)!.columns.map(({ column, role }) => [column, role]));
+const labelIn = (mapping: Mapping, list: string, name: string) => {
+  const lists = mapping.sections.find((section) => section.name === "schema")!.entries.get(list)?.value as Map<string, unknown>[] | undefined;
+  return lists?.find((table) => table.get("name") === name);
+};
+const sectionOf = (mapping: Mapping, label: string) => partsOf(mapping, FILES).find((part) => part.label === label)!.section;
+/** As the page does it: by way of the text. */
+function changed(mapping: Mapping, edit: (mapping: Mapping) => void): Mapping {
+  edit(mapping);
+  return parseMapping(formatToml(mapping), null);
+}
+
+test("a mapping that is read and written is the same", () => {
+  assert.equal(formatToml(parseToml(DRAFT)), DRAFT);
+});
+
+test("what a mapping may hold is read", () => {
+  const text = `skip_unchanged = true # said twice
+[[vertex]] # of people
+"file" = 'a"b.csv'
+null = [ # none
+  "",
+  "N/A", ]
+valid_to = 2030-01-01T12:00:00Z
+rename = { "Full name" = "na\\u0041me", 'x y' = "z\\t" }
+`;
+  const { sections } = parseToml(text);
+  const entry = (key: string) => sections[1]!.entries.get(key)!.value;
+  assert.equal(entry("file"), 'a"b.csv');
+  assert.deepEqual(entry("null"), ["", "N/A"]);
+  assert.deepEqual([...(entry("rename") as Map<string, string>)], [["Full name", "naAme"], ["x y", "z\t"]]);
+  assert.deepEqual(parseToml(formatToml(parseToml(text))).sections[1]!.entries.get("rename"), sections[1]!.entries.get("rename"));
+  assert.match(formatToml(parseToml(text)), /valid_to = 2030-01-01T12:00:00Z\n/);
+});
+
+test("what is no mapping is refused with its line", () => {
+  for (const [text, line] of [["a = 1\nb", 2], ["a = 1\na = 2", 2], ["\n\na.b = 1", 3], ["a = [1", 1], ["a = 1 b = 2", 1], ['a = """x"""', 1], ["[a.b]", 1]] as const) {
+    assert.throws(() => parseToml(text), new RegExp(`^Error: ${line}: `), text);
+  }
+});
+
+test("columns have the meaning that the text gives them", () => {
+  const mapping = parseMapping(DRAFT, null);
+  assert.deepEqual(rolesOf(mapping, "people"), { person_id: "property", born: "property" });
+  assert.deepEqual(rolesOf(mapping, "jobs"), { person_id: "property", company_id: "key", title: "property", from: "from", to: "property" });
+  assert.deepEqual(rolesOf(mapping, "companies"), { company_id: "id" });
+  assert.equal(partsOf(mapping, FILES)[0]!.from, "1900-01-01");
+});
+
+test("vertices that are edges become edges between the files", () => {
+  let mapping = changed(parseMapping(DRAFT, null), (now) => setRole(now, sectionOf(now, "people"), "person_id", "id", FILES));
+  assert.equal(labelIn(mapping, "vertexlabels", "people")!.get("id_strategy"), "CUSTOMIZE_STRING");
+  assert.deepEqual(labelIn(mapping, "vertexlabels", "people")!.get("properties"), ["born"]);
+  mapping = changed(mapping, (now) => setKind(now, sectionOf(now, "jobs"), "edge", FILES));
+  assert.deepEqual(rolesOf(mapping, "jobs"), { person_id: "source", company_id: "target", title: "property", from: "from", to: "property" });
+  const label = labelIn(mapping, "edgelabels", "jobs")!;
+  assert.deepEqual([label.get("source_label"), label.get("target_label"), label.get("properties")], ["people", "companies", ["title", "to"]]);
+  assert.equal(labelIn(mapping, "vertexlabels", "jobs"), undefined);
+  assert.equal(labelIn(mapping, "edgelabels", "jobs_company"), undefined, "an edge from vertices that are none");
+  assert.equal(labelIn(mapping, "propertykeys", "person_id"), undefined, "a key that nothing has");
+  mapping = changed(mapping, (now) => setRole(now, sectionOf(now, "jobs"), "to", "to", FILES));
+  mapping = changed(mapping, (now) => setRole(now, sectionOf(now, "jobs"), "title", "sort", FILES));
+  const jobs = labelIn(mapping, "edgelabels", "jobs")!;
+  assert.deepEqual([jobs.get("properties"), jobs.get("sort_keys"), jobs.get("frequency"), jobs.get("nullable_keys")], [["title"], ["title"], "MULTIPLE", []]);
+  const text = formatToml(mapping);
+  assert.match(text, /\[\[edge\]\]\nfile = "jobs.csv"\nlabel = "jobs"\ndelimiter = ";"\nsource = "person_id"\ntarget = "company_id"\nvalid_from = "from"\nvalid_to = "to"\n/);
+  assert.match(text, /date_formats = \{ to = \["day_month_year"\] \}/);
+  assert.match(text, /^# Drafted\.$/m, "a comment that was lost");
+  mapping = changed(mapping, (now) => setKind(now, sectionOf(now, "jobs"), "vertex", FILES));
+  assert.deepEqual(rolesOf(mapping, "jobs"), { person_id: "property", company_id: "property", title: "property", from: "from", to: "to" });
+  assert.equal(labelIn(mapping, "vertexlabels", "jobs")!.get("id_strategy"), "AUTOMATIC");
+});
+
+test("a column that takes a place alone frees the one before", () => {
+  let mapping = changed(parseMapping(DRAFT, null), (now) => setRole(now, sectionOf(now, "jobs"), "title", "from", FILES));
+  assert.deepEqual(rolesOf(mapping, "jobs"), { person_id: "property", company_id: "key", title: "from", from: "property", to: "property" });
+  mapping = changed(mapping, (now) => setRole(now, sectionOf(now, "jobs"), "person_id", "id", FILES));
+  assert.equal(rolesOf(mapping, "jobs").company_id, "property");
+  assert.equal(labelIn(mapping, "vertexlabels", "jobs")!.get("primary_keys"), undefined);
+  mapping = changed(mapping, (now) => setRole(now, sectionOf(now, "jobs"), "to", "key", FILES));
+  assert.deepEqual([rolesOf(mapping, "jobs").person_id, labelIn(mapping, "vertexlabels", "jobs")!.get("id_strategy")], ["property", "PRIMARY_KEY"]);
+  mapping = changed(mapping, (now) => setRole(now, sectionOf(now, "jobs"), "title", "ignore", FILES));
+  assert.equal(rolesOf(mapping, "jobs").title, "ignore");
+  mapping = changed(mapping, (now) => setRole(now, sectionOf(now, "jobs"), "title", "property", FILES));
+  assert.equal(rolesOf(mapping, "jobs").title, "property");
+});
+
+test("types, forms of dates, labels, ends and periods are changed in the text", () => {
+  let mapping = parseMapping(DRAFT, null);
+  mapping = changed(mapping, (now) => setType(now, sectionOf(now, "people"), "born", "TEXT", FILES));
+  assert.doesNotMatch(formatToml(mapping), /date_formats|DATE/);
+  mapping = changed(mapping, (now) => setType(now, sectionOf(now, "people"), "born", "DATE", FILES));
+  assert.match(formatToml(mapping), /date_formats = \{ born = \["day_month_year"\] \}/);
+  mapping = changed(mapping, (now) => setFormat(now, sectionOf(now, "people"), "born", "month_day_year"));
+  assert.match(formatToml(mapping), /born = \["month_day_year"\]/);
+  mapping = changed(mapping, (now) => setLabel(now, sectionOf(now, "companies"), "firm"));
+  assert.equal(labelIn(mapping, "edgelabels", "jobs_company")!.get("target_label"), "firm");
+  mapping = changed(mapping, (now) => setEnd(now, sectionOf(now, "jobs_company"), "source", "people"));
+  assert.equal(labelIn(mapping, "edgelabels", "jobs_company")!.get("source_label"), "people");
+  mapping = changed(mapping, (now) => setInstant(now, sectionOf(now, "people"), "from", ""));
+  mapping = changed(mapping, (now) => setInstant(now, sectionOf(now, "people"), "to", "2030-01-01"));
+  assert.deepEqual(partsOf(mapping, FILES).filter(({ label }) => label === "people").map(({ from, to }) => [from, to]), [["", "2030-01-01"]]);
+  mapping = changed(mapping, (now) => removePart(now, sectionOf(now, "jobs_company")));
+  assert.equal(labelIn(mapping, "edgelabels", "jobs_company"), undefined);
+  assert.deepEqual(partsOf(mapping, FILES).map(({ label }) => label), ["people", "jobs", "firm"]);
+});
+
+test("a label that the graph has stays as the graph has it", () => {
+  const label = { name: "people", id_strategy: "CUSTOMIZE_STRING", primary_keys: [], properties: ["born"], nullable_keys: [] };
+  const graph = { vertexlabels: [label], edgelabels: [], propertykeys: [{ name: "born", data_type: "DATE" }], indexlabels: [] };
+  const mapping = parseMapping('[[vertex]]\nfile = "people.csv"\nlabel = "people"\nid = "person_id"\n', graph as never);
+  assert.equal(partsOf(mapping, FILES)[0]!.columns[1]!.type, "DATE");
+  setRole(mapping, partsOf(mapping, FILES)[0]!.section, "born", "ignore", FILES);
+  assert.equal(formatToml(mapping), '[[vertex]]\nfile = "people.csv"\nlabel = "people"\nid = "person_id"\nignore = ["born"]\n');
+});
