@@ -16,8 +16,8 @@
 //! end 1
 //! ```
 //! The first line of a backup of rows is `varve-backup 2`. `created` is in microseconds since 1970;
-//! checksums are SHA-256 in hexadecimal (in older backups XXH3, 64 bits); `end` counts the files. Other
-//! lines are `left_out <graph>`, and in a store of backups `took_ms` and `new_bytes`.
+//! checksums are SHA-256 in hexadecimal (in older backups XXH3, 64 bits); `end` counts the files.
+//! Other lines are `left_out <graph>`, and in a store of backups `took_ms` and `new_bytes`.
 
 mod manifest;
 mod restore;

@@ -2,9 +2,9 @@
 //!
 //! `POST /admin/backup {"name":"monday"}` (without a name: to the store of backups, [`store`]) and
 //! `POST /admin/verify {"graph":"hugegraph","repair":false}` answer 202 with a job's number; `GET
-//! /admin/jobs/{id}` has its status. Jobs are remembered in memory only. With authentication, only administrators may use
-//! these routes; they are served at a loopback address or at a listener of their own
-//! (`admin_listen`).
+//! /admin/jobs/{id}` has its status. Jobs are remembered in memory only. With authentication, only
+//! administrators may use these routes; they are served at a loopback address or at a listener of
+//! their own (`admin_listen`).
 
 mod store;
 

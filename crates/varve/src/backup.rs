@@ -1,4 +1,4 @@
-//! `varve backup`, `varve backups` and `varve restore`: copies of all graphs, of a running server or
+//! `varve backup`, `varve backups` and `varve restore`: copies of all graphs, of a running server,
 //! of an unused data folder, or of the graphs on a cluster; in folders of their own or in a store.
 
 use std::path::Path;

@@ -341,6 +341,20 @@ mod tests {
     }
 
     #[test]
+    fn a_backup_with_older_checksums_is_checked_and_restored() {
+        let (dir, mut manifest) = backup();
+        let digits = xxhash_rust::xxh3::xxh3_64(b"rows");
+        manifest.files[0].checksum = format!("{digits:016x}");
+        fs::write(dir.path().join(MANIFEST), manifest.to_text()).expect("written");
+        let older = Backup::in_folder(dir.path()).expect("a backup");
+        older.check().expect("sound");
+        older.restore(&dir.path().join("new")).expect("restored");
+        fs::write(dir.path().join("graphs/g/1.sst"), b"rosw").expect("written");
+        let error = older.check().expect_err("damaged");
+        assert!(error.message.contains("1.sst: damaged"), "{error}");
+    }
+
+    #[test]
     fn damage_is_named() {
         let (dir, _) = backup();
         let in_folder = Backup::in_folder(dir.path()).expect("a backup");

@@ -27,8 +27,8 @@ section! {
         /// both rules a backup is kept if either says so; without any, all are. The newest always
         /// is.
         keep_for: String = "all".to_owned(),
-        /// The address of the S3 service, as in `https://minio.example:9000`; empty for that of AWS.
-        /// The credentials are not options: they come from the variables `AWS_ACCESS_KEY_ID`,
+        /// The address of the S3 service, as in `https://minio.example:9000`; empty for AWS. The
+        /// credentials are not options: they come from the variables `AWS_ACCESS_KEY_ID`,
         /// `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, or from the role of the machine or pod.
         endpoint: String = String::new(),
         /// The region of the bucket; empty for that of the variable `AWS_REGION`, or `us-east-1`.

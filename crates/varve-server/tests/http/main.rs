@@ -10,6 +10,7 @@ mod algorithms;
 mod api_tokens;
 mod audit;
 mod authentication;
+mod backups;
 mod bolt;
 mod bolt_cut;
 mod certificates;

@@ -214,8 +214,8 @@ fn a_backup_that_is_killed_is_invisible_and_the_next_one_is_whole() {
     server.kill();
     for point in ["backup.store:kill:3", "backup.named:kill"] {
         let mut server = serve(&data, &store, &[], point);
-        let (code, text) = backup(&server);
-        assert!(code != 0, "{text}");
+        // It may be gone before it answers.
+        let _ = server.client().try_ask("POST", "/admin/backup", "{}");
         assert!(server.has_ended(), "{point} was not reached");
         let (code, text) = run(&["backups", shown(&store)]);
         assert!(code == 0 && text.starts_with("0 backups"), "{text}");
