@@ -386,7 +386,11 @@ fn is_fraction(text: &str, mark: char) -> bool {
     };
     let has_exponent = exponent.is_none_or(|text| {
         let text = text.strip_prefix(['+', '-']).unwrap_or(text);
-        digits(text) && positive.replace(mark, ".").parse().is_ok_and(f64::is_finite)
+        digits(text)
+            && positive
+                .replace(mark, ".")
+                .parse()
+                .is_ok_and(f64::is_finite)
     });
     is_number && !has_zeros && has_exponent
 }

@@ -137,9 +137,7 @@ fn missing(tables: &[Table], own: &Column, (to, key): (usize, usize)) -> usize {
     let parts: Vec<&Column> = tables
         .iter()
         .filter(|table| table.label == *label)
-        .filter_map(|table| {
-            table.at(name).map(|at| table.column(at))
-        })
+        .filter_map(|table| table.at(name).map(|at| table.column(at)))
         .collect();
     let is_known = |value: &u64| parts.iter().any(|part| part.values.contains(value));
     own.values.iter().filter(|value| !is_known(value)).count()
