@@ -57,8 +57,8 @@ const keyOf = (kind: Kind, label: string) => `${kind}:${label}`;
 /** The scales of what is drawn, by label. */
 const scales = createRoot(() =>
   createMemo(() => {
-    styles();
     const found = new Map<string, Scale>();
+    if (!Object.values(styles()).some(({ by }) => by !== undefined)) return found;
     const values = new Map<string, unknown[]>();
     const { vertices, edges } = drawn();
     for (const element of [...vertices, ...edges]) {

@@ -226,7 +226,7 @@ export const en = {
   targetsHint: "A target names a graph and what of it a right is on, down to vertices and edges with certain labels and properties.",
   newUser: "New user", newGroup: "New group", newTarget: "New target", newMemberOf: "New member of {name}", newRightOf: "New right of {name}", addMember: "Add a member", addRight: "Add a right",
   changeOf: "Change {name}", passwordKept: "An empty field stays as it is.", noMembers: "No members", noRights: "No rights", rightsOf: "What {name} may do", throughGroups: "Through the groups: {groups}", mayAll: "Everything, on the whole server.",
-  yourRights: "What you may do", yourRightsHint: "Only an administrator sees and changes other users.", rightOn: "{may}: {target}",
+  authOff: "This server asks for no login: everybody may do everything.", yourRights: "What you may do", yourRightsHint: "Only an administrator sees and changes other users.", rightOn: "{may}: {target}",
   may_READ: "May read", may_WRITE: "May create and change", may_DELETE: "May delete", may_EXECUTE: "May run", may_ANY: "May do everything with", ofServer: "The server", ofGraph: "Graph {graph}",
   resources: "What the rights are on", resourceType: "Kind", resourceLabel: "Label, or a regular expression; * is all", addResource: "Add a kind", addCondition: "Add a condition on a property", conditionKey: "Property", conditionOperator: "Operator",
   operatorNumber: "= (number or date)", operator_between: "between", operator_inside: "inside", operator_outside: "outside", operator_within: "one of", operator_without: "none of",

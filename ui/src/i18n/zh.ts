@@ -228,7 +228,7 @@ export const zh: Dictionary = {
   targetsHint: "资源目标指明一个图以及权限所及的内容，可细至带有特定类型和属性的顶点与边。",
   newUser: "新建用户", newGroup: "新建用户组", newTarget: "新建资源目标", newMemberOf: "{name} 的新成员", newRightOf: "{name} 的新权限", addMember: "添加成员", addRight: "添加权限",
   changeOf: "修改 {name}", passwordKept: "空字段保持不变。", noMembers: "没有成员", noRights: "没有权限", rightsOf: "{name} 可以做什么", throughGroups: "通过这些组：{groups}", mayAll: "对整个服务器拥有全部权限。",
-  yourRights: "您可以做什么", yourRightsHint: "只有管理员能查看和修改其他用户。", rightOn: "{may}：{target}",
+  authOff: "此服务器无需登录：任何人都可执行一切操作。", yourRights: "您可以做什么", yourRightsHint: "只有管理员能查看和修改其他用户。", rightOn: "{may}：{target}",
   may_READ: "可读取", may_WRITE: "可新建和修改", may_DELETE: "可删除", may_EXECUTE: "可运行", may_ANY: "可执行一切操作", ofServer: "服务器", ofGraph: "图 {graph}",
   resources: "权限所及的内容", resourceType: "种类", resourceLabel: "类型名称或正则表达式；* 表示全部", addResource: "添加种类", addCondition: "添加属性条件", conditionKey: "属性", conditionOperator: "运算符",
   operatorNumber: "=（数字或日期）", operator_between: "介于", operator_inside: "在区间内", operator_outside: "在区间外", operator_within: "属于", operator_without: "不属于",

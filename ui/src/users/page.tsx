@@ -259,9 +259,12 @@ export default function UsersPage() {
       <div class="page-head">
         <h1>{t("page_users")}</h1>
       </div>
+      <Show when={user() === null}>
+        <p class="quiet">{t("authOff")}</p>
+      </Show>
       <Show
         when={seesOthers()}
-        fallback={
+        fallback={user() !== null && (
           <section>
             <h2>{t("yourRights")}</h2>
             <p class="quiet">{t("yourRightsHint")}</p>
@@ -269,7 +272,7 @@ export default function UsersPage() {
               <p>{t("mayAll")}</p>
             </Show>
           </section>
-        }
+        )}
       >
         <Administration />
       </Show>
