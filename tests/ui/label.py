@@ -67,7 +67,7 @@ def check(browser, server) -> None:
     page.locator(".label-table td", has_text=first).first.wait_for()
     rows.first.locator("button").click()
     page.locator(".legend-row", has_text="reading").wait_for(state="attached")
-    assert page.locator(".legend-row .count").all_inner_texts() == ["1"]
+    page.locator(".legend-row .count", has_text="1 of 10,000+").wait_for()
     of_graph = [(url, size) for url, size in answers if f"/graphs/{GRAPH}/" in url]
     assert of_graph and max(size for _, size in of_graph) < ANSWER_BYTES_MAX, of_graph
     listings = [url for url, _ in of_graph if "/graph/vertices" in url]

@@ -128,6 +128,11 @@ def check_meanings(browser: Browser, server: Server) -> None:
     files = {"people.csv": PEOPLE.encode(), "companies.csv": COMPANIES.encode(), "jobs.csv": JOBS.encode()}
     put_files(page, files)
     text = text_of_mapping(page)
+    drafted = text.input_value()
+    page.locator(".part[data-label=people] [data-action=remove-part]").click()
+    page.locator(".read-file", has_text="This file is left out").wait_for()
+    page.locator("[data-action=draft]").click()
+    assert text.input_value() == drafted
     text.fill(DRAFT)
 
     def choose(label: str, column: str, role: str) -> None:

@@ -162,6 +162,9 @@ function Steps(props: { drafted: Drafted }) {
           <Icon name="download" />
           {t("saveMapping")}
         </button>
+        <Show when={mapping() !== props.drafted.mapping}>
+          <button class="button" data-action="draft" onClick={() => setMapping(props.drafted.mapping)}>{t("backToDraft")}</button>
+        </Show>
         <Show when={abort()}>
           <button class="button danger" onClick={() => abort()?.abort()}>{t("stop")}</button>
         </Show>

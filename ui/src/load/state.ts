@@ -1,7 +1,7 @@
 // The files that are loaded, and how far that is. It outlives the page: a load goes on while others are
 // looked at.
 
-import { createSignal } from "solid-js";
+import { batch, createSignal } from "solid-js";
 import { t } from "../i18n";
 import { isAbort, messageOf } from "../core/http";
 import { readSchema } from "../core/schema";
@@ -10,14 +10,25 @@ import { forget, infer, load, upload, type Drafted, type End, type Progress, typ
 const [files, setFiles] = createSignal<File[]>([]);
 const [sent, setSent] = createSignal<number | null>(null);
 const [drafted, setDrafted] = createSignal<Drafted | null>(null);
-const [mapping, setMapping] = createSignal("");
+const [mapping, setMappingSignal] = createSignal("");
 const [progress, setProgress] = createSignal<Progress | null>(null);
 const [refused, setRefused] = createSignal<Refused[]>([]);
 const [end, setEnd] = createSignal<End | null>(null);
 const [abort, setAbort] = createSignal<AbortController | null>(null);
 /** What failed, and what was tried: files that are read, or a load. */
 const [problem, setProblem] = createSignal<{ of: "read" | "load"; text: string } | null>(null);
-export { abort, drafted, end, files, mapping, problem, progress, refused, sent, setMapping };
+export { abort, drafted, end, files, mapping, problem, progress, refused, sent };
+
+/** Changes the mapping's text. What was found out about another text is gone. */
+export function setMapping(text: string): void {
+  batch(() => {
+    setMappingSignal(text);
+    if (abort()) return;
+    setEnd(null);
+    setRefused([]);
+    setProblem(null);
+  });
+}
 
 /** Does work that the user can stop. */
 async function busy(of: "read" | "load", work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -54,7 +65,7 @@ export async function take(picked: File[]): Promise<void> {
     }
     setSent(null);
     const found = await infer(picked.map((file) => file.name), signal);
-    setMapping(found.mapping);
+    setMappingSignal(found.mapping);
     setDrafted(found);
   });
 }
