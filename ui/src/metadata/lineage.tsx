@@ -136,7 +136,7 @@ export function Lineage(props: { of: Vertex; found: api.Related; at: Point; step
                 return (
                   <g
                     class="lineage-node" classList={{ here: isHere }} data-column={column} role={isHere ? "img" : "button"} tabindex={isHere ? undefined : 0}
-                    aria-label={`${cut(api.titleOf(vertex))} ${cut(vertex.label)}`} onClick={open}
+                    onClick={open}
                     onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open())}
                   >
                     <title>{`${api.titleOf(vertex)}\n${vertex.label}`}</title>
