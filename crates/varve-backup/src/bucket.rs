@@ -1,11 +1,10 @@
 //! A bucket of S3 as a place of backups.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::time::Duration;
 
-use futures::StreamExt as _;
 use futures::TryStreamExt as _;
-use futures::stream::BoxStream;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore as _, ObjectStoreExt as _, WriteMultipart};
@@ -72,10 +71,11 @@ impl Place for Bucket {
 
     fn read(&self, key: &str) -> io::Result<Box<dyn Read + '_>> {
         let path = self.path(key);
-        let object = self.runtime.block_on(self.store.get(&path))?;
+        let object = self.runtime.block_on(self.store.head(&path))?;
         Ok(Box::new(Download {
-            runtime: &self.runtime,
-            pieces: object.into_stream(),
+            bucket: self,
+            path,
+            left: 0..object.size,
             piece: bytes::Bytes::new(),
         }))
     }
@@ -100,21 +100,29 @@ impl Place for Bucket {
     }
 }
 
-/// An object that is being read.
+/// An object that is being read, in pieces: each is a request with a time limit and retries of its
+/// own, however slow the reader is.
 struct Download<'a> {
-    runtime: &'a Runtime,
-    pieces: BoxStream<'static, object_store::Result<bytes::Bytes>>,
+    bucket: &'a Bucket,
+    path: Path,
+    /// The bytes that are not yet fetched.
+    left: Range<u64>,
     /// What is left of the last piece.
     piece: bytes::Bytes,
 }
 
 impl Read for Download<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.piece.is_empty() {
-            match self.runtime.block_on(self.pieces.next()) {
-                Some(piece) => self.piece = piece?,
-                None => return Ok(0),
+        if self.piece.is_empty() {
+            let Range { start, end } = self.left;
+            if start == end {
+                return Ok(0);
             }
+            let end = end.min(start + PART_BYTES);
+            let bucket = self.bucket;
+            let piece = bucket.store.get_range(&self.path, start..end);
+            self.piece = bucket.runtime.block_on(piece)?;
+            self.left.start = end;
         }
         let length = self.piece.len().min(into.len());
         into[..length].copy_from_slice(&self.piece.split_to(length));

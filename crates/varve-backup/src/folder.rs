@@ -10,7 +10,7 @@ use crate::place::{FILES, Object, Place, Upload};
 
 /// The end of the name of a file that is being written. It is among the files, where what no
 /// backup names is removed.
-const PART: &str = ".part";
+pub(crate) const PART: &str = ".part";
 
 pub(crate) struct Folder(pub(crate) PathBuf);
 

@@ -13,7 +13,7 @@ use varve_graph::{ErrorKind, GraphError, Registry};
 use varve_kv::fail_point;
 
 use crate::bucket::Bucket;
-use crate::folder::Folder;
+use crate::folder::{Folder, PART};
 use crate::keep::Keep;
 use crate::place::{FILES, Location, MANIFESTS, Place, PlaceOptions};
 
@@ -127,7 +127,8 @@ impl Store {
         remove_stage(stage)?;
         let written = write_backup(registry, stage);
         let added = written.and_then(|manifest| self.add_written(manifest, stage, began, proceed));
-        remove_stage(stage)?;
+        // A stage that stays is removed before the next backup.
+        let _ = remove_stage(stage);
         added
     }
 
@@ -140,8 +141,12 @@ impl Store {
         proceed: &dyn Fn() -> bool,
     ) -> Result<Stored, GraphError> {
         let name = name_of(manifest.created);
-        if self.names()?.contains(&name) {
-            let message = format!("{}: the backup '{name}' exists already", self.shown);
+        // Names sort by age: what would be the oldest would be removed, or restored by nobody.
+        if let Some(newest) = self.names()?.last().filter(|newest| **newest >= name) {
+            let message = format!(
+                "{}: the backup '{name}' is not newer than '{newest}': is the clock right?",
+                self.shown
+            );
             return Err(GraphError::new(ErrorKind::Existed, message));
         }
         manifest.new_bytes = self.add_files(&manifest, stage, proceed)?;
@@ -214,15 +219,24 @@ impl Store {
     }
 
     /// Removes the backups that `keep` does not keep at the instant `now`, in microseconds, and
-    /// then all files that no backup has. Returns the backups that are left, the oldest first.
+    /// then all files of backups that no backup has. Returns the backups that are left, the oldest
+    /// first. Only backups of all graphs count: one that left out a graph pushes out none that has
+    /// it.
     ///
     /// # Errors
     /// When the place cannot be read or written. If a manifest is damaged, nothing is removed: the
     /// files of its backup are unknown.
     pub fn prune(&self, keep: &Keep, now: i64) -> Result<Vec<Stored>, GraphError> {
         let mut backups = self.list()?;
-        let created: Vec<i64> = backups.iter().map(|it| it.manifest.created).collect();
-        let removed = backups.drain(..keep.surplus(&created, now));
+        let all = backups.iter().enumerate();
+        let whole = all.filter(|(_, backup)| backup.manifest.left_out.is_empty());
+        let whole: Vec<(usize, i64)> = whole.map(|(at, it)| (at, it.manifest.created)).collect();
+        let created: Vec<i64> = whole.iter().map(|(_, created)| *created).collect();
+        let surplus = match keep.surplus(&created, now) {
+            0 => 0,
+            surplus => whole.get(surplus).map_or(0, |(at, _)| *at),
+        };
+        let removed = backups.drain(..surplus);
         for key in removed.map(|backup| format!("{MANIFESTS}/{}", backup.name)) {
             let removed = self.place.remove(&key);
             removed.map_err(|error| self.failed(&key, &error))?;
@@ -231,7 +245,7 @@ impl Store {
         let kept: HashSet<&str> = files.map(|file| file.checksum.as_str()).collect();
         let objects = self.place.list(FILES);
         for object in objects.map_err(|error| self.failed(FILES, &error))? {
-            if !kept.contains(object.name.as_str()) {
+            if is_file(&object.name) && !kept.contains(object.name.as_str()) {
                 let key = format!("{FILES}/{}", object.name);
                 let removed = self.place.remove(&key);
                 removed.map_err(|error| self.failed(&key, &error))?;
@@ -292,6 +306,23 @@ fn is_name(name: &str) -> bool {
                 b'0' => byte.is_ascii_digit(),
                 _ => byte == form,
             })
+}
+
+/// Whether a name is that of a file of a backup, or of one that is being written. Other objects
+/// beside the files are ignored.
+fn is_file(name: &str) -> bool {
+    let is_checksum = |name: &str| {
+        let mut bytes = name.bytes();
+        name.len() == 64 && bytes.all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    match name.strip_suffix(PART) {
+        None => is_checksum(name),
+        Some(name) => match name.split_once('-') {
+            Some((FILES, name)) => is_checksum(name),
+            Some((MANIFESTS, name)) => is_name(name),
+            _ => false,
+        },
+    }
 }
 
 fn remove_stage(stage: &Path) -> Result<(), GraphError> {

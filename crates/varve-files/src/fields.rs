@@ -186,7 +186,7 @@ mod tests {
         ] {
             assert_eq!(read(&mut objects, &row.to_string()), row);
         }
-        assert_eq!(*objects.names, ["b", "a", "c"]);
+        assert_eq!(*objects.names, ["a", "b", "c"]);
         let twice = read(&mut objects, r#"{"a": 1, "a": 2, "\u0061": 3}"#);
         assert_eq!(twice, json!({"a": 3}));
     }

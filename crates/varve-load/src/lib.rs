@@ -2,8 +2,8 @@
 //!
 //! A [`Mapping`] names the files, and says what their columns mean; [`infer()`] drafts one. With
 //! the graph's schema, a [`Catalogue`], a [`Converter`] makes each row an [`Element`]: JSON in the
-//! form of the batch resources. [`Batches`] collects them, and [`store_each`] finds the elements that a store
-//! refuses.
+//! form of the batch resources. [`Batches`] collects them, and [`store_each`] finds the elements
+//! that a store refuses.
 
 mod batches;
 mod catalogue;

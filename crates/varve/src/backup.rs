@@ -54,7 +54,10 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
             let added = store.add(&graphs, &stage, &|| true)?;
             print_manifest(&format!("{} has", added.name), &added.manifest);
             println!("new: {} bytes", added.manifest.new_bytes);
-            store.prune(&config.backup.kept()?, SystemClock.now().0)?;
+            // The options' rules are those of the options' store.
+            if target.is_none() {
+                store.prune(&config.backup.kept()?, SystemClock.now().0)?;
+            }
             graphs
         }
     };

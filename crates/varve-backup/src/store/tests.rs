@@ -138,9 +138,14 @@ fn a_backup_that_was_cut_is_invisible_and_its_files_are_used() {
     assert_eq!(next.manifest.new_bytes, 3, "one file was there");
     assert_eq!(bench.restored(None), pairs(FIRST));
     // The rest of the cut file goes with what no backup has.
-    fs::write(bench.folder.path().join("store/files/ab.part"), "x").expect("written");
+    let files = bench.folder.path().join("store/files");
+    let part = format!("files-{}.part", "0a".repeat(32));
+    fs::write(files.join(part), "x").expect("written");
+    // What is not of a backup stays.
+    fs::write(files.join("report.pdf"), "x").expect("written");
+    fs::create_dir(files.join("lost+found")).expect("created");
     bench.store.prune(&Keep::default(), 0).expect("pruned");
-    assert_eq!(bench.objects(), 2);
+    assert_eq!(bench.objects(), 4);
     assert_eq!(bench.restored(None), pairs(FIRST));
 }
 
@@ -160,6 +165,42 @@ fn what_is_not_kept_goes_with_its_own_files_only() {
     assert_eq!(left, [second]);
     assert_eq!(bench.objects(), 2);
     assert_eq!(bench.restored(None), pairs(SECOND));
+}
+
+#[test]
+fn a_backup_without_all_graphs_pushes_out_none() {
+    let bench = Bench::new();
+    let first = bench.add(SECONDS, FIRST);
+    let mut part = bench.written(2 * SECONDS, SECOND);
+    part.left_out = vec!["h".into()];
+    let stage = bench.stage();
+    let added = bench
+        .store
+        .add_written(part, &stage, Instant::now(), &|| true);
+    let part = added.expect("added");
+    let keep = Keep {
+        newest: 1,
+        younger_than: None,
+    };
+    let left = bench.store.prune(&keep, 9 * SECONDS).expect("pruned");
+    assert_eq!(left, [first, part]);
+    let whole = bench.add(3 * SECONDS, SECOND);
+    let left = bench.store.prune(&keep, 9 * SECONDS).expect("pruned");
+    assert_eq!(left, [whole]);
+}
+
+#[test]
+fn a_backup_is_newer_than_all_others() {
+    let bench = Bench::new();
+    bench.add(2 * SECONDS, FIRST);
+    let manifest = bench.written(SECONDS, SECOND);
+    let stage = bench.stage();
+    let refused = bench
+        .store
+        .add_written(manifest, &stage, Instant::now(), &|| true);
+    let refused = refused.expect_err("an older one");
+    assert!(refused.message.contains("is the clock right?"), "{refused}");
+    assert_eq!(bench.restored(None), pairs(FIRST));
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Rows of texts and of JSON as elements.
+
 use serde_json::{Map, json};
 use varve_model::value::Value;
 

@@ -25,6 +25,8 @@ use crate::wire::time::instant_text;
 
 /// The folder below `server.backup_root` in which a backup is prepared. It is no name of a backup.
 const STAGE: &str = ".incomplete";
+/// The longest time from a failed backup to the next attempt.
+const RETRY_AFTER_MICROS: i64 = 15 * 60 * 1_000_000;
 /// The interval at which the schedule looks at the clock.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -81,9 +83,9 @@ impl From<&Stored> for Summary {
 
 /// The figures of backups for `/metrics`.
 pub(crate) struct BackupFigures {
-    /// The scheduled interval in seconds; 0 if there is none.
+    /// The scheduled interval in seconds; 0 if there is none, or nothing to back up here.
     pub(crate) every_seconds: f64,
-    /// When the newest backup began, in seconds since 1970; 0 if there is none.
+    /// When the newest backup of all graphs began, in seconds since 1970; 0 if there is none.
     pub(crate) last_success: f64,
     /// The seconds that it took.
     pub(crate) last_seconds: f64,
@@ -120,11 +122,15 @@ impl Backups {
     }
 
     /// The figures for `/metrics`.
-    pub(crate) fn figures(&self) -> BackupFigures {
+    pub(crate) fn figures(&self, state: &AppState) -> BackupFigures {
+        let leads = !state.is_shared() || !state.graphs().open_names().is_empty();
+        let every = self.every.filter(|_| leads);
+        let now = now(state);
         let known = self.known.lock();
-        let last = known.backups.first();
+        let mut whole = known.backups.iter().filter(|it| it.left_out.is_empty());
+        let last = whole.find(|it| it.created <= now);
         BackupFigures {
-            every_seconds: self.every.unwrap_or_default().as_secs_f64(),
+            every_seconds: every.unwrap_or_default().as_secs_f64(),
             last_success: last.map_or(0.0, |last| last.created as f64 / 1e6),
             last_seconds: last.map_or(0.0, |last| last.took_ms as f64 / 1e3),
             last_bytes: last.map_or(0, |last| last.bytes),
@@ -135,12 +141,18 @@ impl Backups {
     }
 
     /// When the next scheduled backup begins, in microseconds; the past if it is due.
-    fn next(&self) -> Option<i64> {
+    fn next(&self, now: i64) -> Option<i64> {
         let every = i64::try_from(self.every?.as_micros()).unwrap_or(i64::MAX);
         let known = self.known.lock();
-        let newest = known.backups.first().map(|newest| newest.created);
-        let last = newest.max(known.attempted);
-        Some(last.map_or(0, |last| last.saturating_add(every)))
+        let mut backups = known.backups.iter().map(|backup| backup.created);
+        // A clock that was ahead does not stop the schedule.
+        let newest = backups.find(|created| *created <= now);
+        let attempted = known.attempted.filter(|attempted| *attempted <= now);
+        let (last, wait) = match (attempted, &known.failure) {
+            (Some(attempted), Some(_)) => (Some(attempted), every.min(RETRY_AFTER_MICROS)),
+            _ => (newest.max(attempted), every),
+        };
+        Some(last.map_or(0, |last| last.saturating_add(wait)))
     }
 
     fn know(&self, backups: &[Stored]) {
@@ -172,13 +184,24 @@ impl Backups {
                 return Err(error);
             }
         };
-        self.done.fetch_add(1, Ordering::Relaxed);
-        self.known.lock().failure = None;
+        let left_out = &added.manifest.left_out;
+        if left_out.is_empty() {
+            self.done.fetch_add(1, Ordering::Relaxed);
+            self.known.lock().failure = None;
+        } else {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            let names = left_out.join(", ");
+            self.fail(
+                at,
+                &format!("graphs that cannot be opened are left out: {names}"),
+            );
+        }
         match store.prune(&self.keep, at) {
             Ok(backups) => self.know(&backups),
             Err(error) => {
                 // The backup is there nevertheless.
                 tracing::error!(%error, "old backups could not be removed");
+                self.failed.fetch_add(1, Ordering::Relaxed);
                 self.known.lock().backups.insert(0, Summary::from(&added));
                 self.fail(at, &error.message);
             }
@@ -198,6 +221,13 @@ impl Backups {
     pub(super) fn check(&self) -> Result<(), ApiError> {
         Ok(self.store().map(drop)?)
     }
+}
+
+/// Whether this server has graphs to back up: where several share the graphs, it may lead none.
+fn has_work(state: &AppState) -> bool {
+    let graphs = state.graphs();
+    let has_system = || graphs.system().is_ok_and(|graph| graph.is_some());
+    !state.is_shared() || !graphs.open_names().is_empty() || has_system()
 }
 
 fn now(state: &AppState) -> i64 {
@@ -229,6 +259,9 @@ pub fn schedule_backups(state: &Arc<AppState>) -> std::io::Result<()> {
 fn run_schedule(weak: &Weak<AppState>) {
     if let Some(state) = weak.upgrade() {
         let backups = state.feature::<Backups>();
+        // What a stopped server has left holds the space of its files.
+        let stage = stage(&state.config().backup_root);
+        _ = stage.map(std::fs::remove_dir_all);
         match backups.store().and_then(Store::list) {
             Ok(stored) => backups.know(&stored),
             Err(error) => {
@@ -239,13 +272,12 @@ fn run_schedule(weak: &Weak<AppState>) {
     }
     while let Some(state) = weak.upgrade() {
         let backups = state.feature::<Backups>();
-        let Some(next) = backups.next().filter(|_| !state.is_stopping()) else {
+        let next = backups.next(now(&state));
+        let Some(next) = next.filter(|_| !state.is_stopping()) else {
             return;
         };
-        // Where several servers share the graphs, this one may lead none.
-        let has_work = !state.is_shared() || !state.graphs().open_names().is_empty();
         if next <= now(&state)
-            && has_work
+            && has_work(&state)
             // Otherwise a backup is running.
             && let Ok((id, _)) = state.feature::<Jobs>().begin(BACKUP)
         {
@@ -277,7 +309,7 @@ pub(super) fn list(context: &RequestContext) -> HandlerResult {
         None => json.null(),
     };
     json.key("next");
-    match backups.next() {
+    match backups.next(now(state)) {
         Some(next) => json.string(&instant(next.max(now(state)))),
         None => json.null(),
     };

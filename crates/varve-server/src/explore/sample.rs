@@ -59,8 +59,8 @@ pub(super) fn sample(context: &RequestContext) -> HandlerResult {
     Ok(answer.finish(truncated || between.1))
 }
 
-/// At most `limit` vertices of labels, by label, and whether a label has more. The labels have equal
-/// shares; what one does not use is left to the others.
+/// At most `limit` vertices of labels, by label, and whether a label has more. The labels have
+/// equal shares; what one does not use is left to the others.
 fn of_labels(
     request: &ReadRequest<'_>,
     labels: &[VertexLabelId],

@@ -169,7 +169,7 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
 
 /// The gauges of the store of backups.
 fn backup_gauges(state: &AppState) -> [Gauge; 5] {
-    let figures = state.feature::<Backups>().figures();
+    let figures = state.feature::<Backups>().figures(state);
     let gauge = |name, help, value| Gauge { name, help, value };
     [
         gauge(

@@ -89,7 +89,7 @@ fn backups(state: &AppState, out: &mut String) {
         "# HELP varve_backups_total Backups to the store that ended, by outcome."
     );
     line!(out, "# TYPE varve_backups_total counter");
-    let figures = state.feature::<Backups>().figures();
+    let figures = state.feature::<Backups>().figures(state);
     for (outcome, count) in [("done", figures.done), ("failed", figures.failed)] {
         line!(out, "varve_backups_total{{outcome=\"{outcome}\"}} {count}");
     }
