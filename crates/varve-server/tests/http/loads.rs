@@ -317,7 +317,7 @@ fn a_draft_of_messy_files_loads_all_but_what_is_no_date() {
     assert_ne!(other, mapping);
     loads.refused(
         &other,
-        "that is of CUSTOMIZE_STRING ids, not of AUTOMATIC ids",
+        "that is of CUSTOMIZE_STRING ids with the properties name, not of AUTOMATIC ids",
     );
 }
 
