@@ -228,6 +228,14 @@ test("colours by a property: a scale of numbers or dates, or a colour for each f
   assert.deepEqual(scaleFrom("born", [1988, 1990n, undefined, 2001]), { key: "born", kind: "numbers", least: 1988, greatest: 2001, isDate: false });
   const dates = scaleFrom("since", ["2020-01-01", "2021-01-01T00:00:00Z"]);
   assert.deepEqual(dates, { key: "since", kind: "numbers", least: Date.UTC(2020, 0, 1), greatest: Date.UTC(2021, 0, 1), isDate: true });
+  const zone = process.env.TZ;
+  for (const TZ of ["Asia/Shanghai", "America/New_York", "UTC"]) {
+    process.env.TZ = TZ;
+    const scale = scaleFrom("since", ["2020-01-01 00:00:00.000", "2021-01-01 12:00:00.000"]);
+    assert.deepEqual(scale, { key: "since", kind: "numbers", least: Date.UTC(2020, 0, 1), greatest: Date.UTC(2021, 0, 1, 12), isDate: true });
+  }
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
   const many = scaleFrom("kind", ["b", "a", "b", 3, ...Array.from({ length: 9 }, (_, at) => `z${at}`)]);
   assert.ok(many?.kind === "values");
   assert.deepEqual([...many.places].slice(0, 3), [["b", "0"], ["3", "1"], ["a", "2"]]);

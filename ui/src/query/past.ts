@@ -3,6 +3,10 @@
 /** What the editor has: a query in one of the languages, or a request. */
 export type QueryKind = "gremlin" | "cypher" | "rest";
 
+/** The names of the languages, which are the same everywhere. */
+export const NAMES: Record<QueryKind, string> = { gremlin: "Gremlin", cypher: "Cypher", rest: "REST" };
+export const KINDS = Object.keys(NAMES) as QueryKind[];
+
 interface Query {
   id?: number;
   kind: QueryKind;
