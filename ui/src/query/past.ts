@@ -65,7 +65,8 @@ export async function pastQueries(): Promise<PastQuery[]> {
   }
 }
 
-const SECRET = /\/auth\//;
+/** Paths of logins, users and tokens, and names of fields. */
+const SECRET = /\/auth\/|\/ui\/session|password/i;
 
 /** Whether a query may hold a password, and so is not kept. */
 export function isSecret({ kind, text }: Pick<Query, "kind" | "text">): boolean {
