@@ -47,9 +47,21 @@ def backups_are_listed_and_begun(browser, server, open_sample) -> None:
         check_real(browser)
 
 
+def check_failure(page, panel) -> None:
+    """A failure is told, and the next answer replaces it."""
+    def refuse(route) -> None:
+        route.fulfill(status=500, json={"exception": "x", "message": "no disk"})
+
+    page.route("**/admin/backups", refuse)
+    panel.locator(".failure", has_text="no disk").wait_for()
+    page.unroute("**/admin/backups", refuse)
+    panel.locator(".failure").wait_for(state="detached")
+    panel.locator("tbody tr").nth(1).wait_for()
+
+
 def check_told(browser, server) -> None:
     """What the server may say."""
-    page = browser.page()
+    page = browser.page(expected=("status of 500",))
     answer = told()
     sent = []
     page.route("**/admin/backups", lambda route: route.fulfill(json=answer))
@@ -57,6 +69,7 @@ def check_told(browser, server) -> None:
     page.goto(f"{server.url}/ui/#/monitor")
     panel = page.locator(".backups")
     panel.locator("tbody tr").nth(1).wait_for()
+    check_failure(page, panel)
     tiles = panel.locator(".backup-tiles").inner_text()
     for part in ("3 h 0 min ago", "in 20 h 5", "5.0 MiB", "the last 7"):
         assert part in tiles, (part, tiles)

@@ -63,6 +63,32 @@ def shown_request(page) -> tuple[str, dict]:
     return first, json.loads(body or "{}")
 
 
+def check_conditions(page, resource) -> None:
+    """Nothing is sent while a condition lacks its property, or repeats that of another."""
+    said = shown_request(page)
+    sent = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    resource.locator("[data-action=add-condition]").click()
+    second = resource.get_by_label("Property").last
+    for key in ("", "born"):
+        second.fill(key)
+        page.locator(".dialog-actions button").last.click()
+        assert not second.evaluate("each => each.validity.valid"), key
+    assert page.locator(".dialog").count() == 1 and not sent, sent
+    second.fill("name")
+    assert second.evaluate("each => each.validity.valid")
+    # What has no properties has no conditions, and they do not come back.
+    kind = resource.locator("select").first
+    kind.select_option("SCHEMA")
+    assert resource.get_by_label("Property").count() == 0 and shown_request(page)[1]["target_resources"] == [{"type": "SCHEMA", "label": "person"}]
+    kind.select_option("VERTEX")
+    resource.locator("[data-action=add-condition]").click()
+    resource.get_by_label("Operator").select_option("gte")
+    resource.get_by_label("Value").fill("1990")
+    resource.get_by_label("Property").fill("born")
+    assert shown_request(page) == said
+
+
 def check_target(page, url: str) -> None:
     """People that were born late, and all edges."""
     tab(page, "targets")
@@ -78,6 +104,7 @@ def check_target(page, url: str) -> None:
     first.get_by_label("Property").fill("born")
     first.get_by_label("Property").press("Tab")
     first.locator("p", has_text="vertices of person where born ≥ 1990").wait_for()
+    check_conditions(page, first)
     page.locator("[data-action=add-resource]").click()
     page.locator("[data-resource='1'] select").first.select_option("EDGE")
     resources = [{"type": "VERTEX", "label": "person", "properties": {"born": "P.gte(1990)"}}, {"type": "EDGE"}]
@@ -141,7 +168,10 @@ def users_and_rights_are_managed(browser, server, open_sample) -> None:
         check_reader(browser, url)
         # A change, and the ends of a membership, a group and a user, each after a question.
         page.locator("tr[data-name=bob] [data-action=change]").click()
-        fill(page, user_description="counts")
+        fill(page, user_description="counts", user_email="")
+        page.locator(".dialog-actions button").last.click()
+        assert not page.locator("[name=user_email]").evaluate("each => each.validity.valid"), "it cannot be cleared"
+        fill(page, user_email="bob@example.org")
         send(page)
         page.locator("tr[data-name=bob]", has_text="counts").wait_for()
         assert ask(url, "bob", "/auth/users/-30:bob")["user_email"] == "bob@example.org", "the rest stays, the password too"

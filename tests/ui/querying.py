@@ -23,6 +23,8 @@ def run(page, text: str, wait: str = RESULT) -> None:
     write(page, text)
     page.locator("[data-action=run]").click()
     page.locator(wait).first.wait_for()
+    # By then it is among the past ones.
+    page.locator("[data-action=run]").wait_for()
 
 
 def names_of_people(server) -> list[str]:
@@ -135,6 +137,18 @@ def the_picture_is_beside_the_table(browser, server, open_sample) -> None:
     page.locator(".picked strong", has_text=f"{cities} picked").wait_for()
     settle(page)
     assert int(page.locator(".explore .canvas").get_attribute("data-drawn")) > cities, "what was there stays"
+    # Graph and times are those of the request, not those of the page.
+    page.goto(f"{server.url}/ui/#/query")
+    page.locator("[data-kind=rest]").click()
+    path = f"/graphs/{server.graph}/graph/vertices?label=city&as_of=2020-06-01"
+    with page.expect_request("**/explore/elements**") as asked:
+        run(page, f"GET {path}")
+    assert "as_of=2020-06-01" in asked.value.url, asked.value.url
+    page.locator(".result-facts", has_text="true at 2020-06-01").wait_for()
+    page.locator("[data-kind=cypher]").click()
+    run(page, "FOR VALID_TIME AS OF date('2020-06-01') MATCH (c:city) RETURN c")
+    assert page.locator("[data-action=to-graph], [data-action=picture]").count() == 0
+    assert "true at" not in page.locator(".result-facts").inner_text()
 
 
 def ids_that_look_alike_are_found(browser, server, open_sample) -> None:

@@ -110,6 +110,7 @@ def check_canvas(page, element, entity: dict) -> None:
     header.locator("summary").click()
     header.locator("td", has_text=entity["guid"]).first.wait_for()
     assert element.locator("[data-action=edit]").count() == 0
+    page.locator("[data-tool=newVertex]").wait_for(state="detached")
 
 
 def check_types(page, server) -> None:

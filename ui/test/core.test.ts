@@ -3,7 +3,7 @@ import test from "node:test";
 import { formatJson, mayHoldLong } from "../src/core/json";
 import { changesElements } from "../src/core/rights";
 import { emptyText, secondsOf, shorten } from "../src/core/text";
-import { dateText, millisOf, parseTime } from "../src/core/times";
+import { dateText, instantIn, millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
 import { parseRest } from "../src/query/rest";
@@ -134,4 +134,12 @@ test("a name is no longer than a line", () => {
   assert.equal([...shorten("😀".repeat(5000))].length, 60);
   assert.equal(shorten("x".repeat(60)), "x".repeat(60));
   assert.ok(shorten(" ".repeat(5000) + "x").length <= 60);
+});
+
+test("an instant of a period is in it", () => {
+  assert.equal(instantIn("2020-01-01", "2021-01-01"), "2020-01-01");
+  assert.equal(instantIn("2020-01-01", null), "2020-01-01");
+  assert.equal(instantIn(null, "2021-01-01"), "2020-12-31T23:59:59.999Z");
+  assert.equal(instantIn(null, "2021-01-01T12:00:00.000001Z"), "2021-01-01T11:59:59.999Z");
+  assert.equal(instantIn(null, null), null);
 });

@@ -12,6 +12,7 @@ import { placeNames, spotsOf } from "../src/explore/names";
 import { radiusAt, type Scene } from "../src/explore/scene";
 import { escapeXml } from "../src/explore/svg";
 import { colorOn, scaleFrom } from "../src/explore/scales";
+import { edgesBeside } from "../src/explore/sides";
 import { parseStyles } from "../src/explore/style";
 import { isOnlyExplained, planOf, withPlan } from "../src/query/plan";
 
@@ -228,6 +229,14 @@ test("colours by a property: a scale of numbers or dates, or a colour for each f
   assert.deepEqual(scaleFrom("born", [1988, 1990n, undefined, 2001]), { key: "born", kind: "numbers", least: 1988, greatest: 2001, isDate: false });
   const dates = scaleFrom("since", ["2020-01-01", "2021-01-01T00:00:00Z"]);
   assert.deepEqual(dates, { key: "since", kind: "numbers", least: Date.UTC(2020, 0, 1), greatest: Date.UTC(2021, 0, 1), isDate: true });
+  const zone = process.env.TZ;
+  for (const TZ of ["Asia/Shanghai", "America/New_York", "UTC"]) {
+    process.env.TZ = TZ;
+    const scale = scaleFrom("since", ["2020-01-01 00:00:00.000", "2021-01-01 12:00:00.000"]);
+    assert.deepEqual(scale, { key: "since", kind: "numbers", least: Date.UTC(2020, 0, 1), greatest: Date.UTC(2021, 0, 1, 12), isDate: true });
+  }
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
   const many = scaleFrom("kind", ["b", "a", "b", 3, ...Array.from({ length: 9 }, (_, at) => `z${at}`)]);
   assert.ok(many?.kind === "values");
   assert.deepEqual([...many.places].slice(0, 3), [["b", "0"], ["3", "1"], ["a", "2"]]);
@@ -239,4 +248,12 @@ test("colours by a property: a scale of numbers or dates, or a colour for each f
   const stored = toHubble("vertex", { by: "born" }, '{"icon":"user"}');
   assert.deepEqual(JSON.parse(stored), { icon: "user", color_by: "born" });
   assert.deepEqual(fromHubble("vertex", stored), { by: "born" });
+});
+
+test("the edges of a group are asked for with all of its label and direction", () => {
+  const group = (direction: "OUT" | "IN", label: string, other_label: string, count: number, at_least = false) => ({ direction, label, other_label, count, at_least });
+  const groups = [group("OUT", "likes", "person", 60), group("OUT", "likes", "city", 3), group("IN", "likes", "person", 9), group("OUT", "knows", "person", 4)];
+  assert.deepEqual(groups.map((each) => edgesBeside(each, groups, 1000)), [63, 63, 9, 4]);
+  assert.equal(edgesBeside(groups[1]!, groups, 50), 50);
+  assert.equal(edgesBeside(groups[0]!, [...groups, group("OUT", "likes", "dog", 1, true)], 1000), 1000);
 });

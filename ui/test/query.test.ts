@@ -7,6 +7,7 @@ import { Chain } from "../src/query/chain";
 import { namedIn } from "../src/query/found";
 import { noStepIn, placeOfNamed, plainMessage, titleOf } from "../src/query/plain";
 import { tableOf } from "../src/query/result";
+import { sourceOf } from "../src/query/source";
 import { treeOf } from "../src/query/steps";
 
 const UUID = "835e1153-9281-4957-8691-cf79258e90eb";
@@ -90,4 +91,26 @@ test("what a message names is marked where the text has it once", () => {
 
 test("a file for spreadsheets runs nothing", () => {
   assert.equal(csvOf(["a", "b"], [["=1+1", -1], ['say "x", y', null], [new Chain([], "(a)--(b)"), "two\nlines"]]), `a,b\n'=1+1,-1\n"say ""x"", y",\n(a)--(b),"two\nlines"\n`);
+});
+
+test("an answer is of the graph and the times that its query says", () => {
+  const page = { graph: "a", trueAt: "2020-01-01", knownAt: null };
+  const now = { graph: "a", trueAt: null, knownAt: null };
+  assert.deepEqual(sourceOf("rest", "GET /graphs/a/graph/vertices", page), now);
+  assert.deepEqual(sourceOf("rest", "GET /graphs/b%20c/graph/edges?limit=3", page), { ...now, graph: "b c" });
+  assert.deepEqual(
+    sourceOf("rest", "GET /graphs/a/graph/vertices?as_of=2021-01-01T00%3A00Z&as_of_tx=426000000000000", page),
+    { graph: "a", trueAt: "2021-01-01T00:00Z", knownAt: "426000000000000" },
+  );
+  assert.deepEqual(sourceOf("rest", "POST /graphs/a/traversers/kout?as_of_tx=now\n\n{}", page), now);
+  for (const path of ["/graphs", "/graphs/a/schema/vertexlabels", "/graphs/a/cypher?cypher=x", "/graphs/a/graph/vertices/history", "/graphs/a/graph/vertices/1/timeline?limit=2", "/graphs/a/graph/vertices?as_of=x", "/graphs/%/graph/vertices"]) {
+    assert.equal(sourceOf("rest", `GET ${path}`, page), null, path);
+  }
+  assert.equal(sourceOf("gremlin", "g.V()", page), page);
+  assert.equal(sourceOf("cypher", "MATCH (n) RETURN n", page), page);
+  assert.equal(sourceOf("gremlin", "g.with('as_of', '2020-01-01').V()", page), null);
+  assert.equal(sourceOf("gremlin", 'g.with("as_of_tx", "426000000000000").V()', page), null);
+  assert.equal(sourceOf("gremlin", "g.V().call('varve.history')", page), null);
+  assert.equal(sourceOf("cypher", "for valid_time as of date('2020-01-01') MATCH (n) RETURN n", page), null);
+  assert.equal(sourceOf("cypher", "FOR SYSTEM_TIME AS OF $t MATCH (n) RETURN n", page), null);
 });

@@ -49,6 +49,11 @@ export function millisOf(text: string): number {
   return Date.parse(`${day}T${time.replace(/(\.\d{3})\d+/, "$1")}${zone.toUpperCase().replace(/(\d{2})(\d{2})$/, "$1:$2")}`);
 }
 
+/** An instant of a period: its start, or, where it has always been so, one just before its end, which is not in it. */
+export function instantIn(from: string | null, to: string | null): string | null {
+  return from ?? (to === null ? null : isoOf(millisOf(to) - 1));
+}
+
 export function isVersion(text: string): boolean {
   return /^\d{12,}$/.test(text);
 }

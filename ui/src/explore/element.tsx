@@ -7,13 +7,14 @@ import { formatJson } from "../core/json";
 import { emptyText } from "../core/text";
 import { messageOf } from "../core/http";
 import { ready } from "../core/resource";
-import { point, shortTime } from "../core/times";
+import { instantIn, point, shortTime } from "../core/times";
 import { Icon } from "../parts/icon";
 import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
 import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, propertyText, shownProperty } from "./look";
-import { expand, hide, pinned, remember, select, selectedElement, show, shown, travel, view } from "./state";
+import { expand, hide, pinned, remember, select, selectedElement, show, shown, summary, travel, view } from "./state";
+import { edgesBeside } from "./sides";
 import { TwoTimeChart } from "./twotime";
 import { isInstance, partsOf } from "../core/entity";
 import { mayWrite } from "../core/rights";
@@ -88,20 +89,21 @@ function Properties(props: { element: Element }) {
 const NAMED_MAX = 50;
 
 /** Which vertices a group of neighbours has, with the periods of their edges. */
-function GroupMembers(props: { of: string; group: Group }) {
+function GroupMembers(props: { of: string; group: Group; groups: readonly Group[] }) {
   const [members] = createResource(
-    () => ({ ref: props.of, at: point(), group: props.group }),
-    async ({ ref, at, group: { label, direction, other_label } }) => {
-      const found = await api.expand(at, { ids: [ref], labels: [label], direction, limit: NAMED_MAX });
+    () => ({ ref: props.of, at: point(), group: props.group, limit: edgesBeside(props.group, props.groups, summary()?.limits.expand_edges_max ?? NAMED_MAX) }),
+    async ({ ref, at, group: { label, direction, other_label }, limit }) => {
+      const found = await api.expand(at, { ids: [ref], labels: [label], direction, limit });
       remember(found.vertices);
       remember(found.edges);
-      return found.edges.flatMap((edge) => {
+      const all = found.edges.flatMap((edge) => {
         const isOut = edge.source === ref;
         const label = isOut ? edge.target_label : edge.source_label;
         // A loop is in both directions.
         const isOfGroup = label === other_label && (isOut === (direction === "OUT") || edge.source === edge.target);
         return isOfGroup ? [{ edge, other: isOut ? edge.target : edge.source }] : [];
       });
+      return all.slice(0, NAMED_MAX);
     },
   );
   const rest = () => props.group.count - (ready(members)?.length ?? 0);
@@ -112,7 +114,7 @@ function GroupMembers(props: { of: string; group: Group }) {
   return (
     <Show when={!members.error} fallback={<p class="quiet">{messageOf(members.error)}</p>}>
       <ul class="members">
-        <For each={ready(members) ?? []} fallback={<li class="quiet">{members.loading ? t("loading") : t("noNeighbours")}</li>}>
+        <For each={ready(members) ?? []} fallback={<Show when={members.loading || rest() <= 0}><li class="quiet">{members.loading ? t("loading") : t("noNeighbours")}</li></Show>}>
           {({ edge, other }) => (
             <li>
               <button class="link" onClick={() => go(other)}>{nameOfRef(other)}</button>{" "}
@@ -174,7 +176,7 @@ function Neighbours(props: { element: Element }) {
                 </button>
               </div>
               <Show when={open().has(keyOf(group))}>
-                <GroupMembers of={props.element.ref} group={group} />
+                <GroupMembers of={props.element.ref} group={group} groups={ready(counts) ?? []} />
               </Show>
             </li>
           )}
@@ -185,10 +187,7 @@ function Neighbours(props: { element: Element }) {
 }
 
 function HistoryRow(props: { version: Version }) {
-  const at = () => {
-    const from = props.version.valid_from;
-    travel({ trueAt: from ?? props.version.valid_to ?? null, knownAt: props.version.version });
-  };
+  const at = () => travel({ trueAt: instantIn(props.version.valid_from, props.version.valid_to), knownAt: props.version.version });
   const badge = (name: string) => tIfKnown(`badge_${name}`) ?? name;
   const changes = () =>
     props.version.properties_changed.map((key) => `${key}: ${propertyText(key, props.version.element?.properties[key])}`);
@@ -224,6 +223,9 @@ function History(props: { element: Element }) {
             <ol class="history">
               <For each={found().versions}>{(version) => <HistoryRow version={version} />}</For>
             </ol>
+            <Show when={found().truncated}>
+              <p class="notice">{t("truncated")}</p>
+            </Show>
           </>
         )}
       </Show>

@@ -16,7 +16,7 @@ import { groups, isGroup, opened, toggleGroup } from "./groups";
 import { idText, nameOf, nameOfRef } from "./look";
 import { findPaths, setPathFrom } from "./path";
 import {
-  arrange, expand, hide, picked, pinned, pickNeighboursOf, select, selected, setPicked, shown, togglePinned, view,
+  arrange, expand, hide, picked, pinned, pickNeighboursOf, select, selected, setPicked, shown, summary, togglePinned, view,
 } from "./state";
 
 function Item(props: { icon?: IconName; act: () => void; children: JSX.Element; name: string }) {
@@ -118,8 +118,11 @@ function ElementItems(props: { of: string }) {
   );
 }
 
-/** Whether new vertices are offered. */
-export const mayCreate = (): boolean => mayWrite();
+/** The label that the graph of an open-metadata repository has. */
+const OF_REPOSITORY = "OpenMetadataRoot";
+
+/** Whether new vertices are offered. The graph of a repository takes none. */
+export const mayCreate = (): boolean => mayWrite() && !summary()?.vertices.some(({ label }) => label === OF_REPOSITORY);
 export const createVertex = (): void => void edit({ kind: "vertex" });
 
 function StageItems() {

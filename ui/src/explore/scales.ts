@@ -2,6 +2,7 @@
 // dates, or a colour for each of the most frequent values.
 
 import { createMemo, createRoot } from "solid-js";
+import { millisOf } from "../core/times";
 import type { Element } from "./api";
 import { rampAt } from "./emphasis";
 import { shade, shownValue } from "./look";
@@ -22,7 +23,7 @@ const DATE = /^-?\d{4,6}-\d{2}-\d{2}([T ].*)?$/;
 export function measureOf(value: unknown): number | null {
   if (typeof value === "number" || typeof value === "bigint") return Number(value);
   if (typeof value !== "string" || !DATE.test(value)) return null;
-  const millis = Date.parse(value.replace(" ", "T"));
+  const millis = millisOf(value);
   return Number.isNaN(millis) ? null : millis;
 }
 

@@ -4,7 +4,7 @@
 import { t } from "../i18n";
 import { call, Failure, user } from "../core/http";
 import { graphs } from "../core/server";
-import { timesOf, type Point } from "../core/times";
+import { NOW, timesOf, type Point } from "../core/times";
 import type { Edge, Element, Expanded, SearchAnswer, Shown, Summary, Version, Vertex } from "../explore/api";
 
 export interface TypeLink {
@@ -92,10 +92,16 @@ async function ask<T>(what: string, at: Point, options: { body?: unknown; query?
 
 const isVertex = (element: Element): element is Vertex => element.type === "vertex";
 
+/** Entities that were found, and whether there are more. */
+export interface Entities {
+  list: Vertex[];
+  hasMore: boolean;
+}
+
 /** Entities with a text in any property. */
-export async function search(text: string, at: Point): Promise<Vertex[]> {
-  const { found: all } = await ask<SearchAnswer>("search", at, { query: { q: text, limit: PAGE } });
-  return all.map(({ element }) => element).filter(isVertex);
+export async function search(text: string, at: Point): Promise<Entities> {
+  const { found: all, truncated } = await ask<SearchAnswer>("search", at, { query: { q: text, limit: PAGE } });
+  return { list: all.map(({ element }) => element).filter(isVertex), hasMore: truncated };
 }
 
 interface Rows {
@@ -103,12 +109,13 @@ interface Rows {
 }
 
 /** Entities of a type and of its subtypes. */
-export async function entitiesOf(type: string, at: Point): Promise<Vertex[]> {
-  const statement = `MATCH (n:\`${type.replaceAll("`", "``")}\`) RETURN n._guid LIMIT ${PAGE}`;
+export async function entitiesOf(type: string, at: Point): Promise<Entities> {
+  const statement = `MATCH (n:\`${type.replaceAll("`", "``")}\`) RETURN n._guid LIMIT ${PAGE + 1}`;
   const path = `/db/${encodeURIComponent(await repositoryGraph())}/query/v2`;
   const { data } = await call<Rows>(path, { method: "POST", query: timesOf(at), accept: "application/vnd.neo4j.query", body: { statement } });
-  const refs = data.values.map(([guid]) => JSON.stringify(guid!._value));
-  return refs.length ? (await ask<Shown>("elements", at, { body: { vertices: refs, edges: [] } })).vertices : [];
+  const refs = data.values.slice(0, PAGE).map(([guid]) => JSON.stringify(guid!._value));
+  const list = refs.length ? (await ask<Shown>("elements", at, { body: { vertices: refs, edges: [] } })).vertices : [];
+  return { list, hasMore: data.values.length > PAGE };
 }
 
 export async function entity(guid: string, at: Point): Promise<Vertex> {
@@ -131,9 +138,9 @@ export async function related(refs: readonly string[], at: Point): Promise<Relat
   return { edges, truncated, vertices: new Map(vertices.map((vertex) => [vertex.ref, vertex])) };
 }
 
-/** All versions, in both times. */
-export async function versionsOf(ref: string): Promise<Version[]> {
-  return (await ask<{ versions: Version[] }>("history", { trueAt: null, knownAt: null }, { query: { type: "vertex", ref, limit: RELATED_MAX } })).versions;
+/** The last versions, in both times. */
+export function versionsOf(ref: string): Promise<{ versions: Version[]; truncated: boolean }> {
+  return ask("history", NOW, { query: { type: "vertex", ref, limit: RELATED_MAX } });
 }
 
 /** How many entities each type has, without its subtypes. */

@@ -7,7 +7,7 @@ import { messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { go } from "../core/route";
 import { graph, setGraph } from "../core/server";
-import { setPoint, shortTime, type Point } from "../core/times";
+import { instantIn, setPoint, shortTime, type Point } from "../core/times";
 import type { Version, Vertex } from "../explore/api";
 import { periodText } from "../explore/element";
 import { shownValue } from "../explore/look";
@@ -94,7 +94,7 @@ function VersionRow(props: { version: Version }) {
     const named = [...properties, ...classifications.flatMap((each) => each.properties.map(([key, value]): [string, unknown] => [`${each.name}.${key}`, value]))];
     return [...named, ...(header._classifications === undefined ? [] : [[t("classifications"), header._classifications] as [string, unknown]])];
   };
-  const goTo = () => setPoint({ trueAt: version.valid_from ?? version.valid_to, knownAt: version.version });
+  const goTo = () => setPoint({ trueAt: instantIn(version.valid_from, version.valid_to), knownAt: version.version });
   return (
     <li>
       <button class="history-row" onClick={goTo} title={t("goToVersion")}>
@@ -119,11 +119,14 @@ function Versions(props: { of: string }) {
         {(found) => (
           <>
             <div class="versions-chart">
-              <TwoTimeChart versions={found()} />
+              <TwoTimeChart versions={found().versions} />
             </div>
             <ol class="history">
-              <For each={found()}>{(version) => <VersionRow version={version} />}</For>
+              <For each={found().versions}>{(version) => <VersionRow version={version} />}</For>
             </ol>
+            <Show when={found().truncated}>
+              <p class="notice">{t("truncated")}</p>
+            </Show>
           </>
         )}
       </Show>

@@ -2,11 +2,10 @@
 // next.
 
 import { createEffect, createResource, createSignal, For, on, Show } from "solid-js";
-import { t } from "../i18n";
+import { number, t } from "../i18n";
 import { messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { point } from "../core/times";
-import type { Vertex } from "../explore/api";
 import { TimeFields } from "../parts/timefields";
 import * as api from "./api";
 import { EntityView } from "./entity";
@@ -19,7 +18,7 @@ const ROOT = "OpenMetadataRoot";
 const [type, setType] = createSignal<string | null>(ROOT);
 const [guid, setGuid] = createSignal<string | null>(null);
 const [trail, setTrail] = createSignal<string[]>([]);
-const [found, setFound] = createSignal<Vertex[] | null>(null);
+const [found, setFound] = createSignal<api.Entities | null>(null);
 const [problem, setProblem] = createSignal("");
 
 /** What was looked for last: it is looked for again at another time. */
@@ -53,20 +52,23 @@ async function findAgain(): Promise<void> {
   const what = wanted();
   if (!what) return;
   const at = point();
+  const isWanted = () => what === wanted() && at === point();
   try {
     const all = "type" in what ? await api.entitiesOf(what.type, at) : what.text === "" ? await api.entitiesOf(ROOT, at) : await api.search(what.text, at);
-    if (what === wanted() && at === point()) setFound(all);
+    if (!isWanted()) return;
+    setFound(all);
+    setProblem("");
   } catch (error) {
-    setProblem(messageOf(error));
+    if (isWanted()) setProblem(messageOf(error));
   }
 }
 
-function Results(props: { list: Vertex[] }) {
+function Results(props: { found: api.Entities }) {
   return (
     <section>
-      <h2>{t("foundEntities", { count: props.list.length })}</h2>
+      <h2>{t("foundEntities", { count: `${number(props.found.list.length)}${props.found.hasMore ? "+" : ""}` })}</h2>
       <ul class="entity-list">
-        <For each={props.list} fallback={<li class="quiet">{t("nothingFound")}</li>}>
+        <For each={props.found.list} fallback={<li class="quiet">{t("nothingFound")}</li>}>
           {(entity) => (
             <li>
               <button class="row-button" onClick={() => step(entity.ref)}>
@@ -133,7 +135,7 @@ export default function MetadataPage() {
                     </Show>
                   }
                 >
-                  {(list) => <Results list={list()} />}
+                  {(all) => <Results found={all()} />}
                 </Show>
               }
               keyed

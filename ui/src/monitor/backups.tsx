@@ -127,11 +127,12 @@ export function BackupsPanel() {
   const [problem, setProblem] = createSignal("");
   const timer = setInterval(() => {
     setNow(Date.now());
-    if (!found.error && !document.hidden && ready(found)) void refetch();
+    if (!found.loading && !document.hidden && (found.error || answer())) void refetch();
   }, EVERY_MS);
   onCleanup(() => clearInterval(timer));
+  const answer = () => (found.error ? undefined : ready(found));
   const store = () => {
-    const known = ready(found);
+    const known = answer();
     return known && known !== "none" ? known : undefined;
   };
   const begin = async () => {
@@ -156,7 +157,7 @@ export function BackupsPanel() {
       };
     });
   return (
-    <Show when={found.error || ready(found)}>
+    <Show when={found.error || answer()}>
       <section class="routes backups">
         <header>
           <h2>{t("backups")}</h2>
@@ -173,7 +174,7 @@ export function BackupsPanel() {
         <Show when={found.error}>
           <p class="failure" role="alert">{messageOf(found.error)}</p>
         </Show>
-        <Show when={ready(found) === "none"}>
+        <Show when={answer() === "none"}>
           <p class="quiet">
             {t("noBackupStore", { option: OPTION })} <code>{EXAMPLE}</code>
           </p>

@@ -7,7 +7,7 @@ import { ready } from "../core/resource";
 import { graph } from "../core/server";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { isSecret, pastQueries, removeSaved, savedQueries, saveQuery, type PastQuery, type QueryKind, type SavedQuery } from "./past";
+import { isSecret, NAMES, pastQueries, removeSaved, savedQueries, saveQuery, type PastQuery, type QueryKind, type SavedQuery } from "./past";
 
 type Taken = { kind: QueryKind; text: string; parameters?: string };
 
@@ -15,8 +15,6 @@ interface Props {
   take: (query: Taken) => void;
   close: () => void;
 }
-
-const NAMES: Record<QueryKind, string> = { gremlin: "Gremlin", cypher: "Cypher", rest: "REST" };
 
 function timeOf(at: number): string {
   return new Intl.DateTimeFormat(language(), { dateStyle: "short", timeStyle: "short" }).format(at);

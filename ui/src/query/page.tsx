@@ -14,11 +14,11 @@ import type { EditorControl } from "./editor";
 import { FailureBox } from "./failurebox";
 import { completeGremlin } from "./gremlin";
 import { PastQueries, SavedQueries } from "./kept";
-import type { QueryKind } from "./past";
+import { KINDS, NAMES, type QueryKind } from "./past";
 import { isOnlyExplained, withPlan } from "./plan";
 import { completeRest, isDestructive } from "./rest";
 import { ResultView } from "./resultview";
-import { failure, kind, KINDS, parameters, result, running, runQuery, setKind, setParameters, setText, stop, texts } from "./run";
+import { failure, kind, parameters, result, running, runQuery, setKind, setParameters, setText, stop, texts } from "./run";
 
 const Editor = lazy(() => import("./editor").then((module) => ({ default: module.Editor })));
 
@@ -67,9 +67,9 @@ export default function QueryPage() {
       <div class="query-head">
         <div class="segmented" role="tablist" aria-label={t("page_query")}>
           <For each={KINDS}>
-            {([name, text]) => (
+            {(name) => (
               <button role="tab" data-kind={name} aria-selected={kind() === name} onClick={() => setKind(name)}>
-                {text}
+                {NAMES[name]}
               </button>
             )}
           </For>

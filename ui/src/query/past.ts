@@ -3,6 +3,10 @@
 /** What the editor has: a query in one of the languages, or a request. */
 export type QueryKind = "gremlin" | "cypher" | "rest";
 
+/** The names of the languages, which are the same everywhere. */
+export const NAMES: Record<QueryKind, string> = { gremlin: "Gremlin", cypher: "Cypher", rest: "REST" };
+export const KINDS = Object.keys(NAMES) as QueryKind[];
+
 interface Query {
   id?: number;
   kind: QueryKind;
@@ -61,7 +65,8 @@ export async function pastQueries(): Promise<PastQuery[]> {
   }
 }
 
-const SECRET = /\/auth\//;
+/** Paths of logins, users and tokens, and names of fields. */
+const SECRET = /\/auth\/|\/ui\/session|password/i;
 
 /** Whether a query may hold a password, and so is not kept. */
 export function isSecret({ kind, text }: Pick<Query, "kind" | "text">): boolean {

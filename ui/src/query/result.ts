@@ -7,10 +7,12 @@ import { chainOf, pathIn, plainValue, waysIn } from "./chain";
 import { isElement, namedIn } from "./found";
 import type { QueryKind } from "./past";
 import type { Plan } from "./plan";
+import type { Source } from "./source";
 
 export interface Result {
   kind: QueryKind;
-  graph: string;
+  /** Where its vertices are; null where that is not known. */
+  source: Source | null;
   text: string;
   data: unknown;
   plan: Plan | null;
@@ -19,8 +21,6 @@ export interface Result {
   /** What Cypher changed. */
   counters?: Record<string, number>;
   millis: number;
-  trueAt: string | null;
-  knownAt: string | null;
 }
 
 type Properties = Record<string, unknown>;

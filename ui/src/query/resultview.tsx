@@ -19,6 +19,7 @@ import { Picture } from "./picture";
 import { operators } from "./plan";
 import { PlanView } from "./planview";
 import { cypherTable, keysOf, tableOf, type Result } from "./result";
+import type { Source } from "./source";
 
 type Tab = "plan" | "table" | "json";
 
@@ -41,10 +42,10 @@ const COUNTERS: Record<string, Key> = {
 const [withPicture, setWithPicture] = createSignal(true);
 
 /** Puts vertices on the canvas, marked and in its middle. */
-async function explore(result: Result, refs: readonly string[]): Promise<void> {
+async function explore({ graph: name, trueAt, knownAt }: Source, refs: readonly string[]): Promise<void> {
   const { light, setPicked, show, shown } = await import("../explore/state");
-  if (graph() !== result.graph && graphs().includes(result.graph)) setGraph(result.graph);
-  setPoint({ trueAt: result.trueAt, knownAt: result.knownAt });
+  if (graph() !== name) setGraph(name);
+  setPoint({ trueAt, knownAt });
   show([...shown(), ...refs]);
   setPicked(new Set(refs));
   light(refs);
@@ -88,7 +89,8 @@ function TableWithPicture(props: { result: Result; columns: string[]; rows: Row[
 }
 
 export function ResultView(props: { result: Result }) {
-  const { plan } = props.result;
+  const { plan, source } = props.result;
+  const isRead = source !== null && (props.result.kind !== "rest" || source.trueAt !== null || source.knownAt !== null);
   const [tab, setTab] = createSignal<Tab>(plan ? "plan" : "table");
   const table = createMemo(() => {
     const { columns, data } = props.result;
@@ -96,9 +98,9 @@ export function ResultView(props: { result: Result }) {
     if (plan) return { columns: [], rows: [] };
     return columns ? cypherTable(columns, data as Record<string, unknown>[], names) : tableOf(data, names);
   });
-  const named = createMemo(() => (plan ? new Map() : namedIn(props.result.data, props.result.kind)));
+  const named = createMemo(() => (plan || !source || !graphs().includes(source.graph) ? new Map() : namedIn(props.result.data, props.result.kind)));
   const [found] = createResource(
-    () => named().size > 0 && props.result.graph === graph() && { trueAt: props.result.trueAt, knownAt: props.result.knownAt },
+    () => named().size > 0 && source?.graph === graph() && source,
     (at) => findAll(named(), at),
   );
   /** What is shown without the graph's word: it may refuse it. */
@@ -121,16 +123,13 @@ export function ResultView(props: { result: Result }) {
         <Tabs label={t("result")} tabs={tabs} chosen={tab()} choose={setTab} />
         <span class="quiet result-facts">
           {factsOf(props.result, table().rows.length)}
-          <Show when={props.result.kind !== "rest"}>
-            {" · "}
-            {t("pointText", { valid: timeText(props.result.trueAt), known: timeText(props.result.knownAt) })}
-          </Show>
+          {isRead && ` · ${t("pointText", { valid: timeText(source.trueAt), known: timeText(source.knownAt) })}`}
         </span>
         <Show when={!plan && named().size > 0}>
           <button class="text-button" data-action="picture" aria-pressed={withPicture()} disabled={(ready(found)?.vertices.length ?? 0) > DRAWN_MAX} onClick={() => setWithPicture(!withPicture())}>
             {t("picture")}
           </button>
-          <button class="text-button" data-action="to-graph" disabled={refs().length === 0} onClick={() => void explore(props.result, refs())}>
+          <button class="text-button" data-action="to-graph" disabled={refs().length === 0} onClick={() => source && void explore(source, refs())}>
             <Icon name="explore" />
             {t("showInGraph", { count: refs().length })}
           </button>

@@ -9,16 +9,14 @@ import { point, timesOf } from "../core/times";
 import { readSchema } from "../core/schema";
 import { askCypher, parameterNames, placeIn, withoutLines, type CypherAnswer } from "./cypherapi";
 import type { EditorControl } from "./editor";
-import { keepQuery, type QueryKind } from "./past";
+import { KINDS, keepQuery, type QueryKind } from "./past";
 import { placeOfNamed } from "./plain";
 import { planOf } from "./plan";
 import { parseRest } from "./rest";
 import type { Result } from "./result";
+import { sourceOf } from "./source";
 
-/** The names of the languages, which are the same everywhere. */
-export const KINDS: [QueryKind, string][] = [["gremlin", "Gremlin"], ["cypher", "Cypher"], ["rest", "REST"]];
-
-const [kind, setKindSignal] = createSignal<QueryKind>(KINDS.find(([name]) => name === read("query"))?.[0] ?? "gremlin");
+const [kind, setKindSignal] = createSignal<QueryKind>(KINDS.find((name) => name === read("query")) ?? "gremlin");
 const [texts, setTexts] = createSignal<Record<QueryKind, string>>({
   gremlin: "g.V().limit(25)",
   cypher: "MATCH (n) RETURN n LIMIT 25",
@@ -96,12 +94,12 @@ export async function runQuery(of: QueryKind, text: string, control: EditorContr
   setResult(null);
   control?.clearMarks();
   const started = performance.now();
-  const { trueAt, knownAt } = of === "rest" ? { trueAt: null, knownAt: null } : point();
+  const source = sourceOf(of, text, { graph: graph(), ...point() });
   const written = added ? text.split("\n").slice(added).join("\n") : text;
   const past = { kind: of, text: written, graph: graph(), parameters: of === "cypher" ? parameters() : "", at: Date.now() };
   try {
     const answer = await request(of, text, tag, abort.signal);
-    setResult({ kind: of, graph: past.graph, text, ...answer, millis: performance.now() - started, trueAt, knownAt });
+    setResult({ kind: of, source, text, ...answer, millis: performance.now() - started });
     await keepQuery({ ...past, ok: true });
   } catch (error) {
     const told = isAbort(error) ? new Failure(0, t("cancelled"), "CANCELLED") : error instanceof Failure ? error : new Failure(0, messageOf(error));

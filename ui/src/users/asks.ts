@@ -23,16 +23,20 @@ export const newUser = (): Ask => ({
   action: "create",
 });
 
+/** The server takes an empty description, but no empty address or number: what a user has, it keeps or changes. */
 export const changeUser = (user: User): Ask => ({
   title: t("changeOf", { name: user.user_name }),
   hint: t("passwordKept"),
   fields: [
     { name: "user_password", title: "newPassword", kind: "password", isOptional: true },
-    { name: "user_email", title: "email", kind: "text", start: user.user_email ?? "", isOptional: true },
-    { name: "user_phone", title: "phone", kind: "text", start: user.user_phone ?? "", isOptional: true },
+    { name: "user_email", title: "email", kind: "text", start: user.user_email ?? "", isOptional: !user.user_email },
+    { name: "user_phone", title: "phone", kind: "text", start: user.user_phone ?? "", isOptional: !user.user_phone },
     { name: "user_description", title: "description", kind: "text", start: user.user_description ?? "", isOptional: true },
   ],
-  request: (values) => ({ method: "PUT", path: pathOf("users", user.id), body: filled(values) }),
+  request: (values) => {
+    const cleared = user.user_description && values.user_description === "" ? { user_description: "" } : {};
+    return { method: "PUT", path: pathOf("users", user.id), body: { ...filled(values), ...cleared } };
+  },
   action: "editSend",
 });
 

@@ -1,6 +1,6 @@
 // Forms of the directory. Each shows the request that it sends.
 
-import { createSignal, For, Show } from "solid-js";
+import { createEffect, createSignal, For, Show } from "solid-js";
 import { t, type Key } from "../i18n";
 import { formatJson } from "../core/json";
 import { call, messageOf } from "../core/http";
@@ -9,7 +9,7 @@ import { schema } from "../core/schema";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import type { Request, Resource } from "./api";
-import { conditionsOf, OF_GRAPH, OF_SERVER, operatorText, OPERATORS, propertiesOf, resourceText, type Condition } from "./words";
+import { draftOf, isRepeated, OF_GRAPH, OF_SERVER, operatorText, OPERATORS, resourceOf, resourceText, takesConditions, withType, type Condition, type Draft } from "./words";
 
 export interface Field {
   name: string;
@@ -32,14 +32,24 @@ export interface Ask {
   isDangerous?: boolean;
 }
 
-const WITH_CONDITIONS = new Set(["VERTEX", "EDGE", "ALL"]);
-
 function requestText({ method, path, body }: Request): string {
   const shown = body && "user_password" in body ? { ...body, user_password: "…" } : body;
   return `${method} ${path}${shown === undefined ? "" : `\n${formatJson(shown)}`}`;
 }
 
-function Conditions(props: { conditions: Condition[]; change: (conditions: Condition[]) => void }) {
+/** The property of a condition: one must be named, and once only. */
+function KeyField(props: { value: string; isRepeated: boolean; change: (key: string) => void }) {
+  let input!: HTMLInputElement;
+  createEffect(() => input.setCustomValidity(props.isRepeated ? t("conditionRepeated") : ""));
+  return (
+    <input
+      ref={input} list="condition-keys" required aria-label={t("conditionKey")} placeholder={t("conditionKey")} aria-invalid={props.isRepeated}
+      title={props.isRepeated ? t("conditionRepeated") : t("conditionKey")} value={props.value} onInput={(event) => props.change(event.currentTarget.value)}
+    />
+  );
+}
+
+function Conditions(props: { conditions: readonly Condition[]; change: (conditions: Condition[]) => void }) {
   const set = (at: number, part: Partial<Condition>) => props.change(props.conditions.map((each, index) => (index === at ? { ...each, ...part } : each)));
   const keys = () => (schema()?.propertykeys ?? []).map(({ name }) => name);
   return (
@@ -47,7 +57,7 @@ function Conditions(props: { conditions: Condition[]; change: (conditions: Condi
       <For each={props.conditions.map((_, at) => at)}>
         {(at) => (
           <div class="condition">
-            <input list="condition-keys" aria-label={t("conditionKey")} placeholder={t("conditionKey")} value={props.conditions[at]?.key ?? ""} onChange={(event) => set(at, { key: event.currentTarget.value })} />
+            <KeyField value={props.conditions[at]?.key ?? ""} isRepeated={isRepeated(props.conditions, at)} change={(key) => set(at, { key })} />
             <select aria-label={t("conditionOperator")} onChange={(event) => set(at, { operator: event.currentTarget.value })}>
               <For each={OPERATORS}>
                 {(operator) => (
@@ -57,7 +67,7 @@ function Conditions(props: { conditions: Condition[]; change: (conditions: Condi
                 )}
               </For>
             </select>
-            <input aria-label={t("mapValue")} placeholder={t("mapValue")} value={props.conditions[at]?.value ?? ""} onChange={(event) => set(at, { value: event.currentTarget.value })} />
+            <input required={props.conditions[at]?.operator !== "is"} aria-label={t("mapValue")} placeholder={t("mapValue")} value={props.conditions[at]?.value ?? ""} onInput={(event) => set(at, { value: event.currentTarget.value })} />
             <button type="button" class="icon-button small" onClick={() => props.change(props.conditions.filter((_, index) => index !== at))} aria-label={t("remove")} title={t("remove")}>
               <Icon name="trash" />
             </button>
@@ -75,33 +85,33 @@ function Conditions(props: { conditions: Condition[]; change: (conditions: Condi
   );
 }
 
-function Resources(props: { isServer: boolean; list: Resource[]; change: (list: Resource[]) => void }) {
+function Resources(props: { isServer: boolean; list: readonly Draft[]; change: (list: Draft[]) => void }) {
   const types = () => (props.isServer ? OF_SERVER : OF_GRAPH);
-  const set = (at: number, part: Partial<Resource>) => props.change(props.list.map((each, index) => (index === at ? { ...each, ...part } : each)));
+  const set = (at: number, draft: Draft) => props.change(props.list.map((each, index) => (index === at ? draft : each)));
   const labels = () => [...(schema()?.vertexlabels ?? []), ...(schema()?.edgelabels ?? [])].map(({ name }) => name);
   return (
     <fieldset class="resources">
       <legend>{t("resources")}</legend>
       <For each={props.list.map((_, at) => at)}>
         {(at) => {
-          const resource = () => props.list[at] ?? { type: "ALL" };
+          const resource = () => props.list[at] ?? draftOf({ type: "ALL" });
           return (
             <div class="resource" data-resource={at}>
               <div class="condition">
-                <select aria-label={t("resourceType")} onChange={(event) => set(at, { type: event.currentTarget.value })}>
+                <select aria-label={t("resourceType")} onChange={(event) => set(at, withType(resource(), event.currentTarget.value))}>
                   <For each={[...new Set([...types(), resource().type])]}>
                     {(type) => <option value={type} selected={resource().type === type}>{resourceText({ type })}</option>}
                   </For>
                 </select>
-                <input list="resource-labels" aria-label={t("resourceLabel")} title={t("resourceLabel")} value={resource().label ?? "*"} onChange={(event) => set(at, { label: event.currentTarget.value || "*" })} />
+                <input list="resource-labels" required aria-label={t("resourceLabel")} title={t("resourceLabel")} value={resource().label} onInput={(event) => set(at, { ...resource(), label: event.currentTarget.value })} />
                 <button type="button" class="icon-button small" disabled={props.list.length === 1} onClick={() => props.change(props.list.filter((_, index) => index !== at))} aria-label={t("remove")} title={t("remove")}>
                   <Icon name="trash" />
                 </button>
               </div>
-              <Show when={WITH_CONDITIONS.has(resource().type)}>
-                <Conditions conditions={conditionsOf(resource())} change={(conditions) => set(at, { properties: propertiesOf(conditions) })} />
+              <Show when={takesConditions(resource().type) || resource().conditions.length > 0}>
+                <Conditions conditions={resource().conditions} change={(conditions) => set(at, { ...resource(), conditions })} />
               </Show>
-              <p class="quiet">{resourceText(resource())}</p>
+              <p class="quiet">{resourceText(resourceOf(resource()))}</p>
             </div>
           );
         }}
@@ -110,7 +120,7 @@ function Resources(props: { isServer: boolean; list: Resource[]; change: (list: 
         <option value="*" />
         <For each={labels()}>{(name) => <option value={name} />}</For>
       </datalist>
-      <button type="button" class="text-button" data-action="add-resource" onClick={() => props.change([...props.list, { type: types()[0]! }])}>
+      <button type="button" class="text-button" data-action="add-resource" onClick={() => props.change([...props.list, draftOf({ type: types()[0]! })])}>
         <Icon name="plus" />
         {t("addResource")}
       </button>
@@ -118,30 +128,26 @@ function Resources(props: { isServer: boolean; list: Resource[]; change: (list: 
   );
 }
 
-/** Without what was begun and not named. */
-function asSent(list: readonly Resource[]): Resource[] {
-  return list.map((resource) => {
-    const properties = propertiesOf(conditionsOf(resource).filter(({ key }) => key !== ""));
-    return { type: resource.type, ...(resource.label && resource.label !== "*" ? { label: resource.label } : {}), ...(properties ? { properties } : {}) };
-  });
-}
-
 export function AskDialog(props: { ask: Ask; close: () => void; done: () => void }) {
   const { fields } = props.ask;
   const [values, setValues] = createSignal<Record<string, string>>(Object.fromEntries(fields.map((field) => [field.name, field.start ?? field.options?.[0]?.[0] ?? ""])));
-  const [resources, setResources] = createSignal<Resource[]>(props.ask.resources ?? []);
+  const [resources, setResources] = createSignal((props.ask.resources ?? []).map(draftOf));
+  const [isSent, setSent] = createSignal(false);
   const [failure, setFailure] = createSignal("");
   const set = (name: string, value: string) => setValues({ ...values(), [name]: value });
-  const request = () => props.ask.request(values(), asSent(resources()));
+  const request = () => props.ask.request(values(), resources().map(resourceOf));
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
+    if (isSent()) return;
     const { method, path, body } = request();
+    setSent(true);
     try {
       await call(path, { method, body });
       props.close();
       props.done();
     } catch (error) {
       setFailure(messageOf(error));
+      setSent(false);
     }
   };
   return (
@@ -180,7 +186,7 @@ export function AskDialog(props: { ask: Ask; close: () => void; done: () => void
         </Show>
         <div class="dialog-actions">
           <button type="button" class="button" onClick={() => props.close()}>{t("cancel")}</button>
-          <button class="button" classList={{ primary: !props.ask.isDangerous, danger: props.ask.isDangerous ?? false }}>{t(props.ask.action)}</button>
+          <button class="button" disabled={isSent()} classList={{ primary: !props.ask.isDangerous, danger: props.ask.isDangerous ?? false }}>{t(props.ask.action)}</button>
         </div>
       </form>
     </Dialog>

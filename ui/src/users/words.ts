@@ -29,17 +29,45 @@ const SIGNS: Record<string, string> = { is: "=", eq: "=", neq: "≠", gt: ">", g
 export function conditionOf(key: string, value: unknown): Condition {
   const found = typeof value === "string" ? /^P\.(\w+)\((.*)\)$/s.exec(value) : null;
   if (found && OPERATORS.includes(found[1]!)) return { key, operator: found[1]!, value: found[2]! };
+  if (typeof value === "number" || typeof value === "bigint") return { key, operator: "eq", value: String(value) };
   return { key, operator: "is", value: typeof value === "string" ? value : JSON.stringify(value) };
 }
 
 export function conditionsOf({ properties }: Resource): Condition[] {
-  return Object.entries(properties ?? {}).filter(([key]) => key !== "*").map(([key, value]) => conditionOf(key, value));
+  return Object.entries(properties ?? {}).filter(([key, value]) => key !== "*" || value !== "*").map(([key, value]) => conditionOf(key, value));
 }
 
-/** Conditions as a target takes them; null for none. */
-export function propertiesOf(conditions: readonly Condition[]): Record<string, string> | null {
-  if (conditions.length === 0) return null;
-  return Object.fromEntries(conditions.map(({ key, operator, value }) => [key, operator === "is" ? value : `P.${operator}(${value})`]));
+/** A resource while it is typed: its conditions may lack a key, and two may have the same one. */
+export interface Draft {
+  type: string;
+  label: string;
+  conditions: readonly Condition[];
+}
+
+export function draftOf(resource: Resource): Draft {
+  return { type: resource.type, label: resource.label ?? "*", conditions: conditionsOf(resource) };
+}
+
+/** As a target takes it. */
+export function resourceOf({ type, label, conditions }: Draft): Resource {
+  const properties = Object.fromEntries(conditions.map(({ key, operator, value }) => [key, operator === "is" ? value : `P.${operator}(${value})`]));
+  return { type, ...(label === "*" ? {} : { label }), ...(conditions.length ? { properties } : {}) };
+}
+
+const WITH_CONDITIONS = new Set(["VERTEX", "EDGE", "ALL"]);
+
+export function takesConditions(type: string): boolean {
+  return WITH_CONDITIONS.has(type);
+}
+
+/** Of another type; what has no properties keeps no conditions. */
+export function withType(draft: Draft, type: string): Draft {
+  return { ...draft, type, conditions: takesConditions(type) ? draft.conditions : [] };
+}
+
+/** Whether a condition before it is on the same property: a resource has one on each. */
+export function isRepeated(conditions: readonly Condition[], at: number): boolean {
+  return conditions.slice(0, at).some(({ key }) => key === conditions[at]?.key);
 }
 
 export function operatorText(operator: string): string {
