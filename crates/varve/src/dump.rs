@@ -38,7 +38,7 @@ use varve_server::AppState;
 use crate::CommandError;
 use crate::cli::DumpArguments;
 use crate::data;
-use crate::rest::{GraphClient, RestError, encode};
+use crate::rest::{GraphClient, RestError, encode, id_in_path};
 use tables::SCHEMA_KINDS;
 
 /// The number of versions in one request.
@@ -393,15 +393,6 @@ fn is_part(label: &Json) -> bool {
         .and_then(|name| name.strip_prefix('*'));
     let number = name.and_then(|name| name.split_once('_')).map(|it| it.0);
     number.is_some_and(|number| number.parse::<u32>().is_ok())
-}
-
-/// A dumped id as a path segment: JSON, or U and a UUID, for a vertex; plain text for an edge.
-pub(crate) fn id_in_path(id: &Json, is_edge: bool) -> String {
-    match (id, id.get("UUID")) {
-        (Json::String(text), _) if is_edge => text.clone(),
-        (_, Some(uuid)) => format!("U{uuid}"),
-        _ => id.to_string(),
-    }
 }
 
 /// The current time in RFC 3339, UTC.

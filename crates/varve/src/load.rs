@@ -6,6 +6,7 @@
 //! but not recorded are sent again, which changes nothing for elements with ids of their own.
 //! Refused rows are listed with file, line and reason, and do not stop the load.
 
+mod deletion;
 mod dumped;
 mod journal;
 mod outgoing;

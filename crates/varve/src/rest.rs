@@ -391,6 +391,15 @@ pub(crate) fn encode(text: &str) -> String {
     encoded
 }
 
+/// An id as a path segment: JSON, or U and a UUID, for a vertex; plain text for an edge.
+pub(crate) fn id_in_path(id: &serde_json::Value, is_edge: bool) -> String {
+    match (id, id.get("UUID")) {
+        (serde_json::Value::String(text), _) if is_edge => text.clone(),
+        (_, Some(uuid)) => format!("U{uuid}"),
+        _ => id.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::cli::Trust;

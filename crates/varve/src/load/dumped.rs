@@ -10,10 +10,10 @@ use varve_load::{
     Action, BatchKind, Catalogue, Columns, DateFormats, Element, Period, Source, identity,
 };
 
+use super::deletion::deletion;
 use super::schema;
 use crate::CommandError;
-use crate::dump::id_in_path;
-use crate::rest::{GraphClient, RestError, encode};
+use crate::rest::{GraphClient, RestError};
 
 /// The keys of an edge that the batch resource accepts.
 const EDGE_KEYS: &[&str] = &[
@@ -149,28 +149,6 @@ pub(super) fn define(client: &GraphClient, commands: &[String]) -> Result<(), Co
         .map_err(|error| format!("{command}: {error}"))?;
     }
     Ok(())
-}
-
-/// The part of a deletion's path after the resource of all elements. Dumps of older releases have
-/// no label.
-pub(super) fn deletion(id: &Json, label: Option<&str>, kind: BatchKind, period: &Period) -> String {
-    let shown = id_in_path(id, kind == BatchKind::Edges);
-    let mut path = format!("/{}", encode(&shown));
-    // With a label, the server deletes the element in the whole period, whether or not it exists at
-    // the start.
-    let parameters = [
-        ("label", label),
-        ("valid_from", period.from.as_deref()),
-        ("valid_to", period.to.as_deref()),
-    ];
-    let given = parameters
-        .iter()
-        .filter_map(|(name, value)| Some((name, (*value)?)));
-    for (at, (name, value)) in given.enumerate() {
-        path.push(if at == 0 { '?' } else { '&' });
-        path.push_str(&format!("{name}={}", encode(value)));
-    }
-    path
 }
 
 /// The identity of an element. Some rows have a UUID as a text, others as a typed value

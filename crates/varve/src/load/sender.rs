@@ -16,7 +16,7 @@ use varve_load::{
     Action, BadRow, Batch, BatchKind, Counts, Mark, Period, Refused, Sending, store_each,
 };
 
-use super::dumped::deletion;
+use super::deletion::deletion;
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError};
 
