@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { FileRead } from "../src/load/api";
-import { parseMapping, partsOf, removePart, setEnd, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
+import { parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
 import { formatToml, parseToml } from "../src/load/toml";
 
 const DRAFT = `# Drafted.
@@ -155,7 +155,7 @@ test("types, forms of dates, labels, ends and periods are changed in the text", 
   assert.match(formatToml(mapping), /date_formats = \{ born = \["day_month_year"\] \}/);
   mapping = changed(mapping, (now) => setFormat(now, sectionOf(now, "people"), "born", "month_day_year"));
   assert.match(formatToml(mapping), /born = \["month_day_year"\]/);
-  mapping = changed(mapping, (now) => setLabel(now, sectionOf(now, "companies"), "firm"));
+  mapping = changed(mapping, (now) => setLabel(now, sectionOf(now, "companies"), "firm", FILES));
   assert.equal(labelIn(mapping, "edgelabels", "jobs_company")!.get("target_label"), "firm");
   mapping = changed(mapping, (now) => setEnd(now, sectionOf(now, "jobs_company"), "source", "people"));
   assert.equal(labelIn(mapping, "edgelabels", "jobs_company")!.get("source_label"), "people");
@@ -174,4 +174,107 @@ test("a label that the graph has stays as the graph has it", () => {
   assert.equal(partsOf(mapping, FILES)[0]!.columns[1]!.type, "DATE");
   setRole(mapping, partsOf(mapping, FILES)[0]!.section, "born", "ignore", FILES);
   assert.equal(formatToml(mapping), '[[vertex]]\nfile = "people.csv"\nlabel = "people"\nid = "person_id"\nignore = ["born"]\n');
+});
+
+const TWO = `[[vertex]]
+file = "people_1.csv"
+label = "people"
+id = "code"
+
+[[vertex]]
+file = "people_2.csv"
+label = "people"
+id = "code"
+
+[schema]
+propertykeys = [
+  { data_type = "INT", name = "age" },
+  { data_type = "TEXT", name = "name" },
+]
+vertexlabels = [
+  { id_strategy = "CUSTOMIZE_STRING", name = "people", nullable_keys = [], properties = ["age", "name"] },
+]
+`;
+const PERSON: Record<string, [string, string]> = { code: ["TEXT", "p1"], age: ["INT", "4"], name: ["TEXT", "Ann"] };
+const TWO_FILES = [fileOf("people_1.csv", PERSON), fileOf("people_2.csv", PERSON)];
+const rolesIn = (mapping: Mapping, at: number) => {
+  const { label, columns } = partsOf(mapping, TWO_FILES)[at]!;
+  return [label, ...columns.map(({ role }) => role)];
+};
+const peopleOf = (mapping: Mapping, ...keys: string[]) => keys.map((key) => labelIn(mapping, "vertexlabels", "people")?.get(key));
+const placeOf = (mapping: Mapping, at: number) => partsOf(mapping, TWO_FILES)[at]!.section;
+
+test("a property stays while one of the files of its label has it", () => {
+  const leaveOut = (mapping: Mapping, at: number) => changed(mapping, (now) => setRole(now, placeOf(now, at), "age", "ignore", TWO_FILES));
+  let mapping = leaveOut(parseMapping(TWO, null), 0);
+  assert.deepEqual([rolesIn(mapping, 0), rolesIn(mapping, 1)], [["people", "id", "ignore", "property"], ["people", "id", "property", "property"]]);
+  assert.deepEqual(peopleOf(mapping, "properties", "nullable_keys"), [["age", "name"], ["age"]]);
+  assert.ok(labelIn(mapping, "propertykeys", "age"));
+  mapping = leaveOut(mapping, 1);
+  assert.deepEqual(peopleOf(mapping, "properties", "nullable_keys"), [["name"], []]);
+  assert.equal(labelIn(mapping, "propertykeys", "age"), undefined);
+});
+
+test("a label stays while one of its files has vertices of it", () => {
+  let mapping = changed(parseMapping(TWO, null), (now) => setKind(now, placeOf(now, 0), "edge", TWO_FILES));
+  assert.deepEqual(peopleOf(mapping, "properties", "nullable_keys", "id_strategy"), [["age", "name"], [], "CUSTOMIZE_STRING"]);
+  assert.deepEqual(rolesIn(mapping, 1), ["people", "id", "property", "property"]);
+  assert.ok(labelIn(mapping, "edgelabels", "people"));
+  mapping = changed(mapping, (now) => setKind(now, placeOf(now, 1), "edge", TWO_FILES));
+  assert.deepEqual(peopleOf(mapping, "name"), [undefined]);
+});
+
+test("the files of a label have ids of one kind", () => {
+  const give = (mapping: Mapping, at: number, column: string, role: "id" | "key" | "property") =>
+    changed(mapping, (now) => setRole(now, placeOf(now, at), column, role, TWO_FILES));
+  let mapping = give(parseMapping(TWO, null), 0, "code", "key");
+  for (const at of [0, 1]) assert.deepEqual(rolesIn(mapping, at), ["people", "key", "property", "property"]);
+  assert.deepEqual(peopleOf(mapping, "id_strategy", "primary_keys"), ["PRIMARY_KEY", ["code"]]);
+  assert.doesNotMatch(formatToml(mapping), /^id =/m);
+  mapping = give(mapping, 1, "name", "id");
+  for (const at of [0, 1]) assert.deepEqual(rolesIn(mapping, at), ["people", "property", "property", "id"]);
+  assert.deepEqual(peopleOf(mapping, "id_strategy", "primary_keys", "properties"), ["CUSTOMIZE_STRING", undefined, ["age", "code"]]);
+  mapping = give(mapping, 0, "name", "property");
+  for (const at of [0, 1]) assert.deepEqual(rolesIn(mapping, at), ["people", "property", "property", "property"]);
+  assert.deepEqual(peopleOf(mapping, "id_strategy"), ["AUTOMATIC"]);
+});
+
+const PERSON_OF_GRAPH = {
+  id: 1, name: "person", id_strategy: "PRIMARY_KEY", primary_keys: ["name"], properties: ["name", "age"], nullable_keys: ["age"],
+  index_labels: ["person_by_age"], status: "CREATED",
+};
+const GRAPH = { vertexlabels: [PERSON_OF_GRAPH], edgelabels: [], propertykeys: [{ name: "name", data_type: "TEXT" }, { name: "age", data_type: "INT" }], indexlabels: [] };
+
+test("a part that is given the name of another label joins it", () => {
+  let mapping = parseMapping(DRAFT, null);
+  mapping = changed(mapping, (now) => setLabel(now, sectionOf(now, "people"), "companies", FILES));
+  const lists = mapping.sections.at(-1)!.entries.get("vertexlabels")!.value as Map<string, unknown>[];
+  assert.deepEqual(lists.map((table) => table.get("name")), ["jobs", "companies"]);
+  const label = labelIn(mapping, "vertexlabels", "companies")!;
+  assert.deepEqual([label.get("properties"), label.get("nullable_keys")], [["person_id", "born"], ["person_id", "born"]]);
+  // Ids as the other label has them.
+  mapping = changed(parseMapping(DRAFT, null), (now) => setLabel(now, sectionOf(now, "companies"), "jobs", FILES));
+  assert.doesNotMatch(formatToml(mapping), /^id =/m);
+  const jobs = labelIn(mapping, "vertexlabels", "jobs")!;
+  assert.deepEqual([jobs.get("id_strategy"), jobs.get("primary_keys")], ["PRIMARY_KEY", ["company_id", "from"]]);
+  assert.equal(labelIn(mapping, "edgelabels", "jobs_company")!.get("target_label"), "jobs");
+});
+
+test("a part that is given the name of a label of the graph is as the graph has it", () => {
+  const mapping = parseMapping(TWO, GRAPH as never);
+  assert.ok(rolesFor(partsOf(mapping, TWO_FILES)[0]!).includes("key"));
+  setLabel(mapping, placeOf(mapping, 0), "person", TWO_FILES);
+  for (const at of [0, 1]) assert.deepEqual(rolesIn(mapping, at), ["person", "property", "property", "key"]);
+  assert.ok(!rolesFor(partsOf(mapping, TWO_FILES)[0]!).includes("key"), "a key that the graph does not have");
+  assert.doesNotMatch(formatToml(mapping), /^id =|id_strategy|propertykeys/m);
+});
+
+test("a label of the graph that is renamed is made anew", () => {
+  const mapping = parseMapping('[[vertex]]\nfile = "people_1.csv"\nlabel = "person"\n', GRAPH as never);
+  setLabel(mapping, placeOf(mapping, 0), "member", TWO_FILES);
+  assert.deepEqual([...labelIn(mapping, "vertexlabels", "member")!], [
+    ["name", "member"], ["id_strategy", "PRIMARY_KEY"], ["primary_keys", ["name"]], ["properties", ["name", "age"]], ["nullable_keys", ["age"]],
+  ]);
+  assert.deepEqual(rolesIn(mapping, 0), ["member", "property", "property", "key"]);
+  assert.equal(GRAPH.vertexlabels[0]!.name, "person");
 });

@@ -7,8 +7,8 @@ import { graph } from "../core/server";
 import { Icon } from "../parts/icon";
 import type { FileRead } from "./api";
 import {
-  DATE_FORMATS, EDGE_ROLES, isOfGraph, parseMapping, partsOf, removePart, setEnd, setFormat, setInstant, setKind, setLabel, setRole,
-  setType, TYPES, VERTEX_ROLES, vertexLabels, type ColumnRole, type Mapping, type Part,
+  DATE_FORMATS, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole,
+  setType, TYPES, vertexLabels, type ColumnRole, type Mapping, type Part,
 } from "./roles";
 import { drafted, mapping, setMapping } from "./state";
 import { formatToml } from "./toml";
@@ -37,8 +37,14 @@ function change(edit: (mapping: Mapping, files: readonly FileRead[]) => void): v
 
 function Choice(props: { label: string; value: string; values: readonly string[]; text?: (value: string) => string; disabled?: boolean; title?: string; choose: (value: string) => void }) {
   const all = () => (props.values.includes(props.value) || !props.value ? props.values : [...props.values, props.value]);
+  // A choice that changed nothing is not shown as made.
+  const choose = (event: { currentTarget: HTMLSelectElement }) => {
+    const select = event.currentTarget;
+    props.choose(select.value);
+    select.value = props.value;
+  };
   return (
-    <select aria-label={props.label} disabled={props.disabled} title={props.title} onChange={(event) => props.choose(event.currentTarget.value)}>
+    <select aria-label={props.label} disabled={props.disabled} title={props.title} onChange={choose}>
       <Show when={!props.value}>
         <option value="" selected disabled />
       </Show>
@@ -54,7 +60,7 @@ function valuesOf(file: FileRead | undefined, column: string): string {
 
 function ColumnRow(props: { part: Part; row: ColumnRole; mapping: Mapping; file: FileRead }) {
   const at = () => props.part.section;
-  const roles = () => (props.part.kind === "vertex" ? VERTEX_ROLES : EDGE_ROLES);
+  const roles = () => rolesFor(props.part);
   const roleText = (role: string) => t(`role_${role}` as Key, { label: props.part.ends?.[role as "source" | "target"] ?? "" });
   const note = () => {
     const { property, column } = props.row;
@@ -113,7 +119,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
     <label class="field">
       <span>{t(which === "source" ? "sourceLabel" : "targetLabel")}</span>
       <Choice
-        label={t(which === "source" ? "sourceLabel" : "targetLabel")} value={props.part.ends?.[which] ?? ""} values={vertexLabels(props.mapping)}
+        label={t(which === "source" ? "sourceLabel" : "targetLabel")} value={props.part.ends?.[which] ?? ""} values={vertexLabels(props.mapping)} disabled={props.part.isOfGraph}
         choose={(label) => change((now) => setEnd(now, at(), which, label))}
       />
     </label>
@@ -133,7 +139,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
           value={props.part.label} spellcheck={false}
           onChange={(event) => {
             const name = event.currentTarget.value.trim();
-            if (name) change((now) => setLabel(now, at(), name));
+            if (name) change((now, files) => setLabel(now, at(), name, files));
           }}
         />
       </label>
