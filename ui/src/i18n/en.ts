@@ -127,6 +127,7 @@ export const en = {
   dryRun: "Dry run", loadNow: "Load", dryResult: "{good} elements would be stored, {bad} rows would be refused. Nothing was stored.",
   loadRuns: "{good} rows done, {bad} refused", loadResult: "{good} elements stored, {bad} rows refused", line: "Line {line}:", saveRefused: "Save the refused rows",
   rowsRead: "{rows} rows", firstRowsRead: "the first {rows} rows", columnType: "Type", unsure: "Check this", mapping: "As for varve load. The tables above show this text and change it.",
+  loadsElsewhere: "Files are being loaded into the graph {graph}. Others can be loaded after that.",
   saveMapping: "Save the mapping", backToDraft: "Back to the draft", rowsReplaced: "{count} rows replaced an earlier row of the same element and valid time.",
   rowsFurther: "{count} rows are further states of these elements: another row has the same element in another valid time.",
   mappingText: "The mapping as text", mappingUnread: "The table cannot show this text, which may be right all the same. Line {why}",

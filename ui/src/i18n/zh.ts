@@ -129,6 +129,7 @@ export const zh: Dictionary = {
   dryRun: "试运行", loadNow: "导入", dryResult: "会存储 {good} 个元素，拒绝 {bad} 行。没有存储任何数据。",
   loadRuns: "已处理 {good} 行，拒绝 {bad} 行", loadResult: "已存储 {good} 个元素，拒绝 {bad} 行", line: "第 {line} 行：", saveRefused: "保存被拒绝的行",
   rowsRead: "{rows} 行", firstRowsRead: "前 {rows} 行", columnType: "类型", unsure: "请检查", mapping: "与 varve load 相同。上方的表格显示并修改此文本。",
+  loadsElsewhere: "正在向图 {graph} 导入文件。完成后才能导入其他文件。",
   saveMapping: "保存映射", backToDraft: "恢复草稿", rowsReplaced: "{count} 行替换了同一元素、同一有效时间的较早行。",
   rowsFurther: "{count} 行是这些元素的其他状态：另一行是同一元素在另一有效时间的状态。",
   mappingText: "映射文本", mappingUnread: "表格无法显示此文本，但它仍可能是正确的。第 {why}",
