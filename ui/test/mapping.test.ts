@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { FileRead } from "../src/load/api";
-import { parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
+import { isInstant, parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
 import { formatToml, parseToml } from "../src/load/toml";
 
 const DRAFT = `# Drafted.
@@ -96,7 +96,7 @@ rename = { "Full name" = "na\\u0041me", 'x y' = "z\\t" }
 });
 
 test("what is no mapping is refused with its line", () => {
-  for (const [text, line] of [["a = 1\nb", 2], ["a = 1\na = 2", 2], ["\n\na.b = 1", 3], ["a = [1", 1], ["a = 1 b = 2", 1], ['a = """x"""', 1], ["[a.b]", 1]] as const) {
+  for (const [text, line] of [["a = 1\nb", 2], ["a = 1\na = 2", 2], ["\na = { b = 1, b = 2 }", 2], ["\n\na.b = 1", 3], ["a = [1", 1], ["a = 1 b = 2", 1], ['a = """x"""', 1], ["[a.b]", 1]] as const) {
     assert.throws(() => parseToml(text), new RegExp(`^Error: ${line}: `), text);
   }
 });
@@ -277,4 +277,43 @@ test("a label of the graph that is renamed is made anew", () => {
   ]);
   assert.deepEqual(rolesIn(mapping, 0), ["member", "property", "property", "key"]);
   assert.equal(GRAPH.vertexlabels[0]!.name, "person");
+});
+
+const COMMENTED = `null = [ # none
+  "", # empty
+  "N/A",
+] # of all files
+
+[[vertex]]
+file = 'people_1.csv'
+label = "people" # of the village
+rename = { 'name' = "name" } # as it is
+
+[schema]
+propertykeys = [
+  # In years.
+  { data_type = "INT", name = "age" }, # whole
+  { data_type = "TEXT", name = "name" },
+] # behind the list
+vertexlabels = [
+  { id_strategy = "AUTOMATIC", name = "people", nullable_keys = ["code"], properties = ["age", "name"] },
+]
+`;
+
+test("a click leaves what it does not change as it was written", () => {
+  const mapping = parseMapping(COMMENTED, null);
+  assert.equal(formatToml(mapping), COMMENTED);
+  setLabel(mapping, placeOf(mapping, 0), "person", TWO_FILES);
+  const [before, after] = ['"people" # of the village', '"person"'];
+  assert.equal(formatToml(mapping), COMMENTED.replace(before, after).replace('name = "people"', 'name = "person"'));
+  // Another way of writing the same value is the same value.
+  const again = parseMapping(COMMENTED, null);
+  setInstant(again, placeOf(again, 0), "to", "2030-01-01");
+  setInstant(again, placeOf(again, 0), "to", "");
+  assert.equal(formatToml(again), COMMENTED);
+});
+
+test("an instant is a date, or one with a time of day", () => {
+  for (const text of ["2020-01-01", "2020-01-01T00:00", "2020-01-01 12:30:15", "2020-01-01T12:30:15.25Z", "2020-01-01T12:30:15+01:00"]) assert.ok(isInstant(text), text);
+  for (const text of ["2020", "2020-01-01T00:00#x", "2020-01-01T00:00,", "2020-01-01x", "2020-01-01T00:00 # x"]) assert.ok(!isInstant(text), text);
 });

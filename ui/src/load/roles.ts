@@ -65,8 +65,7 @@ function put(section: Section, key: string, value: Value | undefined): void {
   const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0) || (value instanceof Map && value.size === 0);
   const held = section.entries.get(key);
   if (isEmpty) section.entries.delete(key);
-  // A comment behind a value told about that value.
-  else section.entries.set(key, { comments: held?.comments ?? [], value, tail: "" });
+  else section.entries.set(key, { ...held, comments: held?.comments ?? [], value });
 }
 
 function setTexts(table: Table, key: string, texts: readonly string[], isKept = false): void {
@@ -202,7 +201,9 @@ function prune(mapping: Mapping): void {
   const used = new Set(
     [...schemaList(mapping, "vertexlabels"), ...schemaList(mapping, "edgelabels")].flatMap((label) => textsOf(label.get("properties"))),
   );
-  setSchemaList(mapping, "propertykeys", schemaList(mapping, "propertykeys").filter((key) => used.has(textOf(key.get("name")))));
+  const all = schemaList(mapping, "propertykeys");
+  const left = all.filter((key) => used.has(textOf(key.get("name"))));
+  if (left.length < all.length) setSchemaList(mapping, "propertykeys", left);
 }
 
 /** The form of a column's dates, by its first values. */
@@ -358,6 +359,9 @@ export function setType(mapping: Mapping, at: number, column: string, type: stri
   const read = files.find(({ file }) => file === textOf(valueOf(section, "file")));
   setFormat(mapping, at, column, type === "DATE" ? guessedFormat(read, column) : null);
 }
+
+/** Whether a text is a date or an instant, as a mapping has them without quotes. */
+export const isInstant = (text: string): boolean => /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/i.test(text);
 
 /** The instant from which, or up to which, all rows are true; empty for none. */
 export function setInstant(mapping: Mapping, at: number, which: "from" | "to", text: string): void {

@@ -7,7 +7,7 @@ import { graph } from "../core/server";
 import { Icon } from "../parts/icon";
 import type { FileRead } from "./api";
 import {
-  DATE_FORMATS, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole,
+  DATE_FORMATS, isInstant, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole,
   setType, TYPES, vertexLabels, type ColumnRole, type Mapping, type Part,
 } from "./roles";
 import { drafted, mapping, setMapping } from "./state";
@@ -108,7 +108,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
           value={props.part[which]} placeholder={t(which === "from" ? "fromLoad" : "open")} spellcheck={false}
           onChange={(event) => {
             const text = event.currentTarget.value.trim();
-            if (text === "" || /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}\S*)?$/.test(text)) change((now) => setInstant(now, at(), which, text));
+            if (text === "" || isInstant(text)) change((now) => setInstant(now, at(), which, text));
             else event.currentTarget.value = props.part[which];
           }}
         />
