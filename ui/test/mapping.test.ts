@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { FileRead } from "../src/load/api";
-import { isInstant, parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
+import { isInstant, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
 import { formatToml, parseToml } from "../src/load/toml";
 
 const DRAFT = `# Drafted.
@@ -316,4 +316,22 @@ test("a click leaves what it does not change as it was written", () => {
 test("an instant is a date, or one with a time of day", () => {
   for (const text of ["2020-01-01", "2020-01-01T00:00", "2020-01-01 12:30:15", "2020-01-01T12:30:15.25Z", "2020-01-01T12:30:15+01:00"]) assert.ok(isInstant(text), text);
   for (const text of ["2020", "2020-01-01T00:00#x", "2020-01-01T00:00,", "2020-01-01x", "2020-01-01T00:00 # x"]) assert.ok(!isInstant(text), text);
+});
+
+test("what is said of an end goes with it", () => {
+  const flags = (mapping: Mapping) => partsOf(mapping, FILES).find(({ label }) => label === "people")!.flags;
+  let mapping = parseMapping(DRAFT, null);
+  assert.deepEqual(flags(mapping), []);
+  const edit = (work: (mapping: Mapping, at: number) => void) => (mapping = changed(mapping, (now) => work(now, sectionOf(now, "people"))));
+  edit((now, at) => setInstant(now, at, "to", "2030-01-01"));
+  assert.deepEqual(flags(mapping), [{ flag: "valid_to_inclusive", isSet: false }]);
+  edit((now, at) => setKind(now, at, "edge", FILES));
+  for (const flag of ["valid_to_inclusive", "valid_to_ends_element"] as const) edit((now, at) => setFlag(now, at, flag, true));
+  assert.deepEqual(flags(mapping).map(({ isSet }) => isSet), [true, true]);
+  assert.match(formatToml(mapping), /^valid_to_inclusive = true\nvalid_to_ends_element = true$/m);
+  edit((now, at) => setKind(now, at, "vertex", FILES));
+  assert.deepEqual(flags(mapping), [{ flag: "valid_to_inclusive", isSet: true }]);
+  assert.doesNotMatch(formatToml(mapping), /ends_element/);
+  edit((now, at) => setInstant(now, at, "to", ""));
+  assert.doesNotMatch(formatToml(mapping), /valid_to/);
 });

@@ -48,9 +48,19 @@ export interface Part {
   /** The period of all rows, where it is the same. */
   from: string;
   to: string;
+  /** What its `valid_to` may be, and is. */
+  flags: { flag: Flag; isSet: boolean }[];
+}
+
+export type Flag = "valid_to_inclusive" | "valid_to_ends_element";
+
+function flagsOf(section: Section): Flag[] {
+  if (!section.entries.has("valid_to")) return [];
+  return FLAGS.filter((flag) => section.name === "edge" || flag !== "valid_to_ends_element");
 }
 
 type End = "source" | "target";
+const FLAGS: Flag[] = ["valid_to_inclusive", "valid_to_ends_element"];
 const TIMES = { from: "valid_from", to: "valid_to" } as const;
 
 const valueOf = (section: Section, key: string): Value | undefined => section.entries.get(key)?.value;
@@ -184,6 +194,10 @@ export function partsOf(mapping: Mapping, files: readonly FileRead[]): Part[] {
       ends: section.name === "vertex" ? null : { source: textOf(label?.get("source_label")), target: textOf(label?.get("target_label")) },
       from: instant("valid_from"),
       to: instant("valid_to"),
+      flags: flagsOf(section).map((flag) => {
+        const value = valueOf(section, flag);
+        return { flag, isSet: value instanceof Plain && value.text === "true" };
+      }),
     };
   });
 }
@@ -196,8 +210,12 @@ export function vertexLabels(mapping: Mapping): string[] {
   return [...new Set([...named, ...made, ...held])];
 }
 
-/** Removes property keys that no label of the mapping has any more. */
+/** Removes property keys that no label of the mapping has any more, and what is said of no `valid_to`. */
 function prune(mapping: Mapping): void {
+  for (const section of parts(mapping)) {
+    const fitting = flagsOf(section);
+    for (const flag of FLAGS) if (!fitting.includes(flag)) section.entries.delete(flag);
+  }
   const used = new Set(
     [...schemaList(mapping, "vertexlabels"), ...schemaList(mapping, "edgelabels")].flatMap((label) => textsOf(label.get("properties"))),
   );
@@ -366,6 +384,12 @@ export const isInstant = (text: string): boolean => /^\d{4}-\d{2}-\d{2}([T ]\d{2
 /** The instant from which, or up to which, all rows are true; empty for none. */
 export function setInstant(mapping: Mapping, at: number, which: "from" | "to", text: string): void {
   put(mapping.sections[at]!, TIMES[which], text === "" ? undefined : new Plain(text));
+  prune(mapping);
+}
+
+/** Says what a part's `valid_to` is. */
+export function setFlag(mapping: Mapping, at: number, flag: Flag, isSet: boolean): void {
+  put(mapping.sections[at]!, flag, isSet ? new Plain("true") : undefined);
 }
 
 /** What a label of the graph and one of a mapping both have. */

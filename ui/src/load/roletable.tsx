@@ -7,7 +7,7 @@ import { graph } from "../core/server";
 import { Icon } from "../parts/icon";
 import type { FileRead } from "./api";
 import {
-  DATE_FORMATS, isInstant, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFormat, setInstant, setKind, setLabel, setRole,
+  DATE_FORMATS, isInstant, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole,
   setType, TYPES, vertexLabels, type ColumnRole, type Mapping, type Part,
 } from "./roles";
 import { drafted, mapping, setMapping } from "./state";
@@ -149,6 +149,17 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
       </Show>
       {instant("from")}
       {instant("to")}
+      <Index each={props.part.flags}>
+        {(each) => (
+          <label class="check">
+            <input
+              type="checkbox" checked={each().isSet} data-flag={each().flag}
+              onChange={(event) => change((now) => setFlag(now, at(), each().flag, event.currentTarget.checked))}
+            />
+            {t(each().flag)}
+          </label>
+        )}
+      </Index>
       <button class="button small" data-action="remove-part" onClick={() => change((now) => removePart(now, at()))}>{t("leaveOut")}</button>
     </div>
   );
