@@ -40,6 +40,10 @@ def check_rows(browser: Browser, server: Server) -> None:
     # The table follows the text: the graph says what its label is.
     assert page.locator("tr[data-column=code] select").first.input_value() == "key"
     assert page.locator("tr[data-column=amount] select").nth(1).input_value() == "INT"
+    # Its keys stay as the graph has them, and the table does not show anything else.
+    assert "key" not in page.locator("tr[data-column=amount] option").evaluate_all("options => options.map(option => option.value)")
+    page.locator("tr[data-column=code] select").first.select_option("property")
+    assert page.locator("tr[data-column=code] select").first.input_value() == "key"
     page.locator("[data-action=dry]").click()
     page.locator(".outcome", has_text="9,999 elements would be stored, 1 rows would be refused").wait_for()
     page.locator("[data-action=load]").click()
@@ -215,6 +219,11 @@ def check_drop(browser: Browser, server: Server) -> None:
         assert page.evaluate(DROP, place) == [True, True], path
         page.locator(".read-file h2", has_text="dropped.csv").wait_for()
         assert "#/load" in page.url
+    # The files are for this graph.
+    page.locator(".graph-choice select").select_option(server.graph)
+    page.locator(".read-file").wait_for(state="detached")
+    page.locator(".graph-choice select").select_option("drops")
+    page.locator(".read-file h2", has_text="dropped.csv").wait_for()
     # Who comes from the start page sees there what was loaded.
     page.locator("[data-action=load]").click()
     page.locator(".load-done a").click()
