@@ -162,7 +162,7 @@ test("types, forms of dates, labels, ends and periods are changed in the text", 
   mapping = changed(mapping, (now) => setInstant(now, sectionOf(now, "people"), "from", ""));
   mapping = changed(mapping, (now) => setInstant(now, sectionOf(now, "people"), "to", "2030-01-01"));
   assert.deepEqual(partsOf(mapping, FILES).filter(({ label }) => label === "people").map(({ from, to }) => [from, to]), [["", "2030-01-01"]]);
-  mapping = changed(mapping, (now) => removePart(now, sectionOf(now, "jobs_company")));
+  mapping = changed(mapping, (now) => removePart(now, sectionOf(now, "jobs_company"), FILES));
   assert.equal(labelIn(mapping, "edgelabels", "jobs_company"), undefined);
   assert.deepEqual(partsOf(mapping, FILES).map(({ label }) => label), ["people", "jobs", "firm"]);
 });
@@ -222,6 +222,16 @@ test("a label stays while one of its files has vertices of it", () => {
   assert.ok(labelIn(mapping, "edgelabels", "people"));
   mapping = changed(mapping, (now) => setKind(now, placeOf(now, 1), "edge", TWO_FILES));
   assert.deepEqual(peopleOf(mapping, "name"), [undefined]);
+});
+
+test("a property goes with the last of the files that have it", () => {
+  const files = [TWO_FILES[0]!, fileOf("people_2.csv", { code: ["TEXT", "p1"], name: ["TEXT", "Ann"] })];
+  for (const edit of [
+    (now: Mapping) => removePart(now, placeOf(now, 0), files),
+    (now: Mapping) => setKind(now, placeOf(now, 0), "edge", files),
+  ]) {
+    assert.deepEqual(peopleOf(changed(parseMapping(TWO, null), edit), "properties", "nullable_keys"), [["name"], []]);
+  }
 });
 
 test("the files of a label have ids of one kind", () => {

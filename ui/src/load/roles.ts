@@ -271,6 +271,12 @@ function clearOwn(mapping: Mapping, section: Section, column: string): void {
   setFormat(mapping, mapping.sections.indexOf(section), column, null);
 }
 
+/** Whether another part of the label has a property. */
+const isOfOthers = (mapping: Mapping, section: Section, property: string, files: readonly FileRead[]): boolean =>
+  sharers(mapping, section).some((other) =>
+    columnsOf(other, files).some((column) => propertyOf(other, column) === property && isProperty(roleOf(mapping, other, column))),
+  );
+
 /**
  * Takes from a column what it means, also for its label. A property that another part of the label has
  * stays, as one that may be absent.
@@ -281,9 +287,7 @@ function clear(mapping: Mapping, section: Section, column: string, files: readon
   if (!label) return;
   const property = propertyOf(section, column);
   const without = (key: string) => textsOf(label.get(key)).filter((name) => name !== property);
-  const isShared = sharers(mapping, section).some((other) =>
-    columnsOf(other, files).some((each) => propertyOf(other, each) === property && isProperty(roleOf(mapping, other, each))),
-  );
+  const isShared = isOfOthers(mapping, section, property, files);
   for (const key of ["primary_keys", "sort_keys"]) setTexts(label, key, without(key));
   if (!isShared) setTexts(label, "properties", without("properties"), true);
   setTexts(label, "nullable_keys", isShared ? [...without("nullable_keys"), property] : without("nullable_keys"), true);
@@ -455,15 +459,21 @@ function dropLabel(mapping: Mapping, list: List, name: string): void {
   if (left.length < all.length) setSchemaList(mapping, list, left);
 }
 
-/** Drops the label of a part from the schema, unless another part has it. */
-function leaveLabel(mapping: Mapping, section: Section): void {
-  if (sharers(mapping, section).length === 0) dropLabel(mapping, labelKey(section), labelName(section));
+/** Drops the label of a part from the schema; where another part has it, the properties that no other has. */
+function leaveLabel(mapping: Mapping, section: Section, files: readonly FileRead[]): void {
+  if (sharers(mapping, section).length === 0) return dropLabel(mapping, labelKey(section), labelName(section));
+  const label = labelOf(mapping, section);
+  const own = columnsOf(section, files).map((column) => propertyOf(section, column));
+  const gone = own.filter((property) => !isOfOthers(mapping, section, property, files));
+  for (const key of ["properties", "nullable_keys"]) {
+    if (label) setTexts(label, key, textsOf(label.get(key)).filter((name) => !gone.includes(name)), true);
+  }
 }
 
 /** Takes a part out of the mapping, and of the schema what only it has. */
-export function removePart(mapping: Mapping, at: number): void {
+export function removePart(mapping: Mapping, at: number, files: readonly FileRead[]): void {
   const section = mapping.sections[at]!;
-  leaveLabel(mapping, section);
+  leaveLabel(mapping, section, files);
   mapping.sections.splice(at, 1);
   prune(mapping);
 }
@@ -501,10 +511,10 @@ export function setKind(mapping: Mapping, at: number, kind: "vertex" | "edge", f
     return other.name === "edge" && other !== section && textOf(valueOf(other, "file")) === file &&
       (textOf(label?.get("source_label")) === name || textOf(label?.get("target_label")) === name);
   });
-  for (const link of kind === "edge" ? links : []) removePart(mapping, mapping.sections.indexOf(link));
+  for (const link of kind === "edge" ? links : []) removePart(mapping, mapping.sections.indexOf(link), files);
   const ends = kind === "edge" ? guessedEnds(mapping, section, roles.filter(({ role }) => role !== "from" && role !== "to").map(({ column }) => column)) : [];
   for (const { column } of roles.filter(({ role }) => role !== "ignore")) clearOwn(mapping, section, column);
-  leaveLabel(mapping, section);
+  leaveLabel(mapping, section, files);
   section.name = kind;
   const label = ownLabel(mapping, section);
   const place = mapping.sections.indexOf(section);

@@ -160,7 +160,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
           </label>
         )}
       </Index>
-      <button class="button small" data-action="remove-part" onClick={() => change((now) => removePart(now, at()))}>{t("leaveOut")}</button>
+      <button class="button small" data-action="remove-part" onClick={() => change((now, files) => removePart(now, at(), files))}>{t("leaveOut")}</button>
     </div>
   );
 }
