@@ -443,6 +443,11 @@ def columns_get_other_meanings_without_text(browser: Browser, server: Server):
 
 
 @test
+def files_of_one_label_stay_together(browser: Browser, server: Server):
+    loading.check_shared(browser, server)
+
+
+@test
 def a_failed_load_says_so_where_it_was_started(browser: Browser, server: Server):
     loading.check_failure(browser, server)
 

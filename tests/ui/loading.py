@@ -40,6 +40,10 @@ def check_rows(browser: Browser, server: Server) -> None:
     # The table follows the text: the graph says what its label is.
     assert page.locator("tr[data-column=code] select").first.input_value() == "key"
     assert page.locator("tr[data-column=amount] select").nth(1).input_value() == "INT"
+    # Its keys stay as the graph has them, and the table does not show anything else.
+    assert "key" not in page.locator("tr[data-column=amount] option").evaluate_all("options => options.map(option => option.value)")
+    page.locator("tr[data-column=code] select").first.select_option("property")
+    assert page.locator("tr[data-column=code] select").first.input_value() == "key"
     page.locator("[data-action=dry]").click()
     page.locator(".outcome", has_text="9,999 elements would be stored, 1 rows would be refused").wait_for()
     page.locator("[data-action=load]").click()
@@ -176,6 +180,70 @@ def check_meanings(browser: Browser, server: Server) -> None:
     assert "valid_from" in page.locator(".mapping-form").inner_text()
 
 
+SHARED = """[[vertex]]
+file = "group_1.csv"
+label = "people"
+id = "code"
+
+[[vertex]]
+file = "group_2.csv"
+label = "people"
+id = "code"
+
+[schema]
+propertykeys = [{ data_type = "INT", name = "age" }, { data_type = "TEXT", name = "name" }]
+vertexlabels = [
+  { id_strategy = "CUSTOMIZE_STRING", name = "people", properties = ["age", "name"], nullable_keys = [] },
+]
+"""
+
+
+def check_shared(browser: Browser, server: Server) -> None:
+    server.call("/graphs/shared", {"name": "shared"})
+    page = browser.page()
+    page.goto(f"{server.url}/ui/#/load?g=shared")
+    put_files(page, {f"group_{at}.csv": f"code,age,name\np{at},3,Ann\nq{at},,Bob\n".replace(",,", f",{at},").encode() for at in (1, 2)})
+    text = text_of_mapping(page)
+
+    def choose(column: str, role: str) -> None:
+        page.locator(f".part >> nth=0 >> tr[data-column={column}] select").first.select_option(role)
+
+    def rename(label: str) -> None:
+        name = page.locator(".part .part-head input").first
+        name.fill(label)
+        name.press("Enter")
+        page.locator(f".part[data-label={label}]").nth(1).wait_for()
+
+    def load() -> None:
+        page.locator("[data-action=load]").click()
+        page.locator(".load-done").wait_for(timeout=60_000)
+        assert numbers(page.locator(".outcome [role=status]").inner_text())[:2] == ["4", "0"], text.input_value()
+
+    def ages(label: str) -> list[int]:
+        found = server.call(f"/graphs/shared/graph/vertices?label={label}")["vertices"]
+        return sorted(vertex["properties"].get("age", 0) for vertex in found)
+
+    text.fill(SHARED)
+    choose("age", "ignore")
+    load()
+    assert ages("people") == [0, 0, 2, 3]
+    # One kind of ids for both files, under a new name.
+    text.fill(SHARED.replace('"people"', '"folk"'))
+    choose("code", "key")
+    rename("member")
+    load()
+    assert ages("member") == [1, 2, 3, 3]
+    # The graph says what its label is.
+    text.fill(SHARED.replace('"people"', '"folk"').replace('"age", "name"', '"code", "age", "name"'))
+    rename("member")
+    load()
+    assert ages("member") == [1, 2, 3, 3]
+    # A label like that of the graph, which has none of this name.
+    rename("guest")
+    load()
+    assert ages("guest") == [1, 2, 3, 3]
+
+
 def check_failure(browser: Browser, server: Server) -> None:
     page = browser.page(expected=("status of 400",))
     page.goto(f"{server.url}/ui/#/load")
@@ -215,6 +283,11 @@ def check_drop(browser: Browser, server: Server) -> None:
         assert page.evaluate(DROP, place) == [True, True], path
         page.locator(".read-file h2", has_text="dropped.csv").wait_for()
         assert "#/load" in page.url
+    # The files are for this graph.
+    page.locator(".graph-choice select").select_option(server.graph)
+    page.locator(".read-file").wait_for(state="detached")
+    page.locator(".graph-choice select").select_option("drops")
+    page.locator(".read-file h2", has_text="dropped.csv").wait_for()
     # Who comes from the start page sees there what was loaded.
     page.locator("[data-action=load]").click()
     page.locator(".load-done a").click()

@@ -3,7 +3,6 @@
 
 import { call, send } from "../core/http";
 import { parseJson } from "../core/json";
-import { graphPath } from "../core/server";
 
 export interface Column {
   name: string;
@@ -66,8 +65,8 @@ export interface End {
 const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** Sends a file in pieces; says how many bytes are there after each. */
-export async function upload(file: File, tell: (bytes: number) => void, signal: AbortSignal): Promise<void> {
-  const path = `${graphPath()}/load/files/${encodeURIComponent(file.name)}`;
+export async function upload(graphPath: string, file: File, tell: (bytes: number) => void, signal: AbortSignal): Promise<void> {
+  const path = `${graphPath}/load/files/${encodeURIComponent(file.name)}`;
   for (let offset = 0; offset === 0 || offset < file.size; offset += PIECE_BYTES) {
     const piece = await file.slice(offset, offset + PIECE_BYTES).arrayBuffer();
     await send(path, { method: "PUT", query: { offset }, body: piece, signal });
@@ -76,25 +75,26 @@ export async function upload(file: File, tell: (bytes: number) => void, signal: 
 }
 
 /** Removes the files that were uploaded before. */
-export async function forget(): Promise<void> {
-  await send(`${graphPath()}/load/files`, { method: "DELETE" });
+export async function forget(graphPath: string): Promise<void> {
+  await send(`${graphPath}/load/files`, { method: "DELETE" });
 }
 
-export function infer(files: string[], signal: AbortSignal): Promise<Drafted> {
-  return call<Drafted>(`${graphPath()}/load/infer`, { method: "POST", body: { files }, signal });
+export function infer(graphPath: string, files: string[], signal: AbortSignal): Promise<Drafted> {
+  return call<Drafted>(`${graphPath}/load/infer`, { method: "POST", body: { files }, signal });
 }
 
 type Line = { progress?: Progress; refused?: Refused; done?: End; failed?: End };
 
 /** Loads the uploaded files by a mapping, or tries it. */
 export async function load(
+  graphPath: string,
   mapping: string,
   dry: boolean,
   tell: (progress: Progress | null, refused: Refused[]) => void,
   signal: AbortSignal,
 ): Promise<End> {
   const query = { dry_run: dry };
-  const answer = await send(`${graphPath()}/load`, { method: "POST", query, body: { mapping }, accept: "*/*", signal });
+  const answer = await send(`${graphPath}/load`, { method: "POST", query, body: { mapping }, accept: "*/*", signal });
   const reader = answer.body!.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).getReader();
   const refused: Refused[] = [];
   let rest = "";

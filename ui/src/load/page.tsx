@@ -1,25 +1,19 @@
 // Loads files: what they hold, what their rows mean, a dry run, then the load.
 
-import { createEffect, createSignal, For, on, onMount, Show } from "solid-js";
+import { createEffect, createSignal, For, on, Show } from "solid-js";
 import { number, t, type Key } from "../i18n";
 import { hrefOf } from "../core/route";
+import { save } from "../core/save";
 import { readSchema } from "../core/schema";
+import { graph } from "../core/server";
 import { Dialog } from "../parts/dialog";
 import { dropped } from "../parts/drop";
 import { Icon } from "../parts/icon";
 import { refusedCsv, type Drafted } from "./api";
 import { RoleTables } from "./roletable";
-import { abort, drafted, end, files, mapping, problem, progress, refused, sent, setMapping, start, take } from "./state";
+import { abort, drafted, end, files, loading, mapping, problem, progress, refused, sent, setMapping, start, take, target } from "./state";
 
 const REFUSED_SHOWN = 50;
-
-function save(name: string, text: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
 
 const sizeOf = (picked: File[]) => picked.reduce((sum, file) => sum + file.size, 0);
 
@@ -34,6 +28,7 @@ function Picker(props: { over: boolean }) {
         class="visually-hidden"
         type="file"
         multiple
+        disabled={loading()}
         onChange={(event) => {
           void take([...(event.currentTarget.files ?? [])]);
           // The same file may be chosen again, once it was repaired.
@@ -99,7 +94,7 @@ function Outcome() {
         <Show when={refused().length > REFUSED_SHOWN}>
           <p class="quiet">{t("countOf", { count: REFUSED_SHOWN, all: number(refused().length) })}</p>
         </Show>
-        <button class="button small" data-action="save-refused" onClick={() => save("refused.csv", refusedCsv(refused()))}>
+        <button class="button small" data-action="save-refused" onClick={() => save("refused.csv", "text/csv", refusedCsv(refused()))}>
           <Icon name="download" />
           {t("saveRefused")}
         </button>
@@ -111,7 +106,8 @@ function Outcome() {
 /** The keys of a mapping, with what each means. */
 const FORM: [string, Key][] = [
   ["[[vertex]], [[edge]]", "form_part"], ["file, label", "form_file"], ["id", "form_id"], ["source, target", "form_ends"],
-  ["valid_from, valid_to", "form_valid"], ["rename", "form_rename"], ["ignore", "form_ignore"], ["date_format, date_formats", "form_dates"],
+  ["valid_from, valid_to", "form_valid"], ["valid_to_inclusive", "form_inclusive"], ["valid_to_ends_element", "form_ends_element"],
+  ["rename", "form_rename"], ["ignore", "form_ignore"], ["date_format, date_formats", "form_dates"],
   ["decimal", "form_decimal"], ["null", "form_null"], ["list_separator", "form_list"], ["format, charset, delimiter, header", "form_reading"],
   ["skip_empty", "form_skip"], ["skip_unchanged", "form_unchanged"], ["[schema]", "form_schema"],
 ];
@@ -158,7 +154,7 @@ function Steps(props: { drafted: Drafted }) {
       <div class="load-actions">
         <button class="button" data-action="dry" disabled={abort() !== null} onClick={() => void start(true)}>{t("dryRun")}</button>
         <button class="button primary" data-action="load" disabled={abort() !== null} onClick={() => void start(false)}>{t("loadNow")}</button>
-        <button class="button" onClick={() => save("mapping.toml", mapping())}>
+        <button class="button" onClick={() => save("mapping.toml", "text/plain", mapping())}>
           <Icon name="download" />
           {t("saveMapping")}
         </button>
@@ -188,7 +184,7 @@ function Steps(props: { drafted: Drafted }) {
 export default function LoadPage() {
   const over = dropped((found) => void take(found));
   // The table says which labels the graph has. Who may not read the schema goes without.
-  onMount(() => void readSchema(true).catch(() => undefined));
+  createEffect(on(graph, () => void readSchema(true).catch(() => undefined)));
   return (
     <div class="page load">
       <div class="page-head">
@@ -196,6 +192,11 @@ export default function LoadPage() {
         <span class="quiet">{t("loadHint")}</span>
       </div>
       <Picker over={over()} />
+      <Show when={loading() && target() !== graph()}>
+        <p class="notice" role="status">
+          {t("loadsElsewhere", { graph: target() })} <button class="button small" onClick={() => abort()?.abort()}>{t("stop")}</button>
+        </p>
+      </Show>
       <Show when={sent() !== null}>
         <progress max={sizeOf(files())} value={sent() ?? 0} aria-label={t("progress")} />
       </Show>

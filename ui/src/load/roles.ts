@@ -16,8 +16,11 @@ export function parseMapping(text: string, graph: Schema | null): Mapping {
 }
 
 export type Role = "id" | "key" | "source" | "target" | "sort" | "property" | "from" | "to" | "ignore";
-export const VERTEX_ROLES: Role[] = ["id", "key", "property", "from", "to", "ignore"];
-export const EDGE_ROLES: Role[] = ["source", "target", "sort", "property", "from", "to", "ignore"];
+const VERTEX_ROLES: Role[] = ["id", "key", "property", "from", "to", "ignore"];
+const EDGE_ROLES: Role[] = ["source", "target", "sort", "property", "from", "to", "ignore"];
+/** What a column of a part may be. Which keys a label of the graph has is not up to the mapping. */
+export const rolesFor = ({ kind, isOfGraph }: Pick<Part, "kind" | "isOfGraph">): Role[] =>
+  (kind === "vertex" ? VERTEX_ROLES : EDGE_ROLES).filter((role) => !isOfGraph || (role !== "key" && role !== "sort"));
 export const TYPES = ["TEXT", "INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "DATE", "UUID"];
 export const DATE_FORMATS = ["auto", "day_month_year", "month_day_year", "epoch_seconds", "epoch_millis"];
 
@@ -38,14 +41,26 @@ export interface Part {
   kind: "vertex" | "edge";
   file: string;
   label: string;
+  /** Whether its label stays as the graph has it. */
+  isOfGraph: boolean;
   columns: ColumnRole[];
   ends: { source: string; target: string } | null;
   /** The period of all rows, where it is the same. */
   from: string;
   to: string;
+  /** What its `valid_to` may be, and is. */
+  flags: { flag: Flag; isSet: boolean }[];
+}
+
+export type Flag = "valid_to_inclusive" | "valid_to_ends_element";
+
+function flagsOf(section: Section): Flag[] {
+  if (!section.entries.has("valid_to")) return [];
+  return FLAGS.filter((flag) => section.name === "edge" || flag !== "valid_to_ends_element");
 }
 
 type End = "source" | "target";
+const FLAGS: Flag[] = ["valid_to_inclusive", "valid_to_ends_element"];
 const TIMES = { from: "valid_from", to: "valid_to" } as const;
 
 const valueOf = (section: Section, key: string): Value | undefined => section.entries.get(key)?.value;
@@ -60,8 +75,7 @@ function put(section: Section, key: string, value: Value | undefined): void {
   const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0) || (value instanceof Map && value.size === 0);
   const held = section.entries.get(key);
   if (isEmpty) section.entries.delete(key);
-  // A comment behind a value told about that value.
-  else section.entries.set(key, { comments: held?.comments ?? [], value, tail: "" });
+  else section.entries.set(key, { ...held, comments: held?.comments ?? [], value });
 }
 
 function setTexts(table: Table, key: string, texts: readonly string[], isKept = false): void {
@@ -71,6 +85,17 @@ function setTexts(table: Table, key: string, texts: readonly string[], isKept = 
 
 const parts = (mapping: Mapping): Section[] =>
   mapping.sections.filter(({ name, isMember }) => isMember && (name === "vertex" || name === "edge"));
+
+const labelName = (section: Section): string => textOf(valueOf(section, "label"));
+
+/** The other parts that make elements of a part's label. */
+const sharers = (mapping: Mapping, section: Section): Section[] =>
+  parts(mapping).filter((other) => other !== section && other.name === section.name && labelName(other) === labelName(section));
+
+function columnsOf(section: Section, files: readonly FileRead[]): string[] {
+  const read = files.find(({ file }) => file === textOf(valueOf(section, "file")));
+  return read?.columns.map(({ name }) => name) ?? textsOf(valueOf(section, "header"));
+}
 
 const labelKey = (section: Section): "vertexlabels" | "edgelabels" => (section.name === "vertex" ? "vertexlabels" : "edgelabels");
 
@@ -107,13 +132,13 @@ export function isOfGraph(mapping: Mapping, list: List, name: string): boolean {
   return !schemaList(mapping, list).some((table) => textOf(table.get("name")) === name) && named(mapping, list, name) !== undefined;
 }
 
-const labelOf = (mapping: Mapping, section: Section): Table | undefined => named(mapping, labelKey(section), textOf(valueOf(section, "label")));
+const labelOf = (mapping: Mapping, section: Section): Table | undefined => named(mapping, labelKey(section), labelName(section));
 
 /** The label of a part; made in the mapping's schema where neither that nor the graph has it. */
 function ownLabel(mapping: Mapping, section: Section): Table {
   const held = labelOf(mapping, section);
   if (held) return held;
-  const made: Table = new Map<string, Value>([["name", textOf(valueOf(section, "label"))], ["properties", []], ["nullable_keys", []]]);
+  const made: Table = new Map<string, Value>([["name", labelName(section)], ["properties", []], ["nullable_keys", []]]);
   if (section.name === "vertex") made.set("id_strategy", "AUTOMATIC");
   setSchemaList(mapping, labelKey(section), [...schemaList(mapping, labelKey(section)), made]);
   return made;
@@ -147,8 +172,7 @@ function formatOf(section: Section, column: string): string {
 export function partsOf(mapping: Mapping, files: readonly FileRead[]): Part[] {
   return parts(mapping).map((section) => {
     const file = textOf(valueOf(section, "file"));
-    const names = files.find((read) => read.file === file)?.columns.map(({ name }) => name) ?? textsOf(valueOf(section, "header"));
-    const columns = names.map((column): ColumnRole => {
+    const columns = columnsOf(section, files).map((column): ColumnRole => {
       const role = roleOf(mapping, section, column);
       const property = isProperty(role) ? propertyOf(section, column) : null;
       const type = property === null ? null : typeOf(mapping, property);
@@ -164,11 +188,16 @@ export function partsOf(mapping: Mapping, files: readonly FileRead[]): Part[] {
       section: mapping.sections.indexOf(section),
       kind: section.name === "vertex" ? "vertex" : "edge",
       file,
-      label: textOf(valueOf(section, "label")),
+      label: labelName(section),
+      isOfGraph: isOfGraph(mapping, labelKey(section), labelName(section)),
       columns,
       ends: section.name === "vertex" ? null : { source: textOf(label?.get("source_label")), target: textOf(label?.get("target_label")) },
       from: instant("valid_from"),
       to: instant("valid_to"),
+      flags: flagsOf(section).map((flag) => {
+        const value = valueOf(section, flag);
+        return { flag, isSet: value instanceof Plain && value.text === "true" };
+      }),
     };
   });
 }
@@ -176,17 +205,23 @@ export function partsOf(mapping: Mapping, files: readonly FileRead[]): Part[] {
 /** The labels of vertices that the mapping knows. */
 export function vertexLabels(mapping: Mapping): string[] {
   const made = schemaList(mapping, "vertexlabels").map((table) => textOf(table.get("name")));
-  const named = parts(mapping).filter(({ name }) => name === "vertex").map((section) => textOf(valueOf(section, "label")));
+  const named = parts(mapping).filter(({ name }) => name === "vertex").map(labelName);
   const held = mapping.graph?.vertexlabels.map(({ name }) => name) ?? [];
   return [...new Set([...named, ...made, ...held])];
 }
 
-/** Removes property keys that no label of the mapping has any more. */
+/** Removes property keys that no label of the mapping has any more, and what is said of no `valid_to`. */
 function prune(mapping: Mapping): void {
+  for (const section of parts(mapping)) {
+    const fitting = flagsOf(section);
+    for (const flag of FLAGS) if (!fitting.includes(flag)) section.entries.delete(flag);
+  }
   const used = new Set(
     [...schemaList(mapping, "vertexlabels"), ...schemaList(mapping, "edgelabels")].flatMap((label) => textsOf(label.get("properties"))),
   );
-  setSchemaList(mapping, "propertykeys", schemaList(mapping, "propertykeys").filter((key) => used.has(textOf(key.get("name")))));
+  const all = schemaList(mapping, "propertykeys");
+  const left = all.filter((key) => used.has(textOf(key.get("name"))));
+  if (left.length < all.length) setSchemaList(mapping, "propertykeys", left);
 }
 
 /** The form of a column's dates, by its first values. */
@@ -225,21 +260,37 @@ function addProperty(mapping: Mapping, section: Section, column: string, read: F
   if (typeOf(mapping, property) === "DATE") setFormat(mapping, mapping.sections.indexOf(section), column, guessedFormat(read, column));
 }
 
-/** Takes from a column what it means. */
-function clear(mapping: Mapping, section: Section, column: string): void {
+/** Takes from a column what it means in its part. */
+function clearOwn(mapping: Mapping, section: Section, column: string): void {
   for (const key of ["id", "valid_from", "valid_to"]) if (textOf(valueOf(section, key)) === column) put(section, key, undefined);
-  for (const key of ["source", "target"]) {
+  for (const key of ["source", "target", "ignore"]) {
     const left = textsOf(valueOf(section, key)).filter((name) => name !== column);
-    if (left.length !== textsOf(valueOf(section, key)).length) put(section, key, left.length === 1 ? left[0] : left);
-  }
-  put(section, "ignore", textsOf(valueOf(section, "ignore")).filter((name) => name !== column));
-  const label = labelOf(mapping, section);
-  const property = propertyOf(section, column);
-  for (const key of ["primary_keys", "sort_keys"]) if (label) setTexts(label, key, textsOf(label.get(key)).filter((name) => name !== property));
-  for (const key of ["properties", "nullable_keys"]) {
-    if (label) setTexts(label, key, textsOf(label.get(key)).filter((name) => name !== property), true);
+    if (left.length === textsOf(valueOf(section, key)).length) continue;
+    put(section, key, left.length === 1 && key !== "ignore" ? left[0] : left);
   }
   setFormat(mapping, mapping.sections.indexOf(section), column, null);
+}
+
+/** Whether another part of the label has a property. */
+const isOfOthers = (mapping: Mapping, section: Section, property: string, files: readonly FileRead[]): boolean =>
+  sharers(mapping, section).some((other) =>
+    columnsOf(other, files).some((column) => propertyOf(other, column) === property && isProperty(roleOf(mapping, other, column))),
+  );
+
+/**
+ * Takes from a column what it means, also for its label. A property that another part of the label has
+ * stays, as one that may be absent.
+ */
+function clear(mapping: Mapping, section: Section, column: string, files: readonly FileRead[]): void {
+  clearOwn(mapping, section, column);
+  const label = labelOf(mapping, section);
+  if (!label) return;
+  const property = propertyOf(section, column);
+  const without = (key: string) => textsOf(label.get(key)).filter((name) => name !== property);
+  const isShared = isOfOthers(mapping, section, property, files);
+  for (const key of ["primary_keys", "sort_keys"]) setTexts(label, key, without(key));
+  if (!isShared) setTexts(label, "properties", without("properties"), true);
+  setTexts(label, "nullable_keys", isShared ? [...without("nullable_keys"), property] : without("nullable_keys"), true);
 }
 
 /** The columns that name an end, of which its label has room for one more. */
@@ -258,7 +309,7 @@ function settle(mapping: Mapping, section: Section, read: FileRead | undefined):
     else label.delete("frequency");
     return;
   }
-  const id = textOf(valueOf(section, "id"));
+  const id = [section, ...sharers(mapping, section)].map((part) => textOf(valueOf(part, "id"))).find((name) => name !== "") ?? "";
   const type = read?.columns.find(({ name }) => name === id)?.type ?? "";
   const own = /^(BYTE|INT|LONG)$/.test(type) ? "CUSTOMIZE_NUMBER" : "CUSTOMIZE_STRING";
   const held = textOf(label.get("id_strategy"));
@@ -266,17 +317,17 @@ function settle(mapping: Mapping, section: Section, read: FileRead | undefined):
   label.set("id_strategy", id ? (isOwn ? held : own) : textsOf(label.get("primary_keys")).length ? "PRIMARY_KEY" : "AUTOMATIC");
 }
 
-/** Gives a column another meaning. Who had it alone becomes a property. */
-export function setRole(mapping: Mapping, at: number, column: string, role: Role, files: readonly FileRead[]): void {
+/** Gives a column another meaning in its part. Who had it alone becomes a property. */
+function setOwnRole(mapping: Mapping, at: number, column: string, role: Role, files: readonly FileRead[]): void {
   const section = mapping.sections[at]!;
   const read = files.find(({ file }) => file === textOf(valueOf(section, "file")));
   const demote = (others: readonly string[]) => {
     for (const other of others.filter((name) => name !== column)) {
-      clear(mapping, section, other);
+      clear(mapping, section, other, files);
       addProperty(mapping, section, other, read, true);
     }
   };
-  clear(mapping, section, column);
+  clear(mapping, section, column, files);
   if (role === "ignore") put(section, "ignore", [...textsOf(valueOf(section, "ignore")), column]);
   if (isProperty(role)) addProperty(mapping, section, column, read, role === "property");
   if (role === "id") {
@@ -302,6 +353,20 @@ export function setRole(mapping: Mapping, at: number, column: string, role: Role
     put(section, role, left.length ? [...left, column] : column);
   }
   settle(mapping, section, read);
+}
+
+/** Gives a column another meaning. The ids of a label are of one kind, whichever part they come from. */
+export function setRole(mapping: Mapping, at: number, column: string, role: Role, files: readonly FileRead[]): void {
+  const section = mapping.sections[at]!;
+  const others = sharers(mapping, section);
+  const place = (other: Section) => mapping.sections.indexOf(other);
+  if (role === "key" || (role !== "id" && textOf(valueOf(section, "id")) === column)) {
+    for (const other of others) for (const id of textsOf(valueOf(other, "id"))) setOwnRole(mapping, place(other), id, "property", files);
+  }
+  setOwnRole(mapping, at, column, role, files);
+  if (role === "id") {
+    for (const other of others) if (columnsOf(other, files).includes(column)) setOwnRole(mapping, place(other), column, "id", files);
+  }
   prune(mapping);
 }
 
@@ -317,33 +382,99 @@ export function setType(mapping: Mapping, at: number, column: string, type: stri
   setFormat(mapping, at, column, type === "DATE" ? guessedFormat(read, column) : null);
 }
 
+/** Whether a text is a date or an instant, as a mapping has them without quotes. */
+export const isInstant = (text: string): boolean => /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/i.test(text);
+
 /** The instant from which, or up to which, all rows are true; empty for none. */
 export function setInstant(mapping: Mapping, at: number, which: "from" | "to", text: string): void {
   put(mapping.sections[at]!, TIMES[which], text === "" ? undefined : new Plain(text));
+  prune(mapping);
 }
 
-/** Renames a label wherever the mapping names it. */
-export function setLabel(mapping: Mapping, at: number, name: string): void {
-  const section = mapping.sections[at]!;
-  const before = textOf(valueOf(section, "label"));
-  const label = labelOf(mapping, section);
-  for (const other of parts(mapping)) {
-    if (other.name === section.name && textOf(valueOf(other, "label")) === before) put(other, "label", name);
+/** Says what a part's `valid_to` is. */
+export function setFlag(mapping: Mapping, at: number, flag: Flag, isSet: boolean): void {
+  put(mapping.sections[at]!, flag, isSet ? new Plain("true") : undefined);
+}
+
+/** What a label of the graph and one of a mapping both have. */
+const LABEL_KEYS = new Set([
+  "name", "id_strategy", "primary_keys", "properties", "nullable_keys", "source_label", "target_label", "frequency", "sort_keys",
+]);
+
+/** Adds the properties of a label to another. What only one of them has may be absent. */
+function merge(into: Table, label: Table): void {
+  const [own, added] = [textsOf(into.get("properties")), textsOf(label.get("properties"))];
+  const all = [...new Set([...own, ...added])];
+  const keys = [...textsOf(into.get("primary_keys")), ...textsOf(into.get("sort_keys"))];
+  const nullable = [...textsOf(into.get("nullable_keys")), ...textsOf(label.get("nullable_keys")), ...all.filter((name) => !own.includes(name) || !added.includes(name))];
+  setTexts(into, "properties", all, true);
+  setTexts(into, "nullable_keys", nullable.filter((name) => !keys.includes(name)), true);
+}
+
+/** Gives parts that were given another label ids as that label has them. */
+function followIds(mapping: Mapping, moved: readonly Section[], label: Table, files: readonly FileRead[]): void {
+  const isOwn = textOf(label.get("id_strategy")).startsWith("CUSTOMIZE");
+  const known = moved.flatMap((section) => sharers(mapping, section)).map((other) => textOf(valueOf(other, "id"))).find((id) => id !== "");
+  for (const section of moved) {
+    const id = textOf(valueOf(section, "id"));
+    const place = mapping.sections.indexOf(section);
+    if (!isOwn && textsOf(label.get("primary_keys")).includes(propertyOf(section, id))) put(section, "id", undefined);
+    else if (!isOwn && id !== "") setOwnRole(mapping, place, id, "property", files);
+    if (isOwn && id === "" && known !== undefined && columnsOf(section, files).includes(known)) setOwnRole(mapping, place, known, "id", files);
   }
-  label?.set("name", name);
-  if (section.name !== "vertex") return;
-  for (const edge of schemaList(mapping, "edgelabels")) {
-    for (const end of ["source_label", "target_label"]) if (textOf(edge.get(end)) === before) edge.set(end, name);
+  settle(mapping, moved[0]!, undefined);
+}
+
+/** Renames a label wherever the mapping names it. The name of another label makes one of both. */
+export function setLabel(mapping: Mapping, at: number, name: string, files: readonly FileRead[]): void {
+  const section = mapping.sections[at]!;
+  const [list, before] = [labelKey(section), labelName(section)];
+  if (name === before) return;
+  const label = labelOf(mapping, section);
+  const isOfGraphBefore = isOfGraph(mapping, list, before);
+  const target = named(mapping, list, name);
+  const moved = [section, ...sharers(mapping, section)];
+  for (const part of moved) put(part, "label", name);
+  if (section.name === "vertex") {
+    for (const edge of schemaList(mapping, "edgelabels")) {
+      for (const end of ["source_label", "target_label"]) if (textOf(edge.get(end)) === before) edge.set(end, name);
+    }
+  }
+  if (target) {
+    if (label) merge(target, label);
+    dropLabel(mapping, list, before);
+    if (section.name === "vertex") followIds(mapping, moved, target, files);
+  } else if (label && isOfGraphBefore) {
+    const copy = new Map([...label].filter(([key]) => LABEL_KEYS.has(key)));
+    setSchemaList(mapping, list, [...schemaList(mapping, list), copy.set("name", name)]);
+  } else {
+    label?.set("name", name);
+  }
+  prune(mapping);
+}
+
+function dropLabel(mapping: Mapping, list: List, name: string): void {
+  const all = schemaList(mapping, list);
+  const left = all.filter((table) => textOf(table.get("name")) !== name);
+  if (left.length < all.length) setSchemaList(mapping, list, left);
+}
+
+/** Drops the label of a part from the schema; where another part has it, the properties that no other has. */
+function leaveLabel(mapping: Mapping, section: Section, files: readonly FileRead[]): void {
+  if (sharers(mapping, section).length === 0) return dropLabel(mapping, labelKey(section), labelName(section));
+  const label = labelOf(mapping, section);
+  const own = columnsOf(section, files).map((column) => propertyOf(section, column));
+  const gone = own.filter((property) => !isOfOthers(mapping, section, property, files));
+  for (const key of ["properties", "nullable_keys"]) {
+    if (label) setTexts(label, key, textsOf(label.get(key)).filter((name) => !gone.includes(name)), true);
   }
 }
 
 /** Takes a part out of the mapping, and of the schema what only it has. */
-export function removePart(mapping: Mapping, at: number): void {
+export function removePart(mapping: Mapping, at: number, files: readonly FileRead[]): void {
   const section = mapping.sections[at]!;
-  const [key, label] = [labelKey(section), textOf(valueOf(section, "label"))];
+  leaveLabel(mapping, section, files);
   mapping.sections.splice(at, 1);
-  const isLeft = parts(mapping).some((other) => other.name === section.name && textOf(valueOf(other, "label")) === label);
-  if (!isLeft) setSchemaList(mapping, key, schemaList(mapping, key).filter((table) => textOf(table.get("name")) !== label));
   prune(mapping);
 }
 
@@ -358,10 +489,10 @@ function guessedEnds(mapping: Mapping, section: Section, columns: readonly strin
   const others = parts(mapping).filter((other) => other.name === "vertex" && other !== section);
   const named = columns.flatMap((column) => {
     const other = others.find((each) => keyColumn(mapping, each) === column);
-    return other ? [{ column, label: textOf(valueOf(other, "label")) }] : [];
+    return other ? [{ column, label: labelName(other) }] : [];
   });
   const rest = columns.filter((column) => !named.some((end) => end.column === column));
-  const labels = others.map((other) => textOf(valueOf(other, "label")));
+  const labels = others.map((other) => labelName(other));
   const free = labels.filter((label) => !named.some((end) => end.label === label));
   const found = [...named, ...rest.map((column, index) => ({ column, label: free[index] ?? labels[0] ?? "" }))].slice(0, 2);
   return found.sort((a, b) => columns.indexOf(a.column) - columns.indexOf(b.column));
@@ -371,7 +502,7 @@ function guessedEnds(mapping: Mapping, section: Section, columns: readonly strin
 export function setKind(mapping: Mapping, at: number, kind: "vertex" | "edge", files: readonly FileRead[]): void {
   const section = mapping.sections[at]!;
   if (section.name === kind) return;
-  const name = textOf(valueOf(section, "label"));
+  const name = labelName(section);
   const file = textOf(valueOf(section, "file"));
   const roles = partsOf(mapping, files).find((part) => part.section === at)?.columns ?? [];
   // Edges from its vertices are of no use without them.
@@ -380,10 +511,10 @@ export function setKind(mapping: Mapping, at: number, kind: "vertex" | "edge", f
     return other.name === "edge" && other !== section && textOf(valueOf(other, "file")) === file &&
       (textOf(label?.get("source_label")) === name || textOf(label?.get("target_label")) === name);
   });
-  for (const link of kind === "edge" ? links : []) removePart(mapping, mapping.sections.indexOf(link));
+  for (const link of kind === "edge" ? links : []) removePart(mapping, mapping.sections.indexOf(link), files);
   const ends = kind === "edge" ? guessedEnds(mapping, section, roles.filter(({ role }) => role !== "from" && role !== "to").map(({ column }) => column)) : [];
-  for (const { column } of roles.filter(({ role }) => role !== "ignore")) clear(mapping, section, column);
-  setSchemaList(mapping, labelKey(section), schemaList(mapping, labelKey(section)).filter((table) => textOf(table.get("name")) !== name));
+  for (const { column } of roles.filter(({ role }) => role !== "ignore")) clearOwn(mapping, section, column);
+  leaveLabel(mapping, section, files);
   section.name = kind;
   const label = ownLabel(mapping, section);
   const place = mapping.sections.indexOf(section);
@@ -391,6 +522,7 @@ export function setKind(mapping: Mapping, at: number, kind: "vertex" | "edge", f
     const end = ends.findIndex((each) => each.column === column);
     if (end >= 0) label.set(end === 0 ? "source_label" : "target_label", ends[end]!.label);
     const next = end === 0 ? "source" : end === 1 ? "target" : role === "from" || role === "to" ? role : "property";
-    setRole(mapping, place, column, next, files);
+    setOwnRole(mapping, place, column, next, files);
   }
+  prune(mapping);
 }

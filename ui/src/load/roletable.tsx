@@ -7,8 +7,8 @@ import { graph } from "../core/server";
 import { Icon } from "../parts/icon";
 import type { FileRead } from "./api";
 import {
-  DATE_FORMATS, EDGE_ROLES, isOfGraph, parseMapping, partsOf, removePart, setEnd, setFormat, setInstant, setKind, setLabel, setRole,
-  setType, TYPES, VERTEX_ROLES, vertexLabels, type ColumnRole, type Mapping, type Part,
+  DATE_FORMATS, isInstant, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole,
+  setType, TYPES, vertexLabels, type ColumnRole, type Mapping, type Part,
 } from "./roles";
 import { drafted, mapping, setMapping } from "./state";
 import { formatToml } from "./toml";
@@ -37,8 +37,14 @@ function change(edit: (mapping: Mapping, files: readonly FileRead[]) => void): v
 
 function Choice(props: { label: string; value: string; values: readonly string[]; text?: (value: string) => string; disabled?: boolean; title?: string; choose: (value: string) => void }) {
   const all = () => (props.values.includes(props.value) || !props.value ? props.values : [...props.values, props.value]);
+  // A choice that changed nothing is not shown as made.
+  const choose = (event: { currentTarget: HTMLSelectElement }) => {
+    const select = event.currentTarget;
+    props.choose(select.value);
+    select.value = props.value;
+  };
   return (
-    <select aria-label={props.label} disabled={props.disabled} title={props.title} onChange={(event) => props.choose(event.currentTarget.value)}>
+    <select aria-label={props.label} disabled={props.disabled} title={props.title} onChange={choose}>
       <Show when={!props.value}>
         <option value="" selected disabled />
       </Show>
@@ -54,7 +60,7 @@ function valuesOf(file: FileRead | undefined, column: string): string {
 
 function ColumnRow(props: { part: Part; row: ColumnRole; mapping: Mapping; file: FileRead }) {
   const at = () => props.part.section;
-  const roles = () => (props.part.kind === "vertex" ? VERTEX_ROLES : EDGE_ROLES);
+  const roles = () => rolesFor(props.part);
   const roleText = (role: string) => t(`role_${role}` as Key, { label: props.part.ends?.[role as "source" | "target"] ?? "" });
   const note = () => {
     const { property, column } = props.row;
@@ -102,7 +108,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
           value={props.part[which]} placeholder={t(which === "from" ? "fromLoad" : "open")} spellcheck={false}
           onChange={(event) => {
             const text = event.currentTarget.value.trim();
-            if (text === "" || /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}\S*)?$/.test(text)) change((now) => setInstant(now, at(), which, text));
+            if (text === "" || isInstant(text)) change((now) => setInstant(now, at(), which, text));
             else event.currentTarget.value = props.part[which];
           }}
         />
@@ -113,7 +119,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
     <label class="field">
       <span>{t(which === "source" ? "sourceLabel" : "targetLabel")}</span>
       <Choice
-        label={t(which === "source" ? "sourceLabel" : "targetLabel")} value={props.part.ends?.[which] ?? ""} values={vertexLabels(props.mapping)}
+        label={t(which === "source" ? "sourceLabel" : "targetLabel")} value={props.part.ends?.[which] ?? ""} values={vertexLabels(props.mapping)} disabled={props.part.isOfGraph}
         choose={(label) => change((now) => setEnd(now, at(), which, label))}
       />
     </label>
@@ -133,7 +139,7 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
           value={props.part.label} spellcheck={false}
           onChange={(event) => {
             const name = event.currentTarget.value.trim();
-            if (name) change((now) => setLabel(now, at(), name));
+            if (name) change((now, files) => setLabel(now, at(), name, files));
           }}
         />
       </label>
@@ -143,7 +149,18 @@ function PartHead(props: { part: Part; mapping: Mapping }) {
       </Show>
       {instant("from")}
       {instant("to")}
-      <button class="button small" data-action="remove-part" onClick={() => change((now) => removePart(now, at()))}>{t("leaveOut")}</button>
+      <Index each={props.part.flags}>
+        {(each) => (
+          <label class="check">
+            <input
+              type="checkbox" checked={each().isSet} data-flag={each().flag}
+              onChange={(event) => change((now) => setFlag(now, at(), each().flag, event.currentTarget.checked))}
+            />
+            {t(each().flag)}
+          </label>
+        )}
+      </Index>
+      <button class="button small" data-action="remove-part" onClick={() => change((now, files) => removePart(now, at(), files))}>{t("leaveOut")}</button>
     </div>
   );
 }

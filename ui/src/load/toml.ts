@@ -12,8 +12,8 @@ export type Table = Map<string, Value>;
 export interface Entry {
   comments: string[];
   value: Value;
-  /** The comment behind it. */
-  tail: string;
+  /** Its text with the comments in and behind it, which is written as long as the value is the same. */
+  source?: { text: string; value: string };
 }
 
 export interface Section {
@@ -75,9 +75,11 @@ class Reader {
         comments = [];
       } else {
         const key = this.key();
+        const start = this.at;
         const value = this.value();
         if (section.entries.has(key)) this.fail(`the key '${key}' is there twice`);
-        section.entries.set(key, { comments, value, tail: this.restOfLine()[0] ?? "" });
+        this.restOfLine();
+        section.entries.set(key, { comments, value, source: { text: this.text.slice(start, this.at).trimEnd(), value: formatValue(value) } });
         comments = [];
       }
     }
@@ -143,6 +145,7 @@ class Reader {
     const found: Table = new Map();
     for (this.space(); !this.take(/\}/y); this.space()) {
       const key = this.key();
+      if (found.has(key)) this.fail(`the key '${key}' is there twice`);
       found.set(key, this.value());
       this.space();
       if (!this.take(/,/y) && this.text[this.at] !== "}") this.fail("a table that does not end");
@@ -171,7 +174,12 @@ export function formatValue(value: Value): string {
   return `[${members.join(", ")}]`;
 }
 
-/** Writes a mapping. What was not changed has its comments, and its values mean the same. */
+function formatEntry({ value, source }: Entry): string {
+  const text = formatValue(value);
+  return source?.value === text ? source.text : text;
+}
+
+/** Writes a mapping. What was not changed stays as it was written. */
 export function formatToml(document: Document): string {
   const lines: string[] = [];
   for (const { comments, name, isMember, entries } of document.sections) {
@@ -179,7 +187,7 @@ export function formatToml(document: Document): string {
     if (name) lines.push(isMember ? `[[${name}]]` : `[${name}]`);
     for (const [key, entry] of entries) {
       lines.push(...entry.comments);
-      lines.push(`${formatKey(key)} = ${formatValue(entry.value)}${entry.tail ? ` ${entry.tail}` : ""}`);
+      lines.push(`${formatKey(key)} = ${formatEntry(entry)}`);
     }
   }
   return [...lines, ...document.end].join("\n").replace(/\n*$/, "\n");
