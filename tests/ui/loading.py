@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from browser import Browser, Server
+from playwright.sync_api import TimeoutError as TookTooLong
 
 
 def put_files(page, files: dict[str, bytes]) -> None:
@@ -210,9 +211,16 @@ def check_shared(browser: Browser, server: Server) -> None:
 
     def rename(label: str) -> None:
         name = page.locator(".part .part-head input").first
-        name.fill(label)
-        name.press("Enter")
-        page.locator(f".part[data-label={label}]").nth(1).wait_for()
+        renamed = page.locator(f".part[data-label={label}]").nth(1)
+        # The schema is read after a load, and the table drawn anew.
+        for _ in range(4):
+            name.fill(label)
+            name.press("Enter")
+            try:
+                return renamed.wait_for(timeout=4_000)
+            except TookTooLong:
+                continue
+        renamed.wait_for()
 
     def load() -> None:
         page.locator("[data-action=load]").click()

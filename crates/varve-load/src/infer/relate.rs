@@ -443,33 +443,38 @@ fn sort(
     };
     let all = 0..table.names.len();
     let candidates = preferred.iter().copied().chain(all).filter(usable);
-    let mut found = None;
+    let mut best: Option<(usize, usize)> = None;
     for at in candidates {
         goes_on()?;
-        if hidden(Some(at)) == 0 {
-            found = Some(at);
+        let left = hidden(Some(at));
+        if best.is_none_or(|(_, least)| left < least) {
+            best = Some((at, left));
+        }
+        if left == 0 {
             break;
         }
     }
-    match found {
-        Some(at) => notes.push(Note::of(
-            table,
-            at,
-            format!("tells edges apart that have the same ends ({repeated} rows; `sort_keys`)"),
-        )),
-        None => notes.push(Note::of_table(
-            table,
-            match periods.is_some() {
-                true => format!(
-                    "{repeated} rows have the ends of an earlier row and overlap it in time: there \
-                     the later row holds"
-                ),
-                false => format!(
-                    "{repeated} rows have the ends and the start of an earlier row, and will \
-                     replace it"
-                ),
-            },
-        )),
+    // A few rows that stay hidden are no reason to hide the others.
+    let found = best.filter(|(_, left)| left * 2 <= repeated);
+    if let Some((at, left)) = found {
+        let told = format!(
+            "tells edges apart that have the same ends ({} rows; `sort_keys`)",
+            repeated - left
+        );
+        notes.push(Note::of(table, at, told));
     }
-    Ok(found.into_iter().collect())
+    let left = found.map_or(repeated, |(_, left)| left);
+    if left > 0 {
+        let text = match periods.is_some() {
+            true => format!(
+                "{left} rows have the ends of an earlier row and overlap it in time: there the \
+                 later row holds"
+            ),
+            false => format!(
+                "{left} rows have the ends and the start of an earlier row, and will replace it"
+            ),
+        };
+        notes.push(Note::of_table(table, text));
+    }
+    Ok(found.into_iter().map(|(at, _)| at).collect())
 }

@@ -44,6 +44,17 @@ fn edges_that_overlap_in_time_are_told_apart() {
         "jobs.csv",
         "1 rows have the ends of an earlier row and overlap it",
     );
+    // One that stays hidden does not hide the others.
+    let graph = Graph::of(&jobs(
+        "p1,c1,dev,2019-01-01,\np1,c1,lead,2019-06-01,2019-07-01\n\
+         p2,c1,dev,2019-01-01,\np2,c1,lead,2019-06-01,2019-07-01\n\
+         p2,c2,dev,2018-01-01,\np2,c2,dev,2018-02-01,2018-03-01\n",
+    ));
+    graph.says("title", "tells edges apart that have the same ends (2 rows");
+    graph.says(
+        "jobs.csv",
+        "1 rows have the ends of an earlier row and overlap it",
+    );
 }
 
 #[test]
