@@ -148,9 +148,10 @@ impl Backups {
         // A clock that was ahead does not stop the schedule.
         let newest = backups.find(|created| *created <= now);
         let attempted = known.attempted.filter(|attempted| *attempted <= now);
-        let (last, wait) = match (attempted, &known.failure) {
-            (Some(attempted), Some(_)) => (Some(attempted), every.min(RETRY_AFTER_MICROS)),
-            _ => (newest.max(attempted), every),
+        // An attempt that is newer than all backups has made none.
+        let (last, wait) = match attempted > newest {
+            true => (attempted, every.min(RETRY_AFTER_MICROS)),
+            false => (newest, every),
         };
         Some(last.map_or(0, |last| last.saturating_add(wait)))
     }
@@ -161,9 +162,19 @@ impl Backups {
         known.stored_bytes = stored_bytes(backups);
     }
 
-    fn fail(&self, at: i64, message: &str) {
-        let message = without_folders(message).into_owned();
-        self.known.lock().failure = Some((at, message));
+    /// Counts an attempt that began at an instant, and notes what went wrong.
+    fn end(&self, at: i64, problem: Option<&str>) {
+        let count = match problem {
+            Some(_) => &self.failed,
+            None => &self.done,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        self.note(at, problem);
+    }
+
+    fn note(&self, at: i64, problem: Option<&str>) {
+        let problem = problem.map(|message| (at, without_folders(message).into_owned()));
+        self.known.lock().failure = problem;
     }
 
     /// Makes a backup, removes those that are not kept, and reads what the store has. Returns the
@@ -179,33 +190,25 @@ impl Backups {
         let (store, added) = match added {
             Ok(added) => added,
             Err(error) => {
-                self.failed.fetch_add(1, Ordering::Relaxed);
-                self.fail(at, &error.message);
+                self.end(at, Some(&error.message));
                 return Err(error);
             }
         };
         let left_out = &added.manifest.left_out;
-        if left_out.is_empty() {
-            self.done.fetch_add(1, Ordering::Relaxed);
-            self.known.lock().failure = None;
-        } else {
-            self.failed.fetch_add(1, Ordering::Relaxed);
+        let mut problem = (!left_out.is_empty()).then(|| {
             let names = left_out.join(", ");
-            self.fail(
-                at,
-                &format!("graphs that cannot be opened are left out: {names}"),
-            );
-        }
+            format!("graphs that cannot be opened are left out: {names}")
+        });
         match store.prune(&self.keep, at) {
             Ok(backups) => self.know(&backups),
             Err(error) => {
                 // The backup is there nevertheless.
                 tracing::error!(%error, "old backups could not be removed");
-                self.failed.fetch_add(1, Ordering::Relaxed);
                 self.known.lock().backups.insert(0, Summary::from(&added));
-                self.fail(at, &error.message);
+                problem = Some(error.message);
             }
         }
+        self.end(at, problem.as_deref());
         let mut json = JsonWriter::with_capacity(256);
         write_summary(&Summary::from(&added), &mut json);
         Ok(json.finish())
@@ -266,7 +269,7 @@ fn run_schedule(weak: &Weak<AppState>) {
             Ok(stored) => backups.know(&stored),
             Err(error) => {
                 tracing::error!(%error, "the store of backups cannot be read");
-                backups.fail(now(&state), &error.message);
+                backups.note(now(&state), Some(&error.message));
             }
         }
     }
