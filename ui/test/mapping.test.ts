@@ -336,12 +336,12 @@ test("what is said of an end goes with it", () => {
   edit((now, at) => setInstant(now, at, "to", "2030-01-01"));
   assert.deepEqual(flags(mapping), [{ flag: "valid_to_inclusive", isSet: false }]);
   edit((now, at) => setKind(now, at, "edge", FILES));
-  for (const flag of ["valid_to_inclusive", "valid_to_ends_element"] as const) edit((now, at) => setFlag(now, at, flag, true));
+  for (const flag of ["valid_to_inclusive", "valid_to_ends_edge"] as const) edit((now, at) => setFlag(now, at, flag, true));
   assert.deepEqual(flags(mapping).map(({ isSet }) => isSet), [true, true]);
-  assert.match(formatToml(mapping), /^valid_to_inclusive = true\nvalid_to_ends_element = true$/m);
+  assert.match(formatToml(mapping), /^valid_to_inclusive = true\nvalid_to_ends_edge = true$/m);
   edit((now, at) => setKind(now, at, "vertex", FILES));
   assert.deepEqual(flags(mapping), [{ flag: "valid_to_inclusive", isSet: true }]);
-  assert.doesNotMatch(formatToml(mapping), /ends_element/);
+  assert.doesNotMatch(formatToml(mapping), /ends_edge/);
   edit((now, at) => setInstant(now, at, "to", ""));
   assert.doesNotMatch(formatToml(mapping), /valid_to/);
 });

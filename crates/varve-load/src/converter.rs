@@ -363,7 +363,7 @@ impl Plan {
             action: Action::Put,
             json: String::from_utf8(out).map_err(|error| error.to_string())?,
             identity: self.has_identity.then(|| xxh3_64(&identity.0)),
-            ends_at: period.to.clone().filter(|_| source.valid_to_ends_element),
+            ends_at: period.to.clone().filter(|_| source.valid_to_ends_edge),
             period,
         })
     }

@@ -111,13 +111,13 @@ impl Owners {
         })?;
         if self.ended.len() >= IDS_MAX {
             return Err(format!(
-                "more than {IDS_MAX} edges that end (valid_to_ends_element)"
+                "more than {IDS_MAX} edges that end (valid_to_ends_edge)"
             ));
         }
         match self.ended.insert(hash_of(&(known, label))) {
             true => Ok(()),
             false => Err(
-                "a second row of the same edge: with valid_to_ends_element, an edge has one row"
+                "a second row of the same edge: with valid_to_ends_edge, an edge has one row"
                     .to_owned(),
             ),
         }

@@ -101,7 +101,7 @@ pub struct Source {
     /// Whether the end of a row's period ends the edge, too: what was stored of it for later times
     /// is deleted. Each edge has one row then.
     #[serde(default)]
-    pub valid_to_ends_element: bool,
+    pub valid_to_ends_edge: bool,
 }
 
 /// An instant of valid time: from a column of each row, or the same for all rows.
@@ -372,15 +372,16 @@ impl Source {
         }
         for (name, is_given) in [
             ("valid_to_inclusive", self.valid_to_inclusive),
-            ("valid_to_ends_element", self.valid_to_ends_element),
+            ("valid_to_ends_edge", self.valid_to_ends_edge),
         ] {
             if is_given && (self.valid_to.is_none() || self.label.is_empty()) {
                 return Err(format!("`{name}` needs `valid_to` and `label`"));
             }
         }
-        if self.valid_to_ends_element && kind != "edge" {
+        if self.valid_to_ends_edge && kind != "edge" {
             return Err(
-                "`valid_to_ends_element` is for edges: vertices end with their edges".to_owned(),
+                "`valid_to_ends_edge` is for edges: a vertex that ends would end its edges, too"
+                    .to_owned(),
             );
         }
         let ends = (self.source.names().len(), self.target.names().len());

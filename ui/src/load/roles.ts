@@ -52,15 +52,15 @@ export interface Part {
   flags: { flag: Flag; isSet: boolean }[];
 }
 
-export type Flag = "valid_to_inclusive" | "valid_to_ends_element";
+export type Flag = "valid_to_inclusive" | "valid_to_ends_edge";
 
 function flagsOf(section: Section): Flag[] {
   if (!section.entries.has("valid_to")) return [];
-  return FLAGS.filter((flag) => section.name === "edge" || flag !== "valid_to_ends_element");
+  return FLAGS.filter((flag) => section.name === "edge" || flag !== "valid_to_ends_edge");
 }
 
 type End = "source" | "target";
-const FLAGS: Flag[] = ["valid_to_inclusive", "valid_to_ends_element"];
+const FLAGS: Flag[] = ["valid_to_inclusive", "valid_to_ends_edge"];
 const TIMES = { from: "valid_from", to: "valid_to" } as const;
 
 const valueOf = (section: Section, key: string): Value | undefined => section.entries.get(key)?.value;

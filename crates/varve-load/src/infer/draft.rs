@@ -225,7 +225,7 @@ impl Draft<'_> {
             );
             self.line(&line);
             if matches!(self.related[at].role, Role::Edges { .. }) {
-                let line = "# If this file corrects what is stored: valid_to_ends_element = true";
+                let line = "# If this file corrects what is stored: valid_to_ends_edge = true";
                 self.line(line);
             }
         }

@@ -159,7 +159,7 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     let edges = mapping.edges.into_iter().map(|it| (BatchKind::Edges, it));
     let (mut inputs, mut of_inputs) = (Vec::new(), Vec::new());
     for (kind, source) in vertices.chain(edges) {
-        if source.valid_to_ends_element {
+        if source.valid_to_ends_edge {
             check_may_delete(context, kind == BatchKind::Edges)?;
         }
         let path = upload.path(&source.file.to_string_lossy()).map_err(wrong)?;

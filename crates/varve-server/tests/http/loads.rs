@@ -363,12 +363,12 @@ fn a_file_of_corrections_ends_what_was_open() {
     // A row alone says nothing of the time after its end.
     load(&mapping("fix.csv", ""));
     assert_eq!(at("2021-06-01"), 2);
-    load(&mapping("fix.csv", "valid_to_ends_element = true"));
+    load(&mapping("fix.csv", "valid_to_ends_edge = true"));
     assert_eq!(at("2021-05-14"), 2);
     assert_eq!(at("2021-05-15"), 1);
     assert_eq!(loads.gremlin("g.E().count()"), 1);
     loads.refused(
-        &mapping("fix.csv", "valid_to_ends_element = true")
+        &mapping("fix.csv", "valid_to_ends_edge = true")
             .replace("valid_to = \"to\"", "ignore = [\"to\"]"),
         "needs `valid_to`",
     );

@@ -65,7 +65,7 @@ pub(super) fn source(path: &Path) -> Source {
         valid_from: None,
         valid_to: None,
         valid_to_inclusive: false,
-        valid_to_ends_element: false,
+        valid_to_ends_edge: false,
     }
 }
 

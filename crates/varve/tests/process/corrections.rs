@@ -55,7 +55,7 @@ fn the_end_of_a_correction_ends_what_was_open() {
     let to = "valid_to = \"to\"";
     load(
         "ends.toml",
-        &fix.replace(to, &format!("{to}\nvalid_to_ends_element = true")),
+        &fix.replace(to, &format!("{to}\nvalid_to_ends_edge = true")),
     );
     assert_eq!(edges("as_of=2021-05-14"), 2);
     assert_eq!(edges("as_of=2021-05-15"), 1);
