@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 
 import screens
-from browser import settle
+from browser import expect, settle
 from servers import PASSWORD, server_with_login
 
 
@@ -45,7 +45,7 @@ def check(browser) -> None:
         page.reload()
         page.locator(".login").wait_for()
         assert page.evaluate("sessionStorage.length") == 0, "the next user sees no canvas"
-        assert page.locator(".offline").count() == 0
+        expect(page.locator(".offline")).to_have_count(0)
         assert not [each for each in page.context.cookies() if each["name"] == name]
         # Whoever kept the token has nothing.
         request = urllib.request.Request(url + "/auth/users", headers={"Cookie": f"{name}={cookie['value']}"})
@@ -88,7 +88,8 @@ def end_session(page) -> None:
 def sees_nothing(page) -> None:
     page.locator(".label-card").first.wait_for()
     page.wait_for_timeout(500)
-    assert page.locator(".legend-row").count() == 0 and page.locator(".start").count() == 1, "the canvas of another session"
+    expect(page.locator(".start")).to_have_count(1)
+    expect(page.locator(".legend-row"), "the canvas of another session").to_have_count(0)
 
 
 def log_in(page, name: str, password: str) -> None:

@@ -6,7 +6,7 @@ import urllib.error
 from pathlib import Path
 
 import screens
-from browser import Server
+from browser import Server, expect
 from servers import second_server
 
 
@@ -76,7 +76,7 @@ def check_told(browser, server) -> None:
     rows = panel.locator("tbody tr").all_inner_texts()
     assert "b2" in rows[0] and "3.0 MiB" in rows[0] and "without broken" in rows[1] and "without" not in rows[0], rows
     panel.locator("[data-action=back-up]").click()
-    assert page.locator(".dialog pre.json").inner_text() == "POST /admin/backup\n{}"
+    expect(page.locator(".dialog pre.json")).to_have_text("POST /admin/backup\n{}", use_inner_text=True)
     assert not sent, "a backup begins after a yes"
     page.locator("[data-action=begin-backup]").click()
     panel.locator("[role=status]", has_text="job 4").wait_for()
@@ -104,7 +104,7 @@ def check_real(browser) -> None:
             page.locator("[data-action=begin-backup]").click()
             panel.locator("tbody tr").wait_for(timeout=60_000)
             [made] = Server(url).call("/admin/backups")["backups"]
-            assert made["name"] in panel.locator("tbody tr").inner_text()
+            expect(panel.locator("tbody tr")).to_contain_text(made["name"], use_inner_text=True)
             page.context.close()
 
 

@@ -5,7 +5,11 @@ import os
 import urllib.parse
 import urllib.request
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
+
+# What a page shows comes some time after the action that causes it: `expect` waits for it, an assertion does not.
+PATIENCE_MS = 15_000
+expect.set_options(timeout=PATIENCE_MS)
 
 # Everything is drawn by the processor: no graphics card is needed.
 FLAGS = ["--no-sandbox"]
@@ -47,7 +51,7 @@ class Browser:
             viewport=SIZES[size], color_scheme=theme, reduced_motion="reduce", locale=language, timezone_id="UTC"
         )
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
 
         def tell(kind: str, text: str) -> None:
             if not any(part in text for part in expected):

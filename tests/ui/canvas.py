@@ -3,7 +3,7 @@
 import math
 import re
 
-from browser import field, legend, set_time, settle
+from browser import expect, field, legend, set_time, settle
 
 
 def discs(page) -> list[tuple[float, float, float]]:
@@ -56,12 +56,12 @@ def check_menu(browser, server, open_sample) -> None:
     menu.wait_for(state="detached")
     page.mouse.click(x, y, button="right")
     page.locator("[data-menu=neighbours]").click()
-    assert page.locator(".picked strong").count() == 1
+    expect(page.locator(".picked strong")).to_have_count(1)
     page.keyboard.press("Escape")
     page.mouse.click(x, y, button="right")
     page.locator("[data-menu=history]").click()
     page.locator(".history-row").first.wait_for()
-    assert page.locator(".element h2").inner_text() == name
+    expect(page.locator(".element h2")).to_have_text(name, use_inner_text=True)
     shown = sum(legend(page).values())
     page.mouse.click(x, y, button="right")
     page.locator("[data-menu=hide]").click()
@@ -146,14 +146,15 @@ def check_comparison(browser, server, open_sample) -> None:
     page.locator(".dialog .primary").click()
     settle(page)
     assert [each.strip() for each in page.locator(".marks li").all_inner_texts()] == ["added", "removed", "changed"]
-    assert page.locator(".slider[data-kind=valid] .thumb.other").inner_text() == "A"
+    expect(page.locator(".slider[data-kind=valid] .thumb.other")).to_have_text("A", use_inner_text=True)
     assert page.locator(".slider[data-kind=known] .thumb.other").count() == 1
     rows = page.locator("li.change .row-button")
     count = rows.count()
     rows.first.click()
     settle(page)
-    assert page.locator("#tab-changes").get_attribute("aria-selected") == "true" and rows.count() == count
-    assert page.locator(".legend-item circle").first.get_attribute("fill") == swatch, "colours of labels stay"
+    expect(page.locator("#tab-changes")).to_have_attribute("aria-selected", "true")
+    expect(rows).to_have_count(count)
+    expect(page.locator(".legend-item circle").first, "colours of labels stay").to_have_attribute("fill", swatch)
 
 
 def check_axes(browser, server, open_sample) -> None:
@@ -173,10 +174,10 @@ def check_axes(browser, server, open_sample) -> None:
         page.mouse.wheel(0, -300)
     page.mouse.click(box["x"] + box["width"] * 0.4, box["y"] + 10)
     settle(page)
-    assert re.search(r" \d\d:\d\d", field(page, "valid").input_value()), field(page, "valid").input_value()
+    expect(field(page, "valid")).to_have_value(re.compile(r" \d\d:\d\d"))
     page.locator(".slider[data-kind=valid] .calendar input").fill("2022-03-04")
     settle(page)
-    assert field(page, "valid").input_value() == "2022-03-04"
+    expect(field(page, "valid")).to_have_value("2022-03-04")
     assert page.locator(".slider[data-kind=known] .dates span").count() > 0
 
 
@@ -198,7 +199,8 @@ def check_kept(browser, server, open_sample) -> None:
         leave()
         page.locator(".legend-row").first.wait_for(state="attached")
         settle(page)
-        assert legend(page) == shown and field(page, "valid").input_value() == "2023-01-01"
+        expect(field(page, "valid")).to_have_value("2023-01-01")
+        assert legend(page) == shown
         after = discs(page)
         assert all(abs(a - b) < 2 for one, other in zip(before, after) for a, b in zip(one, other)), "vertices moved"
     page.locator("[data-tool=scenes]").click()
@@ -212,12 +214,13 @@ def check_kept(browser, server, open_sample) -> None:
     page.locator("[data-tool=scenes]").click()
     page.locator("[data-scene='first look']").click()
     settle(page)
-    assert legend(page) == shown and field(page, "valid").input_value() == "2023-01-01"
+    expect(field(page, "valid")).to_have_value("2023-01-01")
+    assert legend(page) == shown
     check_replace(page, server)
     other = browser.page()
     other.goto(server.url + "/ui/")
     other.locator(".label-card").first.wait_for()
-    assert other.locator(".legend-row").count() == 0, "another window begins empty"
+    expect(other.locator(".legend-row"), "another window begins empty").to_have_count(0)
 
 
 def check_replace(page, server) -> None:
@@ -285,10 +288,12 @@ def check_offline(browser, server, open_sample) -> None:
     field(page, "valid").press("Enter")
     page.locator(".problem").wait_for()
     page.wait_for_timeout(300)
-    assert field(page, "valid").input_value() == "2023-01-01" and legend(page) == shown
+    expect(field(page, "valid")).to_have_value("2023-01-01")
+    assert legend(page) == shown
     page.unroute("**/explore/elements**")
     set_time(page, "valid", "2021-01-01")
-    assert field(page, "valid").input_value() == "2021-01-01" and page.locator(".problem").count() == 0
+    expect(field(page, "valid")).to_have_value("2021-01-01")
+    expect(page.locator(".problem")).to_have_count(0)
 
 
 def check_selection(browser, server, open_sample) -> None:

@@ -1,12 +1,12 @@
 """The explorer in a browser, compared with the API. `check.py URL [NAME…]` runs all tests or those whose name has a NAME."""
 
 import collections
-import os
 import re
 import struct
 import sys
 import time
 import traceback
+from pathlib import Path
 from xml.etree import ElementTree
 
 import account
@@ -27,7 +27,7 @@ import repository
 import screens
 import styles
 import views
-from browser import Browser, Server, field, legend, set_time, settle, slider, write
+from browser import Browser, Server, expect, field, legend, set_time, settle, slider, write
 
 TESTS = []
 
@@ -82,7 +82,7 @@ def both_sliders_show_what_the_api_says(browser: Browser, server: Server):
     known = slider(page, "known").get_attribute("data-value")
     assert known.isdigit(), known
     assert legend(page) == counts(server, refs, as_of="2022-06-01", as_of_tx=known)
-    assert "Not now" in page.locator(".time-notice").inner_text()
+    expect(page.locator(".time-notice")).to_contain_text("Not now", use_inner_text=True)
     page.keyboard.press("Home")
     settle(page)
     first = slider(page, "known").get_attribute("data-value")
@@ -91,7 +91,7 @@ def both_sliders_show_what_the_api_says(browser: Browser, server: Server):
     page.get_by_role("button", name="Back to now").click()
     settle(page)
     assert legend(page) == counts(server, refs)
-    assert page.locator(".time-notice").count() == 0
+    expect(page.locator(".time-notice")).to_have_count(0)
 
 
 @test
@@ -109,9 +109,9 @@ def a_slider_steps_by_changes(browser: Browser, server: Server):
     assert legend(page) == counts(server, refs, as_of=day.replace(" ", "T") + ("Z" if ":" in day else "")), day
     page.keyboard.press("n")
     settle(page)
-    assert field(page, "valid").input_value() == "now"
+    expect(field(page, "valid")).to_have_value("now")
     set_time(page, "valid", "nonsense")
-    assert field(page, "valid").get_attribute("aria-invalid") == "true"
+    expect(field(page, "valid")).to_have_attribute("aria-invalid", "true")
 
 
 @test
@@ -142,7 +142,7 @@ def expand_undo_redo_and_search(browser: Browser, server: Server):
     page.locator("#search").fill(name)
     page.locator("[role=option]", has_text=name).first.click()
     settle(page)
-    assert page.locator(".element h2").inner_text() == name
+    expect(page.locator(".element h2")).to_have_text(name, use_inner_text=True)
 
 
 @test
@@ -159,14 +159,14 @@ def a_difference_has_the_right_elements(browser: Browser, server: Server):
     scope = {"vertices": refs, "between": True}
     expected = server.explore("diff", {"a": {"as_of": "2022-01-01"}, "b": {}, "scope": scope})
     for kind in ("added", "removed", "changed"):
-        assert page.locator(f"li.change.{kind}").count() == len(expected[kind]), kind
+        expect(page.locator(f"li.change.{kind}")).to_have_count(len(expected[kind]))
     assert len(expected["added"]) + len(expected["removed"]) + len(expected["changed"]) > 0
     for change in expected["changed"][:3]:
         row = page.locator("li.change.changed", has_text=next(iter(change["after"]["properties"].values())).__str__())
         assert row.count() >= 1, change
     page.get_by_role("button", name="End comparison").click()
     settle(page)
-    assert page.locator(".time-notice.comparing").count() == 0
+    expect(page.locator(".time-notice.comparing")).to_have_count(0)
 
 
 @test
@@ -191,12 +191,12 @@ def an_element_has_its_history_and_corrections(browser: Browser, server: Server)
     page.get_by_role("tab", name="History").click()
     rows = page.locator(".history-row")
     rows.first.wait_for()
-    assert rows.count() == len(expected), (rows.count(), len(expected))
+    expect(rows).to_have_count(len(expected))
     assert page.locator(".badge.correction").count() == sum("correction" in each["badges"] for each in expected) > 0
-    assert page.locator(".version-box").count() == len(expected)
+    expect(page.locator(".version-box")).to_have_count(len(expected))
     rows.last.click()
     settle(page)
-    assert slider(page, "known").get_attribute("data-value") == expected[-1]["version"]
+    expect(slider(page, "known")).to_have_attribute("data-value", expected[-1]["version"])
 
 
 def plain(ref: str) -> str:
@@ -218,7 +218,7 @@ def a_link_shows_the_same_in_a_fresh_profile(browser: Browser, server: Server):
     other.locator(".legend-row").first.wait_for()
     settle(other)
     assert legend(other) == shown
-    assert field(other, "valid").input_value() == "2023-01-01"
+    expect(field(other, "valid")).to_have_value("2023-01-01")
     assert field(other, "known").input_value() != "now", "both times are pinned"
 
 
@@ -341,9 +341,9 @@ def the_tour_has_six_steps(browser: Browser, server: Server):
     for step in range(1, 7):
         page.locator(".tour", has_text=f"{step} of 6").wait_for()
         settle(page)
-        assert page.locator(".problem").count() == 0
+        expect(page.locator(".problem")).to_have_count(0)
         page.locator(".tour button", has_text="Next" if step < 6 else "End").click()
-    assert page.locator(".tour").count() == 0
+    expect(page.locator(".tour")).to_have_count(0)
 
 
 @test
@@ -358,7 +358,7 @@ def a_query_runs_and_is_cancelled(browser: Browser, server: Server):
     cell = page.locator(".result tbody td").first
     cell.wait_for()
     people = next(each["count"] for each in server.explore("summary")["vertices"] if each["label"] == "person")
-    assert cell.inner_text() == str(people)
+    expect(cell).to_have_text(str(people), use_inner_text=True)
     write(page, "g.V().repeat(both().simplePath()).times(14).count()")
     page.locator("[data-action=run]").click()
     page.locator("[data-action=stop]").wait_for()
@@ -564,7 +564,7 @@ def a_late_answer_about_another_graph_is_dropped(browser: Browser, server: Serve
     late.value.finished()
     settle(page)
     assert card.is_visible(), "what the first graph holds replaced what the second one holds"
-    assert page.locator(".label-card").count() == 1
+    expect(page.locator(".label-card")).to_have_count(1)
     server.call("/graphs/other", method="DELETE", confirm_message="I'm sure to drop the graph")
 
 
@@ -621,9 +621,9 @@ def main() -> int:
         except Exception as error:
             failed.append(name)
             browser.keep_pictures(name)
-            print(f"FAILED  {name}: {error}", flush=True)
-            if os.environ.get("VARVE_TEST_TRACE"):
-                traceback.print_exc()
+            # Where it failed: an assertion has no text of its own.
+            lines = [f"{Path(each.filename).name}:{each.lineno} {each.line}" for each in traceback.extract_tb(error.__traceback__)]
+            print(f"FAILED  {name}: {error}", *lines, sep="\n        ", flush=True)
         for context in browser.browser.contexts:
             context.close()
     browser.close()

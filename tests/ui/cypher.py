@@ -1,6 +1,8 @@
 """Cypher in the editor: rows, graph and plan, both times, parameters, completion, and the places of errors."""
 
-from browser import set_time, settle, write
+import re
+
+from browser import expect, set_time, settle, write
 
 
 def run(page, text: str, wait: str = ".result tbody td") -> None:
@@ -26,15 +28,15 @@ def check_results(browser, server, open_sample) -> None:
     page = begin(browser, server, open_sample)
     run(page, "MATCH (n:person) RETURN count(n) AS people")
     [[people]] = ask(server, "MATCH (n:person) RETURN count(n)")
-    assert page.locator(".result thead").inner_text().strip() == "people"
-    assert page.locator(".result tbody td").inner_text() == str(people)
+    expect(page.locator(".result thead")).to_have_text("people", use_inner_text=True)
+    expect(page.locator(".result tbody td")).to_have_text(str(people), use_inner_text=True)
 
     # A parameter, two columns in their order, a path in the notation of the language.
     [[name]] = ask(server, "MATCH (n:person)-[:lives_in]->() RETURN n.name ORDER BY n.name LIMIT 1")
     page.locator(".parameters textarea").fill('{"name": "%s"}' % name)
     run(page, "MATCH p = (a:person {name: $name})-[:lives_in]->(b) RETURN p, 1", ".result tbody .chain")
-    assert page.locator(".chain-edge").first.inner_text() == "– lives_in →"
-    assert page.locator(".result thead button").all_inner_texts() == ["p", "1"]
+    expect(page.locator(".chain-edge").first).to_have_text("– lives_in →", use_inner_text=True)
+    expect(page.locator(".result thead button")).to_have_text(["p", "1"], use_inner_text=True)
     page.locator("[data-action=run]").click()
     page.get_by_role("button", name="Show 2 in the graph").click()
     page.locator(".canvas canvas").first.wait_for()
@@ -49,8 +51,8 @@ def check_results(browser, server, open_sample) -> None:
     [[then]] = ask(server, statement, as_of="2021-06-01")
     [[now]] = ask(server, statement)
     assert then != now, "the test needs a day that differs from now"
-    assert page.locator(".result tbody td").inner_text() == str(then)
-    assert "2021-06-01" in page.locator(".result-facts").inner_text()
+    expect(page.locator(".result tbody td")).to_have_text(str(then), use_inner_text=True)
+    expect(page.locator(".result-facts")).to_contain_text("2021-06-01", use_inner_text=True)
 
     # The choice of the language stays.
     page.reload()
@@ -83,12 +85,12 @@ def check_plan(browser, server, open_sample) -> None:
     operators.first.wait_for()
     names = operators.all_inner_texts()
     assert names[0] == "ProduceResults" and "OptionalApply" in names, names
-    assert page.locator(".operators .branches > li").count() == 2, "what is optional is a branch of its own"
-    assert ":person" in page.locator(".operators").inner_text()
+    expect(page.locator(".operators .branches > li"), "what is optional is a branch of its own").to_have_count(2)
+    expect(page.locator(".operators")).to_contain_text(":person", use_inner_text=True)
     write(page, "PROFILE MATCH (a:person) RETURN a.name LIMIT 2")
     page.locator("[data-action=run]").click()
     page.locator(".operators .measured").first.wait_for()
-    assert page.locator(".operators .measured").first.inner_text().strip().startswith("2 rows")
+    expect(page.locator(".operators .measured").first).to_have_text(re.compile("^2 rows"), use_inner_text=True)
 
 
 def check_errors(browser, server, open_sample) -> None:
@@ -98,14 +100,14 @@ def check_errors(browser, server, open_sample) -> None:
         write(page, "MATCH (n:person)\nRETURN nobody.name")
         page.locator(f"[data-action={action}]").click()
         page.locator(".failure", has_text="line 2, column 8").wait_for()
-        assert marked.inner_text() == "nobody"
+        expect(marked).to_have_text("nobody", use_inner_text=True)
         page.locator(".failure", has_text="Neo.ClientError.Statement.SyntaxError").wait_for()
     # A part that is selected is counted from its own beginning.
     write(page, "// a comment\nMATCH (n) RETRN n")
     page.keyboard.press("Shift+Home")
     page.locator("[data-action=run]").click()
     page.locator(".failure", has_text="line 1, column 11").wait_for()
-    assert marked.inner_text() == "RETRN"
+    expect(marked).to_have_text("RETRN", use_inner_text=True)
     page.locator(".parameters textarea").fill("{name}")
     page.locator("[data-action=run]").click()
     page.locator(".failure", has_text="The parameters are not a JSON object").wait_for()

@@ -3,7 +3,7 @@
 import json
 import urllib.parse
 
-from browser import legend, settle
+from browser import expect, legend, settle
 
 
 def vertex(server, ref: str, **times) -> dict | None:
@@ -39,8 +39,8 @@ def check_edit(browser, server, open_sample) -> None:
     for field in page.locator(".dialog .edit-fields label", has_text="*").all():
         field.locator("input").fill("Zoe" if "TEXT" in field.inner_text() else "1")
     page.locator(".dialog input[name=from]").fill("2020-01-01")
-    assert "valid_from=2020-01-01" in page.locator(".dialog pre").inner_text()
-    assert page.locator(".preview tr.added").count() == 1
+    expect(page.locator(".dialog pre")).to_contain_text("valid_from=2020-01-01", use_inner_text=True)
+    expect(page.locator(".preview tr.added")).to_have_count(1)
     people = legend(page)["person"]
     send(page)
     assert legend(page)["person"] == people + 1
@@ -54,7 +54,7 @@ def check_edit(browser, server, open_sample) -> None:
     page.locator(".dialog input[name=to]").fill("2022-01-01")
     periods = page.locator(".preview tbody tr")
     page.locator(".preview tr.added", has_text="slow and steady").wait_for()
-    assert periods.count() == 3, periods.all_inner_texts()
+    expect(periods).to_have_count(3)
     send(page)
     motto = lambda **times: vertex(server, ref, **times)["properties"].get("motto")
     assert motto(as_of="2021-06-01") == "slow and steady"
@@ -127,7 +127,7 @@ def check_plans(browser, server, open_sample) -> None:
     page.locator(".dialog input[name=property-tags]").fill('["x", "b", "a"]')
     page.locator(".preview tr.added", has_text="2100").nth(1).wait_for()
     previewed = rows(page)
-    assert "valid_from=" in page.locator(".dialog pre").inner_text()
+    expect(page.locator(".dialog pre")).to_contain_text("valid_from=", use_inner_text=True)
     send(page)
     past, present, plan = person.states()
     assert (past["remark"], past["marks"], past["tags"]) == ("old", ["a", "b"], ["a", "b"]), past
@@ -152,7 +152,7 @@ def check_plans(browser, server, open_sample) -> None:
     page.route("**action=eliminate**", lambda route: route.fulfill(status=500, json={"message": "no room"}))
     page.locator("[data-action=send]").click()
     page.locator(".dialog .failure", has_text="The first request is stored, the second is not: no room").wait_for()
-    assert page.locator("[data-action=send]").is_disabled()
+    expect(page.locator("[data-action=send]")).to_be_disabled()
     page.keyboard.press("Escape")
     # Nothing is sent that no preview shows.
     page.route("**/timeline**", lambda route: route.fulfill(status=500, json={"message": "no timeline"}))
@@ -160,7 +160,8 @@ def check_plans(browser, server, open_sample) -> None:
     assert any(each["born"] == int(held) + 1 and each["remark"] == "old" for each in before), before
     page.locator("[data-action=delete]").click()
     page.locator(".dialog .failure", has_text="no timeline").wait_for()
-    assert page.locator("[data-action=send]").is_disabled() and page.locator(".dialog .preview").count() == 0
+    expect(page.locator("[data-action=send]")).to_be_disabled()
+    expect(page.locator(".dialog .preview")).to_have_count(0)
     page.locator(".dialog input[name=from]").press("Enter")
     settle(page)
     assert person.states() == before
@@ -190,7 +191,7 @@ def check_algorithms(browser, server, open_sample) -> None:
     page.locator("[data-action=new-task]").click()
     page.locator(".dialog select[name=algorithm]").select_option("degree_centrality")
     page.locator(".dialog input[name=top]").fill("-1")
-    assert '"top": -1' in page.locator(".dialog pre").inner_text()
+    expect(page.locator(".dialog pre")).to_contain_text('"top": -1', use_inner_text=True)
     page.locator("[data-action=start]").click()
     page.locator(".dialog .label-table tbody td").first.wait_for()
     with page.expect_download() as download:

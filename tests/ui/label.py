@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import screens
+from browser import expect
 
 # More than counts are exact for (`explore.count_max`).
 COUNT = int(os.environ.get("VARVE_TEST_LABEL", "10500"))
@@ -46,14 +47,14 @@ def check(browser, server) -> None:
     page.locator(".graph-choice select").select_option(GRAPH)
     card = page.locator(".label-card", has_text="reading")
     card.wait_for()
-    assert card.locator(".count").inner_text() == "10,000+", card.inner_text()
-    assert "Table" in card.inner_text()
+    expect(card.locator(".count")).to_have_text("10,000+", use_inner_text=True)
+    expect(card).to_contain_text("Table", use_inner_text=True)
     started = time.monotonic()
     card.click()
     rows = page.locator(".label-table tbody tr:not([aria-hidden])")
     rows.first.wait_for()
     print(f"        {COUNT:,} vertices: the table shows after {(time.monotonic() - started) * 1000:.0f} ms", flush=True)
-    assert page.locator(".label-table table").get_attribute("aria-rowcount") == "500"
+    expect(page.locator(".label-table table")).to_have_attribute("aria-rowcount", "500")
     assert rows.count() < 60, "only rows in view are in the document"
     first = rows.first.locator("td").first.inner_text()
     assert not (wrong := screens.problems(page, "wide-light-table")), wrong

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from browser import Browser, Server
+from browser import Browser, Server, expect
 from playwright.sync_api import TimeoutError as TookTooLong
 
 
@@ -36,20 +36,20 @@ def check_rows(browser: Browser, server: Server) -> None:
     page.goto(server.url + "/ui/#/load")
     put_files(page, {"items.csv": ("\n".join(["code,amount", *rows]) + "\n").encode()})
     page.locator(".unsure", has_text="line 19 has 'x'; 9999 of 10000 values are whole numbers").wait_for()
-    assert "items.csv" in page.locator(".read-file h2").inner_text()
+    expect(page.locator(".read-file h2")).to_contain_text("items.csv", use_inner_text=True)
     text_of_mapping(page).fill('[[vertex]]\nfile = "items.csv"\nlabel = "item"\n')
     # The table follows the text: the graph says what its label is.
-    assert page.locator("tr[data-column=code] select").first.input_value() == "key"
-    assert page.locator("tr[data-column=amount] select").nth(1).input_value() == "INT"
+    expect(page.locator("tr[data-column=code] select").first).to_have_value("key")
+    expect(page.locator("tr[data-column=amount] select").nth(1)).to_have_value("INT")
     # Its keys stay as the graph has them, and the table does not show anything else.
     assert "key" not in page.locator("tr[data-column=amount] option").evaluate_all("options => options.map(option => option.value)")
     page.locator("tr[data-column=code] select").first.select_option("property")
-    assert page.locator("tr[data-column=code] select").first.input_value() == "key"
+    expect(page.locator("tr[data-column=code] select").first).to_have_value("key")
     page.locator("[data-action=dry]").click()
     page.locator(".outcome", has_text="9,999 elements would be stored, 1 rows would be refused").wait_for()
     page.locator("[data-action=load]").click()
     page.locator(".load-done").wait_for(timeout=60_000)
-    assert "9,997 elements stored, 3 rows refused" in page.locator(".outcome").inner_text()
+    expect(page.locator(".outcome")).to_contain_text("9,997 elements stored, 3 rows refused", use_inner_text=True)
     lines = page.locator(".refused-rows strong").all_inner_texts()
     assert [line.split(", ")[1] for line in lines] == ["Line 19:", "Line 5002:", "Line 10001:"], lines
     with page.expect_download() as saved:
@@ -70,7 +70,7 @@ def check_time(browser: Browser, server: Server) -> None:
     put_files(page, {"people.csv": people.encode(), "companies.csv": companies.encode(), "jobs.csv.gz": gzip.compress(jobs.encode())})
     page.locator("[data-action=load]").click()
     page.locator(".load-done").wait_for(timeout=60_000)
-    assert "7 elements stored, 0 rows refused" in page.locator(".outcome").inner_text()
+    expect(page.locator(".outcome")).to_contain_text("7 elements stored, 0 rows refused", use_inner_text=True)
     edges = server.call("/graphs/jobs_in_time/graph/edges?as_of=2021-06-01")["edges"]
     assert sorted(edge["properties"]["role"] for edge in edges) == ["clerk", "clerk"], edges
 
@@ -137,7 +137,7 @@ def check_meanings(browser: Browser, server: Server) -> None:
     page.locator(".part[data-label=people] [data-action=remove-part]").click()
     page.locator(".read-file", has_text="This file is left out").wait_for()
     page.locator("[data-action=draft]").click()
-    assert text.input_value() == drafted
+    expect(text).to_have_value(drafted)
     text.fill(DRAFT)
 
     def choose(label: str, column: str, role: str) -> None:
@@ -178,7 +178,7 @@ def check_meanings(browser: Browser, server: Server) -> None:
         ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
         assert numbers(ran.stdout) == numbers(told), ran.stdout + ran.stderr
     page.locator("[data-action=mapping-form]").click()
-    assert "valid_from" in page.locator(".mapping-form").inner_text()
+    expect(page.locator(".mapping-form")).to_contain_text("valid_from", use_inner_text=True)
 
 
 SHARED = """[[vertex]]

@@ -4,7 +4,7 @@ import json
 import time
 import urllib.request
 
-from browser import Browser, Server, field, legend, settle, slider
+from browser import Browser, Server, expect, field, legend, settle, slider
 
 PEOPLE, COMPANIES = 200, 30
 MAPPING = """
@@ -76,14 +76,14 @@ def check_look(browser: Browser, server: Server) -> None:
     show_all(page, few)
     assert legend(page) == {"companies": 30, "people": 200, "jobs": 202}
     page.wait_for_timeout(800)
-    assert page.locator(".legend .more").count() == 0
+    expect(page.locator(".legend .more")).to_have_count(0)
     # Homonyms have their ids, and a date is a date.
     page.locator("#tab-list").click()
     page.locator(".tree-row", has_text="Ann").first.wait_for()
     assert [text.split("\n")[0].strip() for text in page.locator(".tree-row", has_text="Ann").all_inner_texts()] == ["Ann · p0", "Ann · p1"]
     page.locator(".tree-row", has_text="Ann · p1").click()
     settle(page)
-    assert "1951-02-11" in page.locator(".properties").inner_text()
+    expect(page.locator(".properties")).to_contain_text("1951-02-11", use_inner_text=True)
     assert "00:00" not in page.locator(".properties").inner_text()
     # Which companies the two neighbours are.
     page.locator(".fold").click()
@@ -98,7 +98,7 @@ def check_look(browser: Browser, server: Server) -> None:
     show_all(page, many)
     page.locator(".legend .more").wait_for()
     assert legend(page) == {"companies": 30, "people": 270, "jobs": 272}
-    assert page.locator(".legend-row .count").all_inner_texts() == ["30", "270 of 400", "272 of 402"]
+    expect(page.locator(".legend-row .count")).to_have_text(["30", "270 of 400", "272 of 402"], use_inner_text=True)
     page.locator(".legend .more").click()
     settle(page)
     page.locator(".legend .more").wait_for(state="detached")
@@ -115,7 +115,7 @@ def check_axes(browser: Browser, server: Server) -> None:
     page.locator(".legend-row").first.wait_for(state="attached")
     settle(page)
     known, valid = (page.locator(f".slider[data-kind={kind}]") for kind in ("known", "valid"))
-    assert known.locator(".tick").count() == 2, "a load, and a change"
+    expect(known.locator(".tick"), "a load, and a change").to_have_count(2)
     texts = known.locator(".dates span").all_inner_texts()
     assert len(texts) == 2 and len(set(texts)) == 2, texts
     # Each commit of the load can be reached, and a closer look shows them.
@@ -160,20 +160,18 @@ def check_learned(browser: Browser, server: Server) -> None:
             box.fill(value)
             box.press("Tab")
 
-    def done() -> str:
+    def says(text: str) -> None:
         page.locator(".dialog .primary").click()
-        settle(page)
-        page.locator(".change-counts").wait_for()
-        return page.locator(".time-notice").inner_text()
+        expect(page.locator(".time-notice")).to_contain_text(text, use_inner_text=True)
 
     compare()
-    assert field(page, "known").input_value() == "now"
-    assert "0 added, 2 removed" in done(), page.locator(".time-notice").inner_text()
+    expect(field(page, "known")).to_have_value("now")
+    says("0 added, 2 removed")
     page.locator("[data-action=end-compare]").click()
     # Nothing was recorded between these two.
     compare(a_knownAt="2000-01-01", b_knownAt="2001-01-01")
-    assert "A and B show the same" in done()
-    assert "A and B show the same" in page.locator(".changes").inner_text()
+    says("A and B show the same")
+    expect(page.locator(".changes")).to_contain_text("A and B show the same", use_inner_text=True)
     page.locator("[data-action=end-compare]").click()
     compare(a_knownAt="now", b_knownAt="now")
     page.locator(".dialog", has_text="A and B are the same point").wait_for()

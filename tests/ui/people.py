@@ -6,6 +6,7 @@ import urllib.error
 import urllib.request
 
 import screens
+from browser import expect
 from servers import PASSWORD, server_with_login
 
 
@@ -116,7 +117,7 @@ def check_target(page, url: str) -> None:
     assert sent.value.post_data_json == said[1], "the form shows what it sends"
     row = page.locator("tr[data-name=late]")
     row.wait_for()
-    assert "vertices of person where born ≥ 1990; all edges" in row.inner_text(), row.inner_text()
+    expect(row).to_contain_text("vertices of person where born ≥ 1990; all edges", use_inner_text=True)
     # It opens for a change with what it has.
     row.locator("[data-action=change]").click()
     assert shown_request(page)[1]["target_resources"] == resources, shown_request(page)

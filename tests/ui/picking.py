@@ -5,7 +5,7 @@ import math
 import re
 from xml.etree import ElementTree
 
-from browser import legend, settle
+from browser import expect, legend, settle
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -148,4 +148,4 @@ def check_list(page, server) -> None:
     page.keyboard.press("Escape")
     row(page, first).click()
     page.locator(f".element[data-ref='{first}']").wait_for()
-    assert page.get_by_role("button", name="Pin the place").get_attribute("aria-pressed") == "true"
+    expect(page.get_by_role("button", name="Pin the place")).to_have_attribute("aria-pressed", "true")

@@ -3,8 +3,9 @@
 import csv
 import io
 import json
+import re
 
-from browser import settle, write
+from browser import expect, settle, write
 
 UUID = "835e1153-9281-4957-8691-cf79258e90eb"
 RESULT = ".result tbody td"
@@ -46,21 +47,22 @@ def errors_are_told_in_plain_words(browser, server, open_sample) -> None:
         run(page, text, ".failure strong")
         box = page.locator(".failure")
         box.locator("strong", has_text=title).wait_for()
-        assert message in box.locator("p").first.inner_text(), box.inner_text()
-        assert marked.first.inner_text().startswith(place), (text, marked.first.inner_text())
+        expect(box.locator("p").first).to_contain_text(message, use_inner_text=True)
+        expect(marked.first).to_have_text(re.compile("^" + re.escape(place)), use_inner_text=True)
         said = box.locator("strong").inner_text() + box.locator("p").first.inner_text()
         assert not any(part in said for part in ("java", "groovy", "Exception", "org.")), said
     run(page, "g.V().nothing()", ".failure strong")
     box.locator("summary").click()
-    assert "groovy.lang.MissingMethodException" in box.locator("details").inner_text()
+    expect(box.locator("details")).to_contain_text("groovy.lang.MissingMethodException", use_inner_text=True)
     # An old result and an old error go when a new query runs.
     run(page, "g.V().hasLabel('person').count()")
-    assert page.locator(".failure").count() == 0 and marked.count() == 0
+    expect(page.locator(".failure")).to_have_count(0)
+    expect(marked).to_have_count(0)
     held = []
     page.route("**/gremlin", lambda route: held.append(route))
     page.locator("[data-action=run]").click()
     page.locator("[role=status]", has_text="Running").wait_for()
-    assert page.locator(".result").count() == 0
+    expect(page.locator(".result")).to_have_count(0)
     held[0].continue_()
     page.locator(RESULT).first.wait_for()
 
@@ -71,11 +73,11 @@ def a_plan_of_gremlin_is_a_tree(browser, server, open_sample) -> None:
     page.locator("[data-action=explain]").click()
     sides = page.locator(".plan-side")
     sides.first.wait_for()
-    assert sides.count() == 2
+    expect(sides).to_have_count(2)
     names = [sides.nth(at).locator(".operator strong").all_inner_texts() for at in (0, 1)]
     assert names[1] == ["Range", "Where", "Source", "HasProperty", "Expand"], names
     assert "HasToken" in names[0], "as it was written, the label is a step of its own"
-    assert sides.nth(1).locator(".branches > li").count() == 2, "what a step tests is a branch"
+    expect(sides.nth(1).locator(".branches > li"), "what a step tests is a branch").to_have_count(2)
     said = sides.nth(1).inner_text()
     assert "person" in said and "{" not in said and "Some(" not in said, said
     page.locator("[data-action=profile]").click()
@@ -96,18 +98,18 @@ def paths_are_chains_and_maps_are_rows(browser, server, open_sample) -> None:
     page = begin(browser, server, open_sample)
     run(page, "g.V().has('person','name','Ann').outE('lives_in').inV().path()", ".chain")
     chain = page.locator(".chain").first
-    assert chain.locator(".chain-node").all_inner_texts() == ["Ann", "Milan"], chain.inner_text()
-    assert chain.locator(".chain-edge").all_inner_texts() == ["– lives_in →"]
+    expect(chain.locator(".chain-node")).to_have_text(["Ann", "Milan"], use_inner_text=True)
+    expect(chain.locator(".chain-edge")).to_have_text(["– lives_in →"], use_inner_text=True)
     run(page, "g.V().has('person','name','Ann').out().tree()", ".chain")
     assert page.locator(".chain").count() > 1
     # One map with many keys: a row for each.
     run(page, "g.V().hasLabel('person').groupCount().by('name')")
-    assert page.locator(".result thead button").all_inner_texts() == ["Key", "Value"]
+    expect(page.locator(".result thead button")).to_have_text(["Key", "Value"], use_inner_text=True)
     shown = page.locator(".result tbody tr td:first-child").all_inner_texts()
     assert set(shown) <= set(names_of_people(server)) and len(shown) > 10, shown
     # Maps with the same keys have columns.
     run(page, "g.V().hasLabel('city').project('name','people').by('name').by(__.in('lives_in').count())")
-    assert page.locator(".result thead button").all_inner_texts() == ["name", "people"]
+    expect(page.locator(".result thead button")).to_have_text(["name", "people"], use_inner_text=True)
     with page.expect_download() as download:
         page.locator("[data-action=saveCsv]").click()
     rows = list(csv.reader(io.StringIO(download.value.path().read_text())))
@@ -122,7 +124,8 @@ def the_picture_is_beside_the_table(browser, server, open_sample) -> None:
     run(page, "MATCH (a:person {name: 'Ann'})-[r:lives_in]->(b) RETURN a.name, r, b")
     picture = page.locator(".result-picture .canvas[data-arranged=yes]")
     picture.wait_for()
-    assert picture.get_attribute("data-drawn") == "2" and picture.get_attribute("data-edges") == "1"
+    expect(picture).to_have_attribute("data-drawn", "2")
+    expect(picture).to_have_attribute("data-edges", "1")
     table, drawn = page.locator(".result .table-frame").bounding_box(), page.locator(".result-picture").bounding_box()
     assert table["x"] + table["width"] <= drawn["x"] and abs(table["y"] - drawn["y"]) < 2, "side by side"
     page.locator(".result tbody td .link").first.click()
@@ -205,8 +208,8 @@ def queries_are_saved_with_a_name(browser, server, open_sample) -> None:
     page.reload()
     page.locator("[data-action=saved]").click()
     page.locator("[data-saved=birth]").click()
-    assert page.locator(".editor .cm-content").inner_text() == text
-    assert page.locator(".parameters textarea").input_value() == '{"name": "Ann"}'
+    expect(page.locator(".editor .cm-content")).to_have_text(text, use_inner_text=True)
+    expect(page.locator(".parameters textarea")).to_have_value('{"name": "Ann"}')
     # Another graph has others.
     server.call("/graphs/other_queries", {})
     page.reload()
@@ -224,9 +227,10 @@ def queries_are_saved_with_a_name(browser, server, open_sample) -> None:
     run(page, "RETURN nobody", ".failure")
     page.locator("[data-action=past]").click()
     first = page.locator(".past li").first
-    assert "RETURN nobody" in first.inner_text() and "Failed" in first.inner_text()
+    for part in ("RETURN nobody", "Failed"):
+        expect(first).to_contain_text(part, use_inner_text=True)
     page.locator(".past li", has_text=text).first.click()
-    assert page.locator(".editor .cm-content").inner_text() == text
+    expect(page.locator(".editor .cm-content")).to_have_text(text, use_inner_text=True)
     server.call("/graphs/other_queries", method="DELETE", confirm_message="I'm sure to drop the graph")
     # A request that may hold a password is not kept.
     page.locator("[data-kind=rest]").click()

@@ -4,7 +4,7 @@ repository's own answers."""
 import json
 import urllib.parse
 
-from browser import settle
+from browser import expect, settle
 
 PATH = "/servers/varve/open-metadata/repository-services/users/ada"
 # One flows into the next; the second is looked at.
@@ -101,7 +101,7 @@ def check(browser, server) -> None:
 
 def check_canvas(page, element, entity: dict) -> None:
     """On the canvas an entity has its name and its properties; what the repository adds is apart, and nothing is offered that is refused."""
-    assert element.locator("h2").inner_text() == NAMES[1]
+    expect(element.locator("h2")).to_have_text(NAMES[1], use_inner_text=True)
     keys = element.locator("table.properties").first.locator("th").all_inner_texts()
     assert set(keys) == {"description", "name", "qualifiedName"}, keys
     assert element.locator("h3", has_text="Confidentiality").count() == 1
@@ -145,13 +145,14 @@ def check_entity(page, server, entity: dict) -> None:
     for wanted in ("with taxes", entity["guid"], "ada", entity["metadataCollectionName"], "LOCAL_COHORT"):
         assert wanted in said, (wanted, said)
     badge = view.locator(".badge", has_text="Confidentiality")
-    assert badge.get_attribute("title") == "notes: careful", badge.get_attribute("title")
+    expect(badge).to_have_attribute("title", "notes: careful")
     page.locator("[data-action=versions]").click()
     rows = page.locator(".entity-view .history-row")
     rows.first.wait_for()
     path = f"instances/entity/{urllib.parse.quote(entity['guid'])}/history/all"
     versions = call(server, path, {"class": "HistoryRangeRequest", "pageSize": 50, "offset": 0})["entities"]
-    assert rows.count() == len(versions) > 1, (rows.count(), len(versions))
+    assert len(versions) > 1
+    expect(rows).to_have_count(len(versions))
 
 
 def columns(page) -> list[list[str]]:
@@ -168,13 +169,14 @@ def check_lineage(page) -> None:
     page.locator(".lineage-picture").wait_for()
     assert page.locator(".lineage-node.here .lineage-name").text_content() == NAMES[1]
     assert columns(page) == [[NAMES[0]], [NAMES[1]], [NAMES[2]]], columns(page)
-    assert page.locator(".lineage-flow").count() == 2
+    expect(page.locator(".lineage-flow")).to_have_count(2)
     page.locator("[data-lineage=to]").click()
     page.locator(".lineage-node", has_text=NAMES[3]).wait_for()
     page.locator("[data-lineage=to]").click()
     page.locator(".lineage-end", has_text="Nothing further").wait_for()
     assert page.locator("[data-lineage=to]").count() == 0
-    assert columns(page)[-1] == [NAMES[3]] and page.locator(".lineage-flow").count() == 3, columns(page)
+    expect(page.locator(".lineage-flow")).to_have_count(3)
+    assert columns(page)[-1] == [NAMES[3]], columns(page)
 
 
 def check_past(page, entity: dict) -> None:
@@ -183,7 +185,7 @@ def check_past(page, entity: dict) -> None:
         page.locator("[data-action=versions]").click()
     page.locator(".entity-view .history-row").last.click()
     page.locator(".entity-view td", has_text="with taxes").wait_for(state="detached")
-    assert page.locator(".entity-view h2").inner_text() == NAMES[1]
+    expect(page.locator(".entity-view h2")).to_have_text(NAMES[1], use_inner_text=True)
     assert page.locator(".entity-view .badges .badge", has_text="Confidentiality").count() == 0
     valid, known = page.locator(".metadata .time-field").all()
     assert known.input_value() != "now" and valid.input_value() != "now"

@@ -2,7 +2,7 @@
 
 import json
 
-from browser import settle
+from browser import expect, settle
 
 SWATCH = "document.querySelector('.legend-item:has([data-style=person]) circle').getAttribute('fill')"
 CHOSEN = "#b0659a"
@@ -52,7 +52,7 @@ def check(browser, server, open_sample) -> None:
     choose(page)
     shared = {**icon, "color": CHOSEN, "size": "BIG", "display_fields": ["~id"]}
     wait_until(page, lambda: stored(server) == shared and kept(page) == "{}")
-    assert "All users" in page.locator(".dialog [role=status]").inner_text()
+    expect(page.locator(".dialog [role=status]")).to_contain_text("All users", use_inner_text=True)
     page.keyboard.press("Escape")
     assert page.evaluate(SWATCH) == CHOSEN
     other = browser.page()

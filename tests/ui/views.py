@@ -2,7 +2,7 @@
 
 import math
 
-from browser import legend, settle
+from browser import expect, legend, settle
 from picking import discs
 
 
@@ -101,7 +101,7 @@ def check_switch(browser, server, open_sample) -> None:
     graph.select_option("second")
     page.locator(".label-card", has_text="lonely").click()
     page.locator(".legend-row", has_text="lonely").wait_for(state="attached")
-    assert page.locator(".tour-start").count() == 0, "the tour is of the other graph"
+    expect(page.locator(".tour-start"), "the tour is of the other graph").to_have_count(0)
     graph.select_option(server.graph)
     page.locator(".legend-row", has_text="person").wait_for(state="attached")
     page.locator(".tour-start").wait_for()
