@@ -12,4 +12,4 @@ mkdir -p "$cache" "$1"
 ) 7>"$cache/lock"
 exec java -Xmx"${NEO4J_HEAP:-1500m}" -XX:+UseSerialGC --add-opens=java.base/java.nio=ALL-UNNAMED \
   --add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED \
-  -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.neo4j.Main "$1"
+  -cp "$cache/target/classes:$(cat "$cache/classpath")" varve.neo4j.Main "$1" "${NEO4J_PAGE_CACHE_MIB:-256}"
