@@ -21,6 +21,7 @@ mod cypher_clients;
 mod cypher_constraints;
 mod cypher_profile;
 mod cypher_schema;
+mod cypher_shortest;
 mod cypher_system;
 mod cypher_times;
 mod cypher_transactions;

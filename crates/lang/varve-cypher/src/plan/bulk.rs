@@ -314,7 +314,7 @@ impl Bulk<'_> {
             let turned = Expand {
                 from: one.to,
                 to: one.from,
-                direction: reversed(one.direction),
+                direction: one.direction.reversed(),
                 to_labels: scan.labels.clone(),
                 ..one.clone()
             };
@@ -352,20 +352,12 @@ impl Bulk<'_> {
 
 fn are_paired(first: &Expand, second: &Expand) -> bool {
     ends(first).is_some()
-        && second.direction == reversed(first.direction)
+        && second.direction == first.direction.reversed()
         && (first.from, &first.types) == (second.from, &second.types)
         && !(first.is_to_bound || first.keeps_to || second.is_to_bound)
         && first.keeps_relationship != Use::Always
         && first.unlike.is_empty()
         && second.unlike.iter().all(|slot| *slot == first.relationship)
-}
-
-const fn reversed(direction: Direction) -> Direction {
-    match direction {
-        Direction::Right => Direction::Left,
-        Direction::Left => Direction::Right,
-        other => other,
-    }
 }
 
 /// Whether an operator evaluates a function whose results differ from call to call.

@@ -43,47 +43,70 @@ impl<'t> Adjacency<'t> {
 
     /// The relationships of a node, and the nodes at their other ends.
     pub(super) fn of(&mut self, cx: Cx<'_>, node: &Arc<Node>) -> Outcome<Rc<Vec<Step>>> {
-        if let Some(steps) = self.known.get(&node.key) {
-            return Ok(Rc::clone(steps));
+        match self.known.get(&node.key) {
+            Some(steps) => Ok(Rc::clone(steps)),
+            None => Ok(self.of_all(cx, std::slice::from_ref(node))?.remove(0)),
+        }
+    }
+
+    /// Those of each node; all that are not known are read at once.
+    pub(super) fn of_all(
+        &mut self,
+        cx: Cx<'_>,
+        nodes: &[Arc<Node>],
+    ) -> Outcome<Vec<Rc<Vec<Step>>>> {
+        let is_new = |node: &&Arc<Node>| !self.known.contains_key(&node.key);
+        let new: Vec<&Arc<Node>> = nodes.iter().filter(is_new).collect();
+        let mut read = self.read(cx, &new)?.into_iter();
+        let mut all = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            if let Some(steps) = self.known.get(&node.key) {
+                all.push(Rc::clone(steps));
+                continue;
+            }
+            let steps = Rc::new(read.next().unwrap_or_default());
+            if self.known.len() < REMEMBERED {
+                let bytes = STEP_BYTES * steps.len();
+                self.held += bytes;
+                cx.graph().meter.hold(bytes)?;
+                self.known.insert(node.key.clone(), Rc::clone(&steps));
+            }
+            all.push(steps);
+        }
+        Ok(all)
+    }
+
+    fn read(&self, cx: Cx<'_>, nodes: &[&Arc<Node>]) -> Outcome<Vec<Vec<Step>>> {
+        let mut all = vec![Vec::new(); nodes.len()];
+        if self.types.is_none || nodes.is_empty() {
+            return Ok(all);
         }
         let graph = cx.graph();
-        let mut steps = Vec::new();
-        if !self.types.is_none {
-            let direction = walked(self.direction);
-            let ask = Ask {
-                direction,
-                labels: &self.types.labels,
-                properties: &[],
-            };
-            let mut failed = None;
-            let types = &self.types;
-            cx.view()
-                .neighbours(&[&node.key], &ask, graph.meter, &mut |_, seen| {
-                    let is_again = is_second_sight(node, direction, seen);
-                    if is_again || !types.holds(graph.schema, seen.label) {
-                        return Flow::Continue(());
+        let direction = walked(self.direction);
+        let ask = Ask {
+            direction,
+            labels: &self.types.labels,
+            properties: &[],
+        };
+        let keys: Vec<&[u8]> = nodes.iter().map(|node| &node.key[..]).collect();
+        let mut failed = None;
+        cx.view()
+            .neighbours(&keys, &ask, graph.meter, &mut |at, seen| {
+                let node = nodes[at];
+                let is_again = is_second_sight(node, direction, seen);
+                if is_again || !self.types.holds(graph.schema, seen.label) {
+                    return Flow::Continue(());
+                }
+                match step(cx, node, seen) {
+                    Ok(step) => all[at].push(step),
+                    Err(error) => {
+                        failed = Some(error);
+                        return Flow::Break(());
                     }
-                    match step(cx, node, seen) {
-                        Ok(step) => steps.push(step),
-                        Err(error) => {
-                            failed = Some(error);
-                            return Flow::Break(());
-                        }
-                    }
-                    Flow::Continue(())
-                })?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
-        }
-        let bytes = STEP_BYTES * steps.len();
-        let steps = Rc::new(steps);
-        if self.known.len() < REMEMBERED {
-            self.held += bytes;
-            graph.meter.hold(bytes)?;
-            self.known.insert(node.key.clone(), Rc::clone(&steps));
-        }
-        Ok(steps)
+                }
+                Flow::Continue(())
+            })?;
+        failed.map_or(Ok(all), Err)
     }
 }
 

@@ -14,13 +14,18 @@ use crate::value::{Node, Path, Relationship, Value};
 
 /// Bytes of a node that a search has reached.
 const REACHED_BYTES: usize = 192;
+/// Nodes of a level whose relationships are read first.
+const FIRST: usize = 16;
+/// The factor by which the next piece grows.
+const GROWTH: usize = 4;
 
 type Walk = Vec<Arc<Relationship>>;
 
 /// Finds the shortest paths of each row.
 pub(super) fn shortest(cx: Cx<'_>, one: &Shortest, batch: &Batch) -> Outcome<Batch> {
-    let types = Types::new(one.types.as_ref(), cx.graph().schema);
-    let mut adjacency = Adjacency::new(types, one.direction);
+    let types = || Types::new(one.types.as_ref(), cx.graph().schema);
+    let mut sides =
+        [one.direction, one.direction.reversed()].map(|way| Adjacency::new(types(), way));
     let mut out = Batch::new(batch.width());
     for (row, count) in batch.rows() {
         let ends = (node_of(row.get(one.from))?, node_of(row.get(one.to))?);
@@ -38,8 +43,8 @@ pub(super) fn shortest(cx: Cx<'_>, one: &Shortest, batch: &Batch) -> Outcome<Bat
         // The shortest walk back to its own start may repeat a relationship.
         let is_plain = one.filter.is_none() && one.min <= 1 && from.key != to.key;
         let walks = match is_plain {
-            true => search.by_level(cx, &mut adjacency)?,
-            false => search.exhaustive(cx, &mut adjacency)?,
+            true => search.from_both_ends(cx, &mut sides)?,
+            false => search.exhaustive(cx, &mut sides[0])?,
         };
         cx.graph().meter.release(search.held);
         for walk in walks {
@@ -47,7 +52,9 @@ pub(super) fn shortest(cx: Cx<'_>, one: &Shortest, batch: &Batch) -> Outcome<Bat
             out.push(&row, count);
         }
     }
-    cx.graph().meter.release(adjacency.held);
+    for side in sides {
+        cx.graph().meter.release(side.held);
+    }
     Ok(out)
 }
 
@@ -91,6 +98,30 @@ struct Reached {
     steps: Vec<(Box<[u8]>, Arc<Relationship>)>,
 }
 
+/// What was reached from one end.
+struct Side<'s, 't> {
+    adjacency: &'s mut Adjacency<'t>,
+    reached: HashMap<Box<[u8]>, Reached>,
+    /// The nodes at the distance of the last level.
+    level: Vec<Arc<Node>>,
+    distance: u64,
+}
+
+impl<'s, 't> Side<'s, 't> {
+    fn new(end: &Arc<Node>, adjacency: &'s mut Adjacency<'t>) -> Side<'s, 't> {
+        let start = Reached {
+            distance: 0,
+            steps: Vec::new(),
+        };
+        Side {
+            adjacency,
+            reached: HashMap::from([(end.key.clone(), start)]),
+            level: vec![Arc::clone(end)],
+            distance: 0,
+        }
+    }
+}
+
 impl Search<'_> {
     fn may_walk(&mut self, cx: Cx<'_>, relationship: &Arc<Relationship>) -> Outcome<bool> {
         let is_used = is_used(relationship, &self.one.unlike, self.row);
@@ -104,60 +135,98 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Breadth first: each node is reached by its shortest walks only.
-    fn by_level(&mut self, cx: Cx<'_>, adjacency: &mut Adjacency<'_>) -> Outcome<Vec<Walk>> {
+    /// From both ends, the smaller level first: each node is reached by its shortest walks only.
+    fn from_both_ends(&mut self, cx: Cx<'_>, sides: &mut [Adjacency<'_>; 2]) -> Outcome<Vec<Walk>> {
+        let [near, far] = sides;
+        let (mut near, mut far) = (Side::new(self.from, near), Side::new(self.to, far));
         let max = self.one.max.unwrap_or(u64::MAX);
+        let mut met = Vec::new();
+        while met.is_empty()
+            && !near.level.is_empty()
+            && !far.level.is_empty()
+            && near.distance + far.distance < max
+        {
+            met = match near.level.len() <= far.level.len() {
+                true => self.grow(cx, &mut near, &far)?,
+                false => self.grow(cx, &mut far, &near)?,
+            };
+        }
+        let mut found = Vec::new();
+        for key in met {
+            let mut ends = self.ways(cx, &far, &key)?;
+            // From the end backwards: as they are walked from where both met.
+            ends.iter_mut().for_each(|way| way.reverse());
+            for way in self.ways(cx, &near, &key)? {
+                for end in &ends {
+                    self.charge(cx, REACHED_BYTES + 8 * (way.len() + end.len()))?;
+                    found.push([&way[..], &end[..]].concat());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds the next level, in pieces if one path is wanted, since few nodes may suffice; the nodes
+    /// of it that the other side has reached.
+    fn grow(
+        &mut self,
+        cx: Cx<'_>,
+        side: &mut Side<'_, '_>,
+        other: &Side<'_, '_>,
+    ) -> Outcome<Vec<Box<[u8]>>> {
         let all = self.one.kind == PathKind::AllShortestPaths;
-        let mut reached: HashMap<Box<[u8]>, Reached> = HashMap::new();
-        let mut level = vec![Arc::clone(self.from)];
-        let mut distance = 0;
-        while !level.is_empty() && distance < max && !reached.contains_key(&self.to.key) {
-            distance += 1;
-            let mut next = Vec::new();
-            for node in level {
-                for (relationship, other) in adjacency.of(cx, &node)?.iter() {
-                    let is_start = other.key == self.from.key;
-                    if is_start || !self.may_walk(cx, relationship)? {
+        side.distance += 1;
+        let level = std::mem::take(&mut side.level);
+        let (mut rest, mut count) = (&level[..], FIRST);
+        let mut met = Vec::new();
+        while !rest.is_empty() {
+            let piece;
+            (piece, rest) = rest.split_at(count.min(rest.len()));
+            count *= GROWTH;
+            let steps = side.adjacency.of_all(cx, piece)?;
+            for (node, steps) in piece.iter().zip(steps) {
+                for (relationship, next) in steps.iter() {
+                    let known = side.reached.get_mut(&next.key);
+                    let is_wanted = match &known {
+                        Some(found) => all && found.distance == side.distance,
+                        None => true,
+                    };
+                    if !is_wanted || !self.may_walk(cx, relationship)? {
                         continue;
                     }
+                    self.charge(cx, REACHED_BYTES)?;
                     let step = (node.key.clone(), Arc::clone(relationship));
-                    match reached.get_mut(&other.key) {
-                        None => {
-                            self.charge(cx, REACHED_BYTES)?;
-                            let steps = vec![step];
-                            let found = Reached { distance, steps };
-                            reached.insert(other.key.clone(), found);
-                            next.push(Arc::clone(other));
+                    if let Some(found) = known {
+                        found.steps.push(step);
+                        continue;
+                    }
+                    let found = Reached {
+                        distance: side.distance,
+                        steps: vec![step],
+                    };
+                    side.reached.insert(next.key.clone(), found);
+                    side.level.push(Arc::clone(next));
+                    if other.reached.contains_key(&next.key) {
+                        met.push(next.key.clone());
+                        if !all {
+                            return Ok(met);
                         }
-                        Some(found) if all && found.distance == distance => {
-                            found.steps.push(step);
-                        }
-                        Some(_) => {}
                     }
                 }
             }
-            level = next;
         }
-        match reached.contains_key(&self.to.key) {
-            true => self.back(cx, &reached, distance),
-            false => Ok(Vec::new()),
-        }
+        Ok(met)
     }
 
-    /// The walks that the steps to the end describe, from the end backwards.
-    fn back(
-        &mut self,
-        cx: Cx<'_>,
-        reached: &HashMap<Box<[u8]>, Reached>,
-        length: u64,
-    ) -> Outcome<Vec<Walk>> {
-        let mut walks: Vec<(Box<[u8]>, Walk)> = vec![(self.to.key.clone(), Vec::new())];
+    /// The shortest walks from a side's end to a node that it has reached.
+    fn ways(&mut self, cx: Cx<'_>, side: &Side<'_, '_>, to: &[u8]) -> Outcome<Vec<Walk>> {
+        let reached = |key: &[u8]| side.reached.get(key);
+        let length = reached(to).map_or(0, |one| one.distance);
+        let mut walks: Vec<(Box<[u8]>, Walk)> = vec![(to.into(), Vec::new())];
         for _ in 0..length {
             let mut longer = Vec::with_capacity(walks.len());
             for (key, walk) in walks {
-                for (before, relationship) in
-                    reached.get(&key).into_iter().flat_map(|one| &one.steps)
-                {
+                for (before, relationship) in reached(&key).into_iter().flat_map(|one| &one.steps) {
                     self.charge(cx, REACHED_BYTES + 8 * walk.len())?;
                     let mut walk = walk.clone();
                     walk.push(Arc::clone(relationship));
@@ -168,9 +237,6 @@ impl Search<'_> {
         }
         let mut found: Vec<Walk> = walks.into_iter().map(|(_, walk)| walk).collect();
         found.iter_mut().for_each(|walk| walk.reverse());
-        if self.one.kind == PathKind::ShortestPath {
-            found.truncate(1);
-        }
         Ok(found)
     }
 

@@ -76,6 +76,17 @@ pub enum Direction {
     Both,
 }
 
+impl Direction {
+    /// The direction of the same relationship from its other end.
+    pub(crate) const fn reversed(self) -> Direction {
+        match self {
+            Direction::Right => Direction::Left,
+            Direction::Left => Direction::Right,
+            other => other,
+        }
+    }
+}
+
 /// `*min..max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length {
