@@ -38,7 +38,8 @@ pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};
 use working::prepare;
-pub(crate) use working::visit_states_from;
+pub use working::{PlannedEdge, PlannedEnd};
+pub(crate) use working::{check_planned, visit_states_from};
 
 /// The valid period of a write; a `None` start means from the commit on, a `None` end means for
 /// ever.

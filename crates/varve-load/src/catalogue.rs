@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
+use serde_json::Value as Json;
+use varve_model::schema::DEFAULT_VALUE;
 use varve_model::{Cardinality, DataType};
 
 /// A property key.
@@ -12,6 +14,8 @@ pub struct Key {
     pub data_type: DataType,
     /// How many values an element may have.
     pub cardinality: Cardinality,
+    /// Whether an element without a value gets one.
+    pub has_default: bool,
 }
 
 impl Key {
@@ -41,6 +45,9 @@ pub struct VertexLabel {
     /// The properties.
     #[serde(default)]
     pub properties: Vec<String>,
+    /// The properties that an element may lack.
+    #[serde(default)]
+    pub nullable_keys: Vec<String>,
 }
 
 /// An edge label.
@@ -62,6 +69,9 @@ pub struct EdgeLabel {
     /// The properties.
     #[serde(default)]
     pub properties: Vec<String>,
+    /// The properties that an element may lack.
+    #[serde(default)]
+    pub nullable_keys: Vec<String>,
 }
 
 impl VertexLabel {
@@ -112,6 +122,8 @@ struct KeyAnswer {
     data_type: String,
     #[serde(default)]
     cardinality: String,
+    #[serde(default)]
+    user_data: Json,
 }
 
 /// The schema of a server, or a file of schema elements, in which more fields may be absent.
@@ -237,11 +249,13 @@ impl From<SchemaAnswer> for Catalogue {
             let data_type = DataType::from_name(&key.data_type).unwrap_or(DataType::Text);
             let cardinality = Cardinality::from_name(&key.cardinality);
             let cardinality = cardinality.unwrap_or(Cardinality::Single);
+            let has_default = key.user_data.get(DEFAULT_VALUE).is_some();
             (
                 key.name,
                 Key {
                     data_type,
                     cardinality,
+                    has_default,
                 },
             )
         };

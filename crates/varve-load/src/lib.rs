@@ -3,7 +3,7 @@
 //! A [`Mapping`] names the files, and says what their columns mean; [`infer()`] drafts one. With
 //! the graph's schema, a [`Catalogue`], a [`Converter`] makes each row an [`Element`]: JSON in the
 //! form of the batch resources. [`Batches`] collects them, and [`store_each`] finds the elements
-//! that a store refuses.
+//! that a store refuses; [`Trial`] finds those that it would refuse.
 
 mod batches;
 mod catalogue;
@@ -15,6 +15,7 @@ mod infer;
 mod known;
 mod mapping;
 mod store;
+mod trial;
 mod values;
 
 pub use batches::{BadRow, Batch, BatchKind, Batches, Sending};
@@ -26,3 +27,4 @@ pub use infer::{ColumnPreview, Inferred, Note, Preview, RefusedRow, RowPreview, 
 pub use known::{Counts, Mark, Owners};
 pub use mapping::{Columns, DateFormats, Mapping, Source, When};
 pub use store::{Refused, store_each};
+pub use trial::Trial;

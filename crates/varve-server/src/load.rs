@@ -5,6 +5,7 @@
 //! would be, with its rights; the schema is made by the resources of the schema.
 
 mod config;
+mod ends;
 mod files;
 mod run;
 
@@ -60,6 +61,11 @@ pub(crate) static ROUTES: &[Route] = &[
         .needs(rights::WRITE_ELEMENTS)
         .of("load", "LoadAPI")
         .lengthy(),
+    Route::post("graphs/{graph}/load/ends", Handler::Pooled(ends::check))
+        .writes(Scope::Graph)
+        .keeps_content()
+        .needs(rights::WRITE_ELEMENTS)
+        .of("load", "LoadAPI"),
     Route::post("graphs/{graph}/load", Handler::Pooled(run::load))
         .writes(Scope::Graph)
         .needs(rights::WRITE_ELEMENTS)

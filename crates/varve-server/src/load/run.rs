@@ -17,9 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_files::Rows;
 use varve_load::{
     BadRow, BatchKind, Batches, Catalogue, Converter, Counts, Mapping, Mark, Owners, Refused,
-    Sending, Source, check_columns, check_schema, store_each,
+    Sending, Source, Trial, check_columns, check_schema, store_each,
 };
 
+use super::ends;
 use super::files::{Upload, Uploads};
 use crate::errors::ApiError;
 use crate::hugegraph::{SCHEMA_KINDS, check_may_delete, create_schema, schema_json, store_rows};
@@ -77,7 +78,8 @@ struct Load {
     catalogue: Catalogue,
     owners: Owners,
     counts: Counts,
-    is_dry: bool,
+    /// A dry run stores nothing.
+    trial: Option<Trial>,
     /// The query parameters of the batches.
     query: String,
     errors_max: u64,
@@ -191,7 +193,7 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
         owners,
         catalogue,
         counts: Counts::default(),
-        is_dry,
+        trial: is_dry.then(|| Trial::new(checks)),
         query: format!("check_vertex={checks}&skip_unchanged={skips}"),
         errors_max,
         deadline: Instant::now() + limit,
@@ -315,13 +317,15 @@ impl Load {
         for mut batch in batches.take() {
             let mut bad = std::mem::take(&mut batch.bad);
             let bad_before = bad.len();
-            let stored = match self.is_dry {
-                true => {
-                    let elements = batch.elements.iter_mut();
-                    elements.for_each(|element| element.stored = true);
-                    Ok(())
+            let stored = match &mut self.trial {
+                Some(trial) => {
+                    let of = (kind, &self.catalogue);
+                    trial.run(of, &mut batch.elements, &mut bad, &mut |asked| {
+                        let refused = ends::of_body(context, asked);
+                        refused.map_err(|error| error.message().to_owned())
+                    })
                 }
-                false => {
+                None => {
                     let goes_on = || context.check_deadline().is_ok();
                     let mut store = |elements: &[Sending], body: &str| {
                         let ends = elements.iter().map(|it| it.ends_at.as_deref());
@@ -384,10 +388,13 @@ impl Load {
             });
         let refused: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
         let mut end = json!({
-            "dry_run": self.is_dry, "elements": self.counts.elements, "states": self.counts.states,
+            "dry_run": self.trial.is_some(), "elements": self.counts.elements, "states": self.counts.states,
             "replaced": self.counts.replaced, "refused": refused,
             "inputs": inputs.collect::<Vec<_>>(),
         });
+        if self.trial.as_ref().is_some_and(Trial::is_full) {
+            end["unchecked"] = Json::from(true);
+        }
         match failure {
             None => json!({ "done": end }),
             Some(message) => {

@@ -11,9 +11,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
+use serde::Deserialize;
 use serde_json::Value as Json;
 use varve_load::{
-    Action, BadRow, Batch, BatchKind, Counts, Mark, Period, Refused, Sending, store_each,
+    Action, BadRow, Batch, BatchKind, Catalogue, Counts, Mark, Period, Refused, Sending, Trial,
+    store_each,
 };
 
 use super::deletion::deletion;
@@ -38,8 +40,10 @@ pub(crate) struct Sender<'a> {
     pub(crate) client: &'a GraphClient,
     /// Whether the vertices of edges must exist.
     pub(crate) check_vertices: bool,
-    /// Whether nothing is sent: every row that is an element counts as stored.
-    pub(crate) dry_run: bool,
+    /// The schema.
+    pub(crate) catalogue: &'a Catalogue,
+    /// A dry run sends nothing: what would be stored counts as stored.
+    pub(crate) trial: Option<Mutex<Trial>>,
     /// Whether an element that is already stored with the same content gets no new version.
     pub(crate) skip_unchanged: bool,
     /// More bad rows than this end the load.
@@ -52,6 +56,12 @@ pub(crate) struct Sender<'a> {
     pub(crate) tally: Mutex<Tally>,
     /// Set when the load must end early.
     pub(crate) stopped: AtomicBool,
+}
+
+/// The answer of `POST …/load/ends`.
+#[derive(Deserialize)]
+struct Refusals {
+    refused: Vec<Option<String>>,
 }
 
 /// The state of a load.
@@ -117,10 +127,12 @@ impl Sender<'_> {
     fn send(&self, kind: BatchKind, mut batch: Batch, block: &Block) {
         let mut bad = std::mem::take(&mut batch.bad);
         let sent = match batch.action {
-            _ if self.dry_run => {
-                let elements = batch.elements.iter_mut();
-                elements.for_each(|element| element.stored = true);
-                Ok(())
+            _ if let Some(trial) = &self.trial => {
+                let of = (kind, self.catalogue);
+                let mut trial = trial.lock();
+                trial.run(of, &mut batch.elements, &mut bad, &mut |asked| {
+                    self.ask(asked)
+                })
             }
             Action::Put => self.store(kind, &mut batch.elements, &mut bad),
             Action::Delete => self.delete(kind, &mut batch.elements, &mut bad),
@@ -130,6 +142,18 @@ impl Sender<'_> {
         if let Err(failure) = sent {
             self.stop(failure.to_string());
         }
+    }
+
+    /// Asks why edges would be refused for their ends.
+    fn ask(&self, edges: &str) -> Result<Vec<Option<String>>, RestError> {
+        let path = self.client.of_graph("load/ends");
+        let answer = self.client.send_patiently("POST", &path, edges)?;
+        let answer: Result<Refusals, _> = serde_json::from_str(&answer);
+        let answer = answer.map_err(|error| RestError::Unexpected {
+            url: path,
+            cause: error.to_string(),
+        })?;
+        Ok(answer.refused)
     }
 
     /// Stores elements; those that the server refuses are added to `bad`.
