@@ -75,6 +75,16 @@ pub struct EdgeLabel {
 }
 
 impl VertexLabel {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of columns that name one of its vertices.
+    pub(crate) fn id_columns(&self) -> usize {
+        self.primary_keys.len().max(1)
+    }
+
     fn said(&self) -> String {
         let properties = with_properties(&self.properties);
         match &*self.primary_keys {
@@ -89,6 +99,11 @@ impl VertexLabel {
 }
 
 impl EdgeLabel {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     fn said(&self) -> String {
         let (source, target) = (&self.source_label, &self.target_label);
         let properties = with_properties(&self.properties);
@@ -192,6 +207,29 @@ impl Catalogue {
             .get(name)
             .copied()
             .ok_or_else(|| format!("there is no property key '{name}'"))
+    }
+
+    /// Whether there are no labels.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.vertex_labels.is_empty() && self.edge_labels.is_empty()
+    }
+
+    /// The names of all labels.
+    pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
+        let names = self.vertex_labels.keys().chain(self.edge_labels.keys());
+        names.map(String::as_str)
+    }
+
+    /// Whether ids of the writer's choice may be of this kind.
+    pub(crate) fn has_own_ids(&self, is_number: bool) -> bool {
+        self.vertex_labels
+            .values()
+            .any(|label| match &*label.id_strategy {
+                "CUSTOMIZE_NUMBER" => is_number,
+                "CUSTOMIZE_STRING" => !is_number,
+                _ => false,
+            })
     }
 
     /// The vertex label `name`.

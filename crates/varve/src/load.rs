@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
 fn draft(arguments: &LoadArguments) -> Result<(), CommandError> {
     let sources = arguments.infer.iter().map(|file| source_of(file));
     let sources: Result<Vec<Source>, String> = sources.collect();
-    let drafted = infer(&sources?, &|| Ok(()))?;
+    let drafted = infer(&sources?, &labels(arguments), &|| Ok(()))?;
     let (name, mut file) = (1..)
         .map(|number| match number {
             1 => "mapping.toml".to_owned(),
@@ -104,6 +104,35 @@ fn draft(arguments: &LoadArguments) -> Result<(), CommandError> {
     println!("wrote {name}: check it, then run");
     println!("  varve load {name} --dry-run{}", arguments.target.shown());
     Ok(())
+}
+
+/// The labels of the graph for which a mapping is drafted; none if it cannot be asked.
+fn labels(arguments: &LoadArguments) -> Catalogue {
+    let target = &arguments.target;
+    let asked = GraphClient::of(target).and_then(|client| {
+        let path = client.of_graph("schema");
+        let answer = client.send("GET", &path, "")?;
+        serde_json::from_str::<Catalogue>(&answer).map_err(|error| RestError::Unexpected {
+            url: path,
+            cause: error.to_string(),
+        })
+    });
+    let (server, graph) = (&target.server, &target.graph);
+    match asked {
+        Ok(catalogue) => {
+            if !catalogue.is_empty() {
+                println!("the draft takes the labels of graph '{graph}' at {server}");
+            }
+            catalogue
+        }
+        Err(RestError::NoServer { .. } | RestError::Refused { status: 404, .. }) => {
+            Catalogue::default()
+        }
+        Err(error) => {
+            println!("the draft knows no labels of graph '{graph}' at {server}: {error}");
+            Catalogue::default()
+        }
+    }
 }
 
 /// Loads the files of a mapping.

@@ -151,6 +151,101 @@ fn drafts_of_five_data_sets_load_as_they_are() {
 }
 
 #[test]
+fn a_second_draft_takes_the_labels_of_the_graph() {
+    for set in [
+        data::trade(),
+        data::social(),
+        data::flights(),
+        data::benchmark(),
+        data::temporal(),
+    ] {
+        let loads = loaded(&set);
+        let count = || {
+            (
+                loads.gremlin("g.V().count()"),
+                loads.gremlin("g.E().count()"),
+            )
+        };
+        let before = count();
+        let drafted = loads.infer();
+        let mapping = drafted["mapping"].as_str().expect("a text");
+        assert!(!mapping.contains("[schema]"), "{mapping}");
+        let lines = loads.load(mapping, "");
+        assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}\n{mapping}");
+        assert_eq!(count(), before, "{mapping}");
+    }
+}
+
+#[test]
+fn a_draft_says_in_what_files_differ_from_their_labels() {
+    let loads = Loads::with(LoadConfig::default());
+    let upload = |files: &[(&str, &str)]| {
+        assert_eq!(loads.server.send("DELETE", FILES, "").status, 204);
+        for (name, text) in files {
+            assert_eq!(loads.put(name, 0, text.as_bytes()).status, 201);
+        }
+        loads.infer()
+    };
+    assert_eq!(loads.put("x.csv", 0, b"x\n").status, 201);
+    let drafted = upload(&[
+        ("people.csv", "person_id,name,age\na1,Ann,30\n002,Bob,40\n"),
+        ("companies.csv", "company_id,name\nc1,Acme\n"),
+        (
+            "jobs.csv",
+            "person_id,company_id,title,from,to\na1,c1,dev,2018-01-01,\n002,c1,ops,2019-01-01,\n",
+        ),
+    ]);
+    let lines = loads.load(drafted["mapping"].as_str().expect("a text"), "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}");
+    // Ids that look like numbers, a column more, a column less, and a value of another type.
+    let drafted = upload(&[
+        ("People.csv", "person_id,age,email\n103,20,x@y\n104,old,\n"),
+        (
+            "jobs_fix.csv",
+            "company_id,person_id,from,to\nc1,103,2020-01-01,\nc1,a1,2018-01-01,2020-06-01\n",
+        ),
+    ]);
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    for part in [
+        "column 'email': ignored: label 'people' of the graph has no such property",
+        "column 'age': 'age' is INT in the graph, but not all its values are",
+        "no columns for [\"name\"] of label 'people' of the graph",
+        "label = \"jobs\"",
+        "source = \"person_id\"\ntarget = \"company_id\"",
+    ] {
+        assert!(mapping.contains(part), "{part}\n{mapping}");
+    }
+    let lines = loads.load(mapping, "");
+    let (refused, end) = outcome(&lines);
+    assert_eq!(refused.len(), 1, "{lines:?}\n{mapping}");
+    assert_eq!(
+        refused[0]["reason"],
+        "column 'age': 'old' is not a whole number"
+    );
+    assert_eq!(end["elements"], 3);
+    assert_eq!(
+        (loads.count("V", "people"), loads.count("E", "jobs")),
+        (3, 3)
+    );
+    // A file that no label is like is a label of its own.
+    let drafted = upload(&[("cities.csv", "city_id,name\nx,Bonn\n")]);
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    assert!(mapping.contains("label = \"cities\""), "{mapping}");
+    let lines = loads.load(mapping, "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}\n{mapping}");
+    // Its name is another one, but its columns are those of people.
+    let drafted = upload(&[("staff.csv", "person_id,name,age\n105,Eve,50\n")]);
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    assert!(
+        mapping.contains("of label 'people' of the graph, which has the same columns"),
+        "{mapping}"
+    );
+    let lines = loads.load(mapping, "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}\n{mapping}");
+    assert_eq!(loads.count("V", "people"), 4);
+}
+
+#[test]
 fn who_worked_where_is_asked_in_time() {
     let loads = loaded(&data::temporal());
     let at = |day: &str| {
