@@ -144,7 +144,7 @@ impl Converter {
         let element = plan.element(&fields, source)?;
         if self.kind == BatchKind::Vertices {
             owners.claim(&source.label, element.identity)?;
-        } else if element.ends_at.is_some() {
+        } else if element.ends {
             owners.end(&source.label, element.identity)?;
         }
         Ok(Some(element))
@@ -310,7 +310,8 @@ impl Plan {
         };
         let required = of_label.iter().filter(|name| {
             let is_set = catalogue.key(name).is_ok_and(|key| key.has_default);
-            !is_set && !nullable.contains(name)
+            // What an update does not name may be stored.
+            !is_set && !nullable.contains(name) && (!source.update || keys.contains(name))
         });
         let required = required.map(|name| {
             let columns = properties.iter().filter(|it| it.name == *name);
@@ -379,7 +380,7 @@ impl Plan {
             action: Action::Put,
             json: String::from_utf8(out).map_err(|error| error.to_string())?,
             identity: self.has_identity.then(|| xxh3_64(&identity.0)),
-            ends_at: period.to.clone().filter(|_| source.valid_to_ends_edge),
+            ends: source.valid_to_ends_edge && period.to.is_some(),
             period,
         })
     }

@@ -80,7 +80,6 @@ mod tests {
             bytes: line..line + 1,
             json: line.to_string(),
             mark: None,
-            ends_at: None,
             stored: false,
         }
     }

@@ -28,8 +28,8 @@ use serde::Deserialize as _;
 use serde_json::Value as Json;
 use varve_files::Row;
 use varve_load::{
-    BadRow, BatchKind, Catalogue, Converter, Counts, Element, Mapping, Mark, Owners, Source, Trial,
-    check_columns, check_schema, infer, source_of,
+    BadRow, BatchKind, Catalogue, Converter, Counts, Element, Mapping, Mark, Owners, Source,
+    Storing, Trial, check_columns, check_schema, infer, source_of,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -367,11 +367,13 @@ fn prepare<'a>(
         println!("continuing an interrupted load ({stored} rows are stored)");
     }
     let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
-    let names = plan.inputs.iter();
-    let names = names.map(|input| input.source.file.display().to_string());
+    let inputs = plan.inputs.iter().map(|input| {
+        let name = input.source.file.display().to_string();
+        let storing = Storing::of(&input.source, input.kind, catalogue, check_vertices);
+        (name, storing)
+    });
     let sender = Sender {
         client,
-        check_vertices,
         catalogue,
         trial: arguments
             .dry_run
@@ -379,7 +381,7 @@ fn prepare<'a>(
         skip_unchanged: plan.skip_unchanged,
         max_errors: arguments.max_errors,
         bar: progress_bar(bytes),
-        names: names.collect(),
+        inputs: inputs.collect(),
         tally: Mutex::new(Tally {
             counts: Counts::default(),
             sent: 0,

@@ -401,7 +401,10 @@ impl<'a> WorkingSet<'a> {
         if ends == EndCheck::WhereNew {
             self.check_extension(at, keys, &content)?;
         }
-        self.elements[at].outcome = Outcome::Put(content);
+        self.elements[at].outcome = match self.request.ends {
+            true => self.put_and_end(&self.elements[at].id, content)?,
+            false => Outcome::Put(content),
+        };
         Ok(at)
     }
 

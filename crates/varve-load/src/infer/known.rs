@@ -337,8 +337,8 @@ fn note(table: &Table, known: &Known, catalogue: &Catalogue, notes: &mut Vec<Not
     }
     if !known.lacking.is_empty() {
         let text = format!(
-            "no columns for {:?} of label '{label}' of the graph: what is stored of them is lost \
-             where a row replaces an element",
+            "no columns for {:?} of label '{label}' of the graph: with `update = true` they stay as \
+             they are",
             known.lacking
         );
         notes.push(Note::of_table(table, text));

@@ -13,7 +13,6 @@ fn sending(json: &Json) -> Sending {
         bytes: 0..1,
         json: json.to_string(),
         mark: None,
-        ends_at: None,
         stored: false,
     }
 }

@@ -469,6 +469,51 @@ fn a_file_of_corrections_ends_what_was_open() {
     );
 }
 
+#[test]
+fn an_update_changes_what_its_rows_name_in_their_times() {
+    let loads = Loads::with(LoadConfig::default());
+    let people = "id,name,age,from,to\np1,Ann,30,2000-01-01,\np2,Bob,40,2000-01-01,\n";
+    let fix = "id,age,from,to\np1,31,2010-01-01,2015-01-01\np2,,2010-01-01,\np3,50,2010-01-01,\n\
+        p1,32,2015-01-01,2020-01-01\np1,x,2010-01-01,\n";
+    for (name, text) in [("people.csv", people), ("fix.csv", fix)] {
+        assert_eq!(loads.put(name, 0, text.as_bytes()).status, 201);
+    }
+    let mapping = |file: &str, more: &str| {
+        format!(
+            "[[vertex]]\nfile = \"{file}\"\nlabel = \"person\"\nid = \"id\"\n\
+             valid_from = \"from\"\nvalid_to = \"to\"\n{more}\n[schema]\n\
+             propertykeys = [{{ name = \"name\" }}, {{ name = \"age\", data_type = \"INT\" }}]\n\
+             vertexlabels = [{{ name = \"person\", id_strategy = \"CUSTOMIZE_STRING\", \
+             properties = [\"name\", \"age\"], nullable_keys = [\"name\", \"age\"] }}]\n"
+        )
+    };
+    let lines = loads.load(&mapping("people.csv", ""), "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}");
+    let update = mapping("fix.csv", "update = true");
+    let dry = loads.load(&update, "?dry_run=true");
+    let lines = loads.load(&update, "");
+    assert_eq!(outcome(&dry), outcome(&lines));
+    assert_eq!(outcome(&lines).0.len(), 1, "{lines:?}");
+    let of = |id: &str, day: &str| {
+        let path = format!("{GRAPH}/graph/vertices/%22{id}%22?as_of={day}");
+        let vertex = loads.server.get(&path).json();
+        vertex["properties"].clone()
+    };
+    let ann = |age: i64| json!({"name": "Ann", "age": age});
+    for (day, age) in [
+        ("2009-01-01", 30),
+        ("2012-01-01", 31),
+        ("2016-01-01", 32),
+        ("2021-01-01", 30),
+    ] {
+        assert_eq!(of("p1", day), ann(age), "{day}");
+    }
+    assert_eq!(of("p2", "2021-01-01"), json!({"name": "Bob", "age": 40}));
+    assert_eq!(of("p3", "2021-01-01"), json!({"age": 50}));
+    let both = mapping("fix.csv", "update = true\nvalid_to_ends_edge = true");
+    loads.refused(&both, "does not go with");
+}
+
 /// Files with wrong rows of all kinds.
 fn messy() -> Loads {
     let loads = Loads::with(LoadConfig::default());

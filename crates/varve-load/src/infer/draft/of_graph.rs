@@ -106,6 +106,9 @@ impl Draft<'_> {
             }
         }
         self.times(at);
+        if !known.lacking.is_empty() {
+            self.line("update = true # a row changes the properties that it has, no others");
+        }
         let renamed = known.properties.iter();
         let renamed = renamed.map(|(column, name)| (&table.names[*column], name));
         let renamed = renamed.filter(|(column, name)| column != name);
