@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::{Deserializer, Map, Value};
 
+use crate::numbers::with_all_digits;
+
 /// The most names that rows of JSON share, and the most bytes of all. Rows with many names of their
 /// own have their own.
 const SHARED_MAX: usize = 1_000;
@@ -89,6 +91,7 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 impl Objects {
     /// The fields of an object. Of equal names the last counts.
     pub(crate) fn read(&mut self, text: &[u8]) -> serde_json::Result<Fields> {
+        let text = &*with_all_digits(text);
         let values = Vec::with_capacity(self.names.len());
         let mut draft = Draft {
             objects: self,

@@ -1,6 +1,11 @@
 //! Numbers of CSV cells.
 
+use std::borrow::Cow;
+
 use serde_json::{Number, Value};
+
+/// The least digits of a number that 64 bits may not hold.
+const DIGITS_OF_64_BITS: usize = 19;
 
 /// The mark before the fraction of a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,6 +52,46 @@ pub(crate) fn real(number: f64) -> Value {
     finite.map_or_else(|| Value::from(name), Value::Number)
 }
 
+/// A text of JSON in which whole numbers over 64 bits are texts: as numbers they would lose digits.
+pub(crate) fn with_all_digits(json: &[u8]) -> Cow<'_, [u8]> {
+    let mut parts = json.split(|byte| !byte.is_ascii_digit());
+    if !parts.any(|digits| digits.len() >= DIGITS_OF_64_BITS) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = Vec::with_capacity(json.len() + 2);
+    let (mut rest, mut in_text) = (json, false);
+    while let Some((first, after)) = rest.split_first() {
+        let is_number = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = match (in_text, first) {
+            (true, b'\\') => 2.min(rest.len()),
+            (false, b'-' | b'0'..=b'9') => 1 + after.iter().take_while(is_number).count(),
+            _ => 1,
+        };
+        in_text ^= *first == b'"';
+        let (token, others) = rest.split_at(length);
+        rest = others;
+        match !in_text && is_over_64_bits(token) {
+            true => {
+                out.push(b'"');
+                out.extend_from_slice(token);
+                out.push(b'"');
+            }
+            false => out.extend_from_slice(token),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a token of JSON is a whole number over 64 bits.
+fn is_over_64_bits(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let is_whole = digits.len() >= DIGITS_OF_64_BITS
+        && digits.first() != Some(&b'0')
+        && digits.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(token).unwrap_or_default();
+    is_whole && text.parse::<i64>().is_err() && text.parse::<u64>().is_err()
+}
+
 /// A decimal number as JSON: exact, or as a text if a double cannot hold it. A fraction of zeros
 /// does not count.
 #[must_use]
@@ -82,6 +127,30 @@ mod tests {
             assert_eq!(Decimal::Comma.real(text), None, "{text}");
         }
         assert_eq!(Decimal::Point.real("1,5"), None);
+    }
+
+    #[test]
+    fn whole_numbers_over_64_bits_become_texts() {
+        let whole = |text: &str| {
+            let text = with_all_digits(text.as_bytes());
+            String::from_utf8(text.into_owned()).expect("UTF-8")
+        };
+        let long = "123456789012345678901";
+        let text =
+            format!(r#"{{"a":{long}, "b":[-{long},1.{long},{long}e2],"{long}":"\"{long}"}}"#);
+        assert_eq!(
+            whole(&text),
+            format!(r#"{{"a":"{long}", "b":["-{long}",1.{long},{long}e2],"{long}":"\"{long}"}}"#)
+        );
+        for text in [
+            r#"{"a":9223372036854775807,"b":-9223372036854775808,"c":18446744073709551615}"#,
+            r#"{"a":00000000000000000000001}"#,
+            r#"{"a":"ends in a backslash 1234567890123456789\"#,
+        ] {
+            assert_eq!(whole(text), text);
+        }
+        assert_eq!(whole("18446744073709551616"), r#""18446744073709551616""#);
+        assert_eq!(whole("-9223372036854775809"), r#""-9223372036854775809""#);
     }
 
     #[test]

@@ -38,7 +38,7 @@ use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
 use crate::variables::Variables;
-use crate::write::{self, Contention, WriteRequest, Written};
+use crate::write::{self, Contention, PlannedEdge, WriteRequest, Written};
 
 /// How a graph is opened.
 #[derive(Clone)]
@@ -329,6 +329,19 @@ impl Graph {
                 "The elements are being written by others",
             )),
         }
+    }
+
+    /// For each edge, why a write of it would be refused for its period or its ends, some of which
+    /// may not be stored yet.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn check_planned(
+        self: &Arc<Self>,
+        edges: &[PlannedEdge],
+        access: Option<Arc<varve_view::AccessPolicy>>,
+    ) -> Result<Vec<Option<GraphError>>, GraphError> {
+        write::check_planned(self, edges, access)
     }
 
     /// Runs `work` in a transaction and waits until its changes are stored. `touched` lists what it

@@ -38,7 +38,8 @@ pub(crate) use large_delete::write;
 pub(crate) use transaction::transact;
 pub use transaction::{EdgeVisit, Touch, Transaction};
 use working::prepare;
-pub(crate) use working::visit_states_from;
+pub use working::{PlannedEdge, PlannedEnd};
+pub(crate) use working::{check_planned, visit_states_from};
 
 /// The valid period of a write; a `None` start means from the commit on, a `None` end means for
 /// ever.
@@ -182,6 +183,9 @@ pub struct WriteRequest {
     pub periods: Vec<WritePeriod>,
     /// Whether an element that already has the new state for the whole period gets no new version.
     pub skip_unchanged: bool,
+    /// Whether an element that is put until a `valid_to` does not exist after it, whatever is stored
+    /// of it.
+    pub ends: bool,
     /// What must still hold when the request is written.
     pub expected: Expectations,
     /// The access policy of the writer; `None` = no restriction.

@@ -41,8 +41,6 @@ pub struct Sending {
     pub json: String,
     /// What it has in common with other rows.
     pub mark: Option<Mark>,
-    /// The instant from which the element no longer exists.
-    pub ends_at: Option<String>,
     /// Whether the store has acknowledged it.
     pub stored: bool,
 }
@@ -103,7 +101,6 @@ impl Batches {
             bytes,
             json: element.json,
             mark,
-            ends_at: element.ends_at,
             stored: false,
         });
         self.rows += 1;
@@ -161,7 +158,7 @@ mod tests {
             json: name.to_owned(),
             identity,
             period: Period { from, to: None },
-            ends_at: None,
+            ends: false,
         };
         batches.add(element, None, 1, 0..1);
     }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
+use serde_json::Value as Json;
+use varve_model::schema::DEFAULT_VALUE;
 use varve_model::{Cardinality, DataType};
 
 /// A property key.
@@ -12,6 +14,8 @@ pub struct Key {
     pub data_type: DataType,
     /// How many values an element may have.
     pub cardinality: Cardinality,
+    /// Whether an element without a value gets one.
+    pub has_default: bool,
 }
 
 impl Key {
@@ -41,6 +45,9 @@ pub struct VertexLabel {
     /// The properties.
     #[serde(default)]
     pub properties: Vec<String>,
+    /// The properties that an element may lack.
+    #[serde(default)]
+    pub nullable_keys: Vec<String>,
 }
 
 /// An edge label.
@@ -62,9 +69,22 @@ pub struct EdgeLabel {
     /// The properties.
     #[serde(default)]
     pub properties: Vec<String>,
+    /// The properties that an element may lack.
+    #[serde(default)]
+    pub nullable_keys: Vec<String>,
 }
 
 impl VertexLabel {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of columns that name one of its vertices.
+    pub(crate) fn id_columns(&self) -> usize {
+        self.primary_keys.len().max(1)
+    }
+
     fn said(&self) -> String {
         let properties = with_properties(&self.properties);
         match &*self.primary_keys {
@@ -79,6 +99,11 @@ impl VertexLabel {
 }
 
 impl EdgeLabel {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     fn said(&self) -> String {
         let (source, target) = (&self.source_label, &self.target_label);
         let properties = with_properties(&self.properties);
@@ -112,6 +137,8 @@ struct KeyAnswer {
     data_type: String,
     #[serde(default)]
     cardinality: String,
+    #[serde(default)]
+    user_data: Json,
 }
 
 /// The schema of a server, or a file of schema elements, in which more fields may be absent.
@@ -182,6 +209,29 @@ impl Catalogue {
             .ok_or_else(|| format!("there is no property key '{name}'"))
     }
 
+    /// Whether there are no labels.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.vertex_labels.is_empty() && self.edge_labels.is_empty()
+    }
+
+    /// The names of all labels.
+    pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
+        let names = self.vertex_labels.keys().chain(self.edge_labels.keys());
+        names.map(String::as_str)
+    }
+
+    /// Whether ids of the writer's choice may be of this kind.
+    pub(crate) fn has_own_ids(&self, is_number: bool) -> bool {
+        self.vertex_labels
+            .values()
+            .any(|label| match &*label.id_strategy {
+                "CUSTOMIZE_NUMBER" => is_number,
+                "CUSTOMIZE_STRING" => !is_number,
+                _ => false,
+            })
+    }
+
     /// The vertex label `name`.
     pub fn vertex_label(&self, name: &str) -> Result<&VertexLabel, String> {
         self.vertex_labels.get(name).ok_or_else(|| {
@@ -237,11 +287,13 @@ impl From<SchemaAnswer> for Catalogue {
             let data_type = DataType::from_name(&key.data_type).unwrap_or(DataType::Text);
             let cardinality = Cardinality::from_name(&key.cardinality);
             let cardinality = cardinality.unwrap_or(Cardinality::Single);
+            let has_default = key.user_data.get(DEFAULT_VALUE).is_some();
             (
                 key.name,
                 Key {
                     data_type,
                     cardinality,
+                    has_default,
                 },
             )
         };

@@ -8,6 +8,7 @@ use crate::batches::BatchKind;
 use crate::catalogue::{Catalogue, nearest};
 use crate::exported;
 use crate::mapping::{Source, When};
+use crate::requests::changing;
 
 /// Checks that the file has all columns that its mapping names; returns the file's columns.
 ///
@@ -78,6 +79,12 @@ pub fn schema(
             &label.properties
         }
     };
+    if source.update && changing(source, kind, catalogue).is_empty() {
+        return Err(format!(
+            "{file}: `update` changes properties, but label '{}' has none beside its keys",
+            source.label
+        ));
+    }
     let mut columns_of = BTreeMap::new();
     for column in columns.iter().filter(|name| !source.ignore.contains(name)) {
         let name = source.rename.get(column).unwrap_or(column);

@@ -8,8 +8,6 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use varve_files::{Fields, instant_of};
 use varve_model::DataType;
-use varve_model::id::escape_into;
-use varve_model::sortable::join_key_values;
 use varve_model::time::parse_instant;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -19,7 +17,7 @@ use crate::element::{Action, Element, Period};
 use crate::exported;
 use crate::known::Owners;
 use crate::mapping::{Source, When};
-use crate::values::{custom_id, key_value, property, scalar};
+use crate::values::{custom_id, key_id, key_value, property, scalar};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -44,6 +42,8 @@ struct Plan {
     properties: Vec<Property>,
     /// The columns that are no property: a row must have no value in them.
     refused: Vec<(usize, String)>,
+    /// The properties that an element must have, with the columns that may have them.
+    required: Vec<(String, Vec<usize>)>,
     /// The properties that identify an element.
     keys: Vec<String>,
     has_identity: bool,
@@ -144,7 +144,7 @@ impl Converter {
         let element = plan.element(&fields, source)?;
         if self.kind == BatchKind::Vertices {
             owners.claim(&source.label, element.identity)?;
-        } else if element.ends_at.is_some() {
+        } else if element.ends {
             owners.end(&source.label, element.identity)?;
         }
         Ok(Some(element))
@@ -237,9 +237,7 @@ impl EndId {
                 .map_err(|why| format!("column '{}': {why}", column.name))?;
             values.push(value);
         }
-        let mut id = format!("{label}:");
-        escape_into(&join_key_values(&values), ':', &mut id);
-        write(&id, out)
+        write(&key_id(*label, &values), out)
     }
 
     fn is_empty(&self, fields: &Fields) -> bool {
@@ -260,7 +258,7 @@ impl Plan {
         source: &Source,
         catalogue: &Catalogue,
     ) -> Result<Self, String> {
-        let (head, of_label, keys, has_identity) = match kind {
+        let (head, of_label, nullable, keys, has_identity) = match kind {
             BatchKind::Vertices => {
                 let label = catalogue.vertex_label(&source.label)?;
                 let id = source.id.as_ref().map(|column| IdColumn {
@@ -272,7 +270,14 @@ impl Plan {
                     Some(_) => &[],
                     None => &*label.primary_keys,
                 };
-                (Head::Vertex(id), &label.properties, keys, has_identity)
+                let nullable = &label.nullable_keys;
+                (
+                    Head::Vertex(id),
+                    &label.properties,
+                    nullable,
+                    keys,
+                    has_identity,
+                )
             }
             BatchKind::Edges => {
                 let label = catalogue.edge_label(&source.label)?;
@@ -290,6 +295,7 @@ impl Plan {
                 (
                     Head::Edge(ends),
                     &label.properties,
+                    &label.nullable_keys,
                     &*label.sort_keys,
                     has_identity,
                 )
@@ -302,9 +308,20 @@ impl Plan {
                 When::Column(name) => Time::Column(Column::of(name, names)),
             })
         };
+        let required = of_label.iter().filter(|name| {
+            let is_set = catalogue.key(name).is_ok_and(|key| key.has_default);
+            // What an update does not name may be stored.
+            !is_set && !nullable.contains(name) && (!source.update || keys.contains(name))
+        });
+        let required = required.map(|name| {
+            let columns = properties.iter().filter(|it| it.name == *name);
+            (name.clone(), columns.map(|it| it.at).collect())
+        });
+        let required: Vec<(String, Vec<usize>)> = required.collect();
         Ok(Self {
             label: json_text(&source.label)?,
             head,
+            required,
             keys: keys.to_vec(),
             properties,
             refused,
@@ -363,7 +380,7 @@ impl Plan {
             action: Action::Put,
             json: String::from_utf8(out).map_err(|error| error.to_string())?,
             identity: self.has_identity.then(|| xxh3_64(&identity.0)),
-            ends_at: period.to.clone().filter(|_| source.valid_to_ends_edge),
+            ends: source.valid_to_ends_edge && period.to.is_some(),
             period,
         })
     }
@@ -409,6 +426,14 @@ impl Plan {
                 }
             }
         }
+        let is_missing = |columns: &[usize]| columns.iter().all(|at| !has_value(fields, *at));
+        let mut required = self.required.iter();
+        if let Some((name, _)) = required.find(|(_, columns)| is_missing(columns)) {
+            return Err(format!(
+                "no value for '{name}', which each element of label '{}' has",
+                source.label
+            ));
+        }
         for key in keys {
             identity.add(&out[key]);
         }
@@ -435,12 +460,16 @@ impl Plan {
             false => end,
         };
         let at = |text: &Option<String>| text.as_deref().and_then(parse_instant);
-        if let (Some(start), Some(end)) = (at(&from), at(&to))
-            && end <= start
-        {
-            return Err("the valid time ends before it begins, or at its beginning".to_owned());
-        }
-        Ok(Period { from, to })
+        let wrong = match (at(&from), at(&to)) {
+            (Some(start), Some(end)) if end <= start => {
+                "the valid time ends before it begins, or at its beginning"
+            }
+            (None, Some(end)) if end.0 <= jiff::Timestamp::now().as_microsecond() => {
+                "the valid time has no beginning, so it begins now, but it ends before"
+            }
+            _ => return Ok(Period { from, to }),
+        };
+        Err(wrong.to_owned())
     }
 }
 

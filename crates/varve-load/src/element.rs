@@ -37,8 +37,8 @@ pub struct Element {
     pub identity: Option<u64>,
     /// The valid time.
     pub period: Period,
-    /// The instant from which the element no longer exists, whatever is stored of it.
-    pub ends_at: Option<String>,
+    /// Whether it ends with its valid time, whatever is stored of it.
+    pub ends: bool,
 }
 
 /// A hash of the parts that identify an element.

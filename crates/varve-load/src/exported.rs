@@ -130,7 +130,7 @@ fn of_table(
         json: Json::Object(element).to_string(),
         identity: Some(identity(&[&Json::from(cell("~id")?)])),
         period,
-        ends_at: None,
+        ends: false,
     })
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Ids are matched between files by their values and their names. A file whose rows name two
 //! vertices is a file of edges; any other is one of vertices, and its references to other files
-//! are edges, too. The draft says in comments what is uncertain, and why a column became a text.
+//! are edges, too. A file of a label that the graph has is mapped as that label is. The draft says
+//! in comments what is uncertain, and why a column became a text.
 
 mod column;
 mod dates;
 mod draft;
+mod known;
 mod names;
 mod periods;
 mod relate;
@@ -19,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use self::table::Table;
+use crate::catalogue::Catalogue;
 use crate::mapping::{Mapping, Source};
 
 /// A drafted mapping.
@@ -138,12 +141,14 @@ type GoesOn<'a> = &'a dyn Fn() -> Result<(), String>;
 /// The most columns of all files.
 const COLUMNS_OF_ALL_MAX: usize = 20_000;
 
-/// Drafts a mapping for these files, each with options of its own, as long as `goes_on`.
+/// Drafts a mapping for these files, each with options of its own, as long as `goes_on`. `catalogue`
+/// has the labels of the graph.
 ///
 /// # Errors
 /// A message that begins with the path of the file that cannot be read, or the reason to stop.
 pub fn infer(
     sources: &[Source],
+    catalogue: &Catalogue,
     goes_on: &dyn Fn() -> Result<(), String>,
 ) -> Result<Inferred, String> {
     let mut tables = Vec::new();
@@ -163,8 +168,17 @@ pub fn infer(
     for table in &tables {
         note_columns(table, &mut notes);
     }
-    let related = relate::relate(&tables, &mut notes, goes_on)?;
-    let (mapping, schema) = draft::draft(&tables, &related, &mut notes, goes_on)?;
+    let known = known::labels(&mut tables, catalogue, &mut notes);
+    let mut of_relations = Vec::new();
+    let mut related = relate::relate(&tables, &mut of_relations, goes_on)?;
+    known::set_times(&known, &mut related);
+    let is_known = |note: &Note| {
+        let mut all = tables.iter().zip(&known);
+        all.any(|(table, known)| known.is_some() && table.file() == note.file)
+    };
+    notes.extend(of_relations.into_iter().filter(|note| !is_known(note)));
+    let of = (&*tables, &*related, &*known);
+    let (mapping, schema) = draft::draft(of, catalogue, &mut notes, goes_on)?;
     Ok(Inferred {
         mapping,
         schema,

@@ -160,7 +160,7 @@ mod tests {
                 json: String::new(),
                 identity: Some(identity),
                 period: Period { from, to: None },
-                ends_at: None,
+                ends: false,
             };
             counts.add(Mark::of(&element));
         }

@@ -102,6 +102,10 @@ pub struct Source {
     /// is deleted. Each edge has one row then.
     #[serde(default)]
     pub valid_to_ends_edge: bool,
+    /// Whether a row changes the properties for which it has values in its period, and leaves the
+    /// others of an element that is stored.
+    #[serde(default)]
+    pub update: bool,
 }
 
 /// An instant of valid time: from a column of each row, or the same for all rows.
@@ -378,6 +382,11 @@ impl Source {
                 return Err(format!("`{name}` needs `valid_to` and `label`"));
             }
         }
+        if self.update && (self.label.is_empty() || self.valid_to_ends_edge) {
+            return Err(
+                "`update` needs `label`, and does not go with `valid_to_ends_edge`".to_owned(),
+            );
+        }
         if self.valid_to_ends_edge && kind != "edge" {
             return Err(
                 "`valid_to_ends_edge` is for edges: a vertex that ends would end its edges, too"
@@ -456,6 +465,10 @@ mod tests {
         refused(
             "[[vertex]]\nfile = \"a.csv\"\nlabel = \"x\"\nsource = \"a\"\n",
             "has no `source`",
+        );
+        refused(
+            "[[vertex]]\nfile = \"a.csv\"\nupdate = true\n",
+            "`update` needs `label`",
         );
     }
 }

@@ -39,11 +39,7 @@ pub fn store_each<F>(
         }
         Err(Refused::Elements(message)) => {
             if let [element] = elements {
-                let reason = match message.strip_prefix(NO_VERTEX) {
-                    Some(id) => format!("the vertex {id} does not exist"),
-                    None => message,
-                };
-                let line = element.line;
+                let (line, reason) = (element.line, reason(message));
                 bad.push(BadRow { line, reason });
                 return Ok(());
             }
@@ -52,6 +48,14 @@ pub fn store_each<F>(
             store_each(second, bad, goes_on, store)
         }
         Err(Refused::Failed(failure)) => Err(failure),
+    }
+}
+
+/// The reason for a refused row, from the store's message.
+pub(crate) fn reason(message: String) -> String {
+    match message.strip_prefix(NO_VERTEX) {
+        Some(id) => format!("the vertex {id} does not exist"),
+        None => message,
     }
 }
 
@@ -76,7 +80,6 @@ mod tests {
             bytes: line..line + 1,
             json: line.to_string(),
             mark: None,
-            ends_at: None,
             stored: false,
         }
     }

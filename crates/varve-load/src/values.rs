@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value as Json;
 use varve_files::{Decimal, millis_of};
 use varve_model::DataType;
+use varve_model::id::escape_into;
+use varve_model::sortable::join_key_values;
 use varve_model::value::{Uuid, Value, nearest_float};
 
 use crate::catalogue::Key;
@@ -45,7 +47,22 @@ pub(crate) fn scalar<'a>(
         let millis = millis_of(value, source.dates(column))?;
         return Ok(Cow::Owned(Json::from(millis)));
     }
+    let fits = |number: i64| match data_type {
+        DataType::Byte => i8::try_from(number).is_ok(),
+        DataType::Int => i32::try_from(number).is_ok(),
+        _ => true,
+    };
+    let too_large = |number: &dyn std::fmt::Display| {
+        let (name, bits) = (
+            data_type.name(),
+            if data_type == DataType::Byte { 8 } else { 32 },
+        );
+        format!("{number} is no {name}, which has {bits} bits")
+    };
     let Json::String(text) = value else {
+        if value.as_i64().is_some_and(|number| !fits(number)) {
+            return Err(too_large(value));
+        }
         let is_text = data_type == DataType::Text && (value.is_number() || value.is_boolean());
         return Ok(match is_text {
             true => Cow::Owned(Json::from(value.to_string())),
@@ -57,8 +74,11 @@ pub(crate) fn scalar<'a>(
         DataType::Byte | DataType::Int | DataType::Long => text
             .trim()
             .parse::<i64>()
-            .map(Json::from)
-            .map_err(|_| wrong("a whole number")),
+            .map_err(|_| wrong("a whole number"))
+            .and_then(|number| match fits(number) {
+                true => Ok(Json::from(number)),
+                false => Err(too_large(&number)),
+            }),
         DataType::Float | DataType::Double => {
             let number = source.decimal.real(text);
             number.ok_or_else(|| match source.decimal {
@@ -102,6 +122,13 @@ pub(crate) fn custom_id<'a>(
             other => Ok(Cow::Borrowed(other)),
         },
     }
+}
+
+/// The id of a vertex with these primary keys.
+pub(crate) fn key_id(label: i64, keys: &[Value]) -> String {
+    let mut id = format!("{label}:");
+    escape_into(&join_key_values(keys), ':', &mut id);
+    id
 }
 
 /// A value of a primary key.

@@ -26,11 +26,20 @@ struct Graph {
 fn inferred(set: &Set, folder: &Path) -> Inferred {
     let files = set.write(folder);
     let sources: Result<Vec<Source>, String> = files.iter().map(|file| source_of(file)).collect();
-    infer(&sources.expect("sources"), &|| Ok(())).expect("drafted")
+    infer(
+        &sources.expect("sources"),
+        &Catalogue::default(),
+        &|| Ok(()),
+    )
+    .expect("drafted")
 }
 
 fn drafted(path: &Path) -> Result<Inferred, String> {
-    infer(&[source_of(path).expect("a source")], &|| Ok(()))
+    infer(
+        &[source_of(path).expect("a source")],
+        &Catalogue::default(),
+        &|| Ok(()),
+    )
 }
 
 impl Graph {
@@ -530,7 +539,7 @@ fn a_draft_is_limited_in_rows_columns_and_time() {
     let calls = std::cell::Cell::new(0);
     let infer_until = |most: usize| {
         calls.set(0);
-        infer(&sources, &|| {
+        infer(&sources, &Catalogue::default(), &|| {
             calls.set(calls.get() + 1);
             let is_late = calls.get() > most;
             if is_late {
@@ -566,7 +575,7 @@ fn a_file_that_was_not_read_to_its_end_has_a_key_that_is_called_one() {
     let letters = write("letters.csv", &format!("mail,text\n{texts}"));
     let draft = |count: usize| {
         let sources = [write("persons.csv", &people(count)), letters.clone()];
-        infer(&sources, &|| Ok(())).expect("drafted")
+        infer(&sources, &Catalogue::default(), &|| Ok(())).expect("drafted")
     };
     let says = |drafted: &Inferred| {
         let mut notes = drafted.unsure.iter();

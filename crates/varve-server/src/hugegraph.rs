@@ -10,7 +10,7 @@ mod traversers;
 mod variables;
 
 pub(crate) use algorithms::{Algorithms, TIMES_MAX};
-pub(crate) use graph::{check_may_delete, store_batch, store_rows};
+pub(crate) use graph::{check_may_delete, check_may_update, store_batch, store_rows};
 pub(crate) use schema::{
     KINDS as SCHEMA_KINDS, Sight as SchemaSight, create as create_schema, json as schema_json,
     scripts as schema_of_scripts,

@@ -5,17 +5,19 @@
 //! would be, with its rights; the schema is made by the resources of the schema.
 
 mod config;
+mod ends;
 mod files;
 mod run;
 
 pub use config::LoadConfig;
 
 use serde::Deserialize;
-use varve_load::Source;
+use varve_load::{Catalogue, Source};
 
 use self::files::Uploads;
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
+use crate::hugegraph::schema_json;
 use crate::request::RequestContext;
 use crate::respond::{HandlerResult, Response};
 use crate::rights;
@@ -60,6 +62,11 @@ pub(crate) static ROUTES: &[Route] = &[
         .needs(rights::WRITE_ELEMENTS)
         .of("load", "LoadAPI")
         .lengthy(),
+    Route::post("graphs/{graph}/load/ends", Handler::Pooled(ends::check))
+        .writes(Scope::Graph)
+        .keeps_content()
+        .needs(rights::WRITE_ELEMENTS)
+        .of("load", "LoadAPI"),
     Route::post("graphs/{graph}/load", Handler::Pooled(run::load))
         .writes(Scope::Graph)
         .needs(rights::WRITE_ELEMENTS)
@@ -100,7 +107,8 @@ fn infer(context: &RequestContext) -> HandlerResult {
         let late = context.check_deadline();
         late.map_err(|_| "the deadline has passed".to_owned())
     };
-    let drafted = varve_load::infer(&sources?, &goes_on);
+    let catalogue = Catalogue::deserialize(schema_json(context)?)?;
+    let drafted = varve_load::infer(&sources?, &catalogue, &goes_on);
     let drafted = drafted.map_err(|error| {
         let late = context.check_deadline().err();
         late.unwrap_or_else(|| ApiError::illegal_argument(error))

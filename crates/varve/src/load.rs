@@ -29,7 +29,7 @@ use serde_json::Value as Json;
 use varve_files::Row;
 use varve_load::{
     BadRow, BatchKind, Catalogue, Converter, Counts, Element, Mapping, Mark, Owners, Source,
-    check_columns, check_schema, infer, source_of,
+    Storing, Trial, check_columns, check_schema, infer, source_of,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
 fn draft(arguments: &LoadArguments) -> Result<(), CommandError> {
     let sources = arguments.infer.iter().map(|file| source_of(file));
     let sources: Result<Vec<Source>, String> = sources.collect();
-    let drafted = infer(&sources?, &|| Ok(()))?;
+    let drafted = infer(&sources?, &labels(arguments), &|| Ok(()))?;
     let (name, mut file) = (1..)
         .map(|number| match number {
             1 => "mapping.toml".to_owned(),
@@ -104,6 +104,35 @@ fn draft(arguments: &LoadArguments) -> Result<(), CommandError> {
     println!("wrote {name}: check it, then run");
     println!("  varve load {name} --dry-run{}", arguments.target.shown());
     Ok(())
+}
+
+/// The labels of the graph for which a mapping is drafted; none if it cannot be asked.
+fn labels(arguments: &LoadArguments) -> Catalogue {
+    let target = &arguments.target;
+    let asked = GraphClient::of(target).and_then(|client| {
+        let path = client.of_graph("schema");
+        let answer = client.send("GET", &path, "")?;
+        serde_json::from_str::<Catalogue>(&answer).map_err(|error| RestError::Unexpected {
+            url: path,
+            cause: error.to_string(),
+        })
+    });
+    let (server, graph) = (&target.server, &target.graph);
+    match asked {
+        Ok(catalogue) => {
+            if !catalogue.is_empty() {
+                println!("the draft takes the labels of graph '{graph}' at {server}");
+            }
+            catalogue
+        }
+        Err(RestError::NoServer { .. } | RestError::Refused { status: 404, .. }) => {
+            Catalogue::default()
+        }
+        Err(error) => {
+            println!("the draft knows no labels of graph '{graph}' at {server}: {error}");
+            Catalogue::default()
+        }
+    }
 }
 
 /// Loads the files of a mapping.
@@ -256,7 +285,7 @@ fn load(
     plan: &Plan,
     catalogue: &Catalogue,
 ) -> Result<ExitCode, CommandError> {
-    let (sender, done) = prepare(arguments, client, plan, work.check_vertices)?;
+    let (sender, done) = prepare(arguments, (client, catalogue), plan, work.check_vertices)?;
     let started = Instant::now();
     let mut owners = plan.owners(catalogue);
     let result = [BatchKind::Vertices, BatchKind::Edges]
@@ -280,6 +309,12 @@ fn load(
             })
         });
     sender.bar.finish_and_clear();
+    let is_full = sender
+        .trial
+        .is_some_and(|trial| trial.into_inner().is_full());
+    if is_full {
+        println!("more vertices than a dry run keeps: edges without their vertices may pass");
+    }
     let tally = sender.tally.into_inner();
     print_counts(arguments, &tally, started);
     if let Err(failure) = result {
@@ -305,7 +340,7 @@ fn load(
 /// The sender, and the pieces that an earlier run has stored.
 fn prepare<'a>(
     arguments: &LoadArguments,
-    client: &'a GraphClient,
+    (client, catalogue): (&'a GraphClient, &'a Catalogue),
     plan: &Plan,
     check_vertices: bool,
 ) -> Result<(Sender<'a>, Vec<Done>), CommandError> {
@@ -332,16 +367,21 @@ fn prepare<'a>(
         println!("continuing an interrupted load ({stored} rows are stored)");
     }
     let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
-    let names = plan.inputs.iter();
-    let names = names.map(|input| input.source.file.display().to_string());
+    let inputs = plan.inputs.iter().map(|input| {
+        let name = input.source.file.display().to_string();
+        let storing = Storing::of(&input.source, input.kind, catalogue, check_vertices);
+        (name, storing)
+    });
     let sender = Sender {
         client,
-        check_vertices,
-        dry_run: arguments.dry_run,
+        catalogue,
+        trial: arguments
+            .dry_run
+            .then(|| Mutex::new(Trial::new(check_vertices))),
         skip_unchanged: plan.skip_unchanged,
         max_errors: arguments.max_errors,
         bar: progress_bar(bytes),
-        names: names.collect(),
+        inputs: inputs.collect(),
         tally: Mutex::new(Tally {
             counts: Counts::default(),
             sent: 0,

@@ -5,6 +5,7 @@ mod deletion;
 mod emission;
 mod ends;
 mod expected;
+mod planned;
 mod policy;
 mod relabel;
 mod sequenced;
@@ -37,6 +38,8 @@ use crate::read::{Resolved, resolve};
 use crate::rows::{Current, content_of, decode_element, edge_content, sides, vertex_content};
 use crate::schema::Schema;
 
+pub(crate) use planned::check_planned;
+pub use planned::{PlannedEdge, PlannedEnd};
 pub(crate) use sequenced::visit_states_from;
 use sequenced::{Part, first_state};
 
@@ -398,7 +401,10 @@ impl<'a> WorkingSet<'a> {
         if ends == EndCheck::WhereNew {
             self.check_extension(at, keys, &content)?;
         }
-        self.elements[at].outcome = Outcome::Put(content);
+        self.elements[at].outcome = match self.request.ends {
+            true => self.put_and_end(&self.elements[at].id, content)?,
+            false => Outcome::Put(content),
+        };
         Ok(at)
     }
 

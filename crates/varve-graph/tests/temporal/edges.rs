@@ -1,5 +1,7 @@
 //! A vertex is deleted with its edges, also when they are more than a commit takes.
 
+use varve_graph::verify::verify;
+
 use super::*;
 
 fn put_vertex(id: &str) -> Mutation {
@@ -292,5 +294,60 @@ fn an_update_does_not_let_an_edge_outlive_its_ends() {
     assert_eq!(asked(&story, unchecked, (None, None)), Ok(()));
     for put in [true, false] {
         assert_eq!(asked(&story, vec![update(put)], (None, None)), Ok(()));
+    }
+}
+
+/// The valid times at which an edge exists, of those after `base`.
+fn times(story: &Story, base: i64, transaction: Option<CommitVersion>) -> Vec<i64> {
+    let id = edge("a", "b", "").id;
+    let exists = |at: &i64| {
+        let scope = TemporalScope {
+            valid: Some(Instant(base + *at)),
+            transaction,
+        };
+        let mut found = false;
+        let view = story.graph().view(scope).expect("a view");
+        view.with_edge(&id, &mut |_| found = true).expect("read");
+        found
+    };
+    (1..=9).filter(exists).collect()
+}
+
+#[test]
+fn a_put_that_ends_an_edge_is_one_commit() {
+    // The end is before now, at now, and after it.
+    for base in [0, 999_995, 999_997, 1_000_010] {
+        for (from, to) in [(1, None), (3, Some(8)), (6, None)] {
+            let story = Story::new();
+            for name in ["a", "b"] {
+                story.write(put_vertex(name), Some(0), None);
+            }
+            let put = put_edge("a", "b", "");
+            let first = story.write(put, Some(base + from), to.map(|to| base + to));
+            let before = times(&story, base, None);
+            let request = WriteRequest {
+                mutations: vec![put_edge("a", "b", "")],
+                period: WritePeriod {
+                    from: Some(Instant(base + 2)),
+                    to: Some(Instant(base + 5)),
+                },
+                ends: true,
+                ..WriteRequest::default()
+            };
+            let last = story.graph().write_now(&request).expect("a write");
+            let mut after: Vec<i64> = before.iter().copied().filter(|at| *at < 2).collect();
+            after.extend(2..5);
+            assert_eq!(times(&story, base, None), after, "{base} {from}");
+            // No version has a part of it.
+            assert!(last.0 - first.0 < 10_000, "{first:?} {last:?}");
+            for version in first.0..=last.0 {
+                let seen = times(&story, base, Some(CommitVersion(version)));
+                assert!(seen == before || seen == after, "{version} {seen:?}");
+            }
+            let report = verify(story.graph(), 1, &mut |_| true).expect("verified");
+            assert_eq!(report.problem_count, 0, "{:?}", report.problems);
+            story.at(2_000_000);
+            assert_eq!(times(&story, base, None), after, "{base} {from}");
+        }
     }
 }

@@ -15,10 +15,11 @@ const SCHEMA: &str = r#"{
         {"name": "tags", "data_type": "TEXT", "cardinality": "SET"}],
     "vertexlabels": [
         {"name": "person", "id": 7, "id_strategy": "PRIMARY_KEY", "primary_keys": ["name", "age"],
-         "properties": ["name", "age", "score", "born", "tags"]},
-        {"name": "city", "id": 8, "id_strategy": "CUSTOMIZE_NUMBER", "properties": ["name"]}],
+         "properties": ["name", "age", "score", "born", "tags"], "nullable_keys": ["score", "born", "tags"]},
+        {"name": "city", "id": 8, "id_strategy": "CUSTOMIZE_NUMBER", "properties": ["name"], "nullable_keys": ["name"]}],
     "edgelabels": [
-        {"name": "lives", "source_label": "person", "target_label": "city", "properties": ["score"]}]
+        {"name": "lives", "source_label": "person", "target_label": "city",
+         "properties": ["score"], "nullable_keys": ["score"]}]
 }"#;
 
 fn source(text: &str) -> Source {
@@ -79,7 +80,7 @@ fn of_type(case: &Json) -> Catalogue {
         "propertykeys": [{"name": "k", "data_type": case["type"], "cardinality": cardinality}],
         "vertexlabels": [
             {"name": "v", "id": 7, "primary_keys": ["k"], "properties": ["k"]},
-            {"name": "plain", "properties": ["k"]}],
+            {"name": "plain", "properties": ["k"], "nullable_keys": ["k"]}],
         "edgelabels": [{"name": "e", "source_label": "v", "target_label": "v"}]
     });
     Catalogue::from_text(&schema.to_string())
@@ -124,6 +125,9 @@ fn a_valid_time_begins_before_it_ends() {
     ] {
         assert!(of(text).unwrap_err().contains("ends before it begins"));
     }
+    let refused = of(r#"{"b": "2020-01-02"}"#).unwrap_err();
+    assert!(refused.contains("has no beginning"), "{refused}");
+    assert!(of(r#"{"b": "9000-01-02"}"#).is_ok());
 }
 
 #[test]
@@ -154,7 +158,7 @@ fn columns_have_formats_of_their_own() {
     let of = |text: &str| vertex(&row(text), &source, &catalogue);
     for since in ["03.01.1970", "1970-01-03"] {
         let read = of(&format!(
-            r#"{{"name": "ann", "score": "-1,5", "born": "01/02/1970", "since": "{since}"}}"#
+            r#"{{"name": "ann", "age": 3, "score": "-1,5", "born": "01/02/1970", "since": "{since}"}}"#
         ));
         let read = read.expect("a vertex");
         let json: Json = serde_json::from_str(&read.json).expect("JSON");
@@ -261,4 +265,30 @@ fn numbers_of_json_lines_and_dumps_keep_every_bit() {
     let json: Json = serde_json::from_str("7.038531e-26").expect("a number");
     let value = key_value(&json, DataType::Float).expect("a float");
     assert_eq!(value, Value::Float(7.038531e-26));
+}
+
+#[test]
+fn what_no_element_may_be_is_refused_before_it_is_sent() {
+    let source = source("label = \"person\"");
+    let catalogue = Catalogue::from_text(SCHEMA);
+    let refused = |text: &str| vertex(&row(text), &source, &catalogue).unwrap_err();
+    assert_eq!(
+        refused(r#"{"name": "ann", "score": 1}"#),
+        "no value for 'age', which each element of label 'person' has"
+    );
+    for age in ["3000000000", "\"-3000000000\""] {
+        let refused = refused(&format!(r#"{{"name": "ann", "age": {age}}}"#));
+        assert!(
+            refused.ends_with("000 is no INT, which has 32 bits"),
+            "{refused}"
+        );
+    }
+    assert!(
+        vertex(
+            &row(r#"{"name": "ann", "age": -2147483648}"#),
+            &source,
+            &catalogue
+        )
+        .is_ok()
+    );
 }

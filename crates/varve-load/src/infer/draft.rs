@@ -1,15 +1,19 @@
 //! Writes the mapping and its schema.
 
+mod of_graph;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
 use super::column::ColumnKind;
+use super::known::{self, Known, Rows};
 use super::names::clean;
-use super::relate::{End, Link, Related, Role};
+use super::relate::{End, Related, Role};
 use super::table::Table;
-use super::{GoesOn, Note, names};
+use super::{GoesOn, Note};
+use crate::catalogue::Catalogue;
 
 /// Since when elements without times of their own are valid, where others have times.
 const LONG_AGO: (&str, i64) = ("1900-01-01", -2_208_988_800_000);
@@ -27,6 +31,9 @@ const BYTES_MAX: usize = 16 << 20;
 struct Draft<'a> {
     tables: &'a [Table],
     related: &'a [Related],
+    /// Which tables have labels of the graph.
+    known: &'a [Option<Known>],
+    catalogue: &'a Catalogue,
     /// The name of the property of each column, by table.
     properties: Vec<Vec<String>>,
     /// Since when elements without times of their own are valid.
@@ -42,15 +49,17 @@ struct Draft<'a> {
 /// # Errors
 /// When the mapping would be too long, or the reason to stop.
 pub(super) fn draft(
-    tables: &[Table],
-    related: &[Related],
+    (tables, related, known): (&[Table], &[Related], &[Option<Known>]),
+    catalogue: &Catalogue,
     notes: &mut Vec<Note>,
     goes_on: GoesOn,
 ) -> Result<(String, Json), String> {
     let mut draft = Draft {
         tables,
         related,
-        properties: property_names(tables, notes),
+        known,
+        catalogue,
+        properties: property_names((tables, known), catalogue, notes),
         since: since(tables, related),
         mapping: HEAD.to_owned(),
         keys: BTreeMap::new(),
@@ -59,7 +68,10 @@ pub(super) fn draft(
     };
     for at in 0..tables.len() {
         draft.check(goes_on)?;
-        draft.vertices(at, notes);
+        match &known[at] {
+            Some(known) => draft.known(at, known, notes),
+            None => draft.vertices(at, notes),
+        }
     }
     draft.implied_vertices();
     for at in 0..tables.len() {
@@ -74,17 +86,29 @@ pub(super) fn draft(
 
 /// The names of the properties of all columns. One name has one type in a graph: a column whose
 /// type another one of the same name has not gets the name of its label, too.
-fn property_names(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Vec<String>> {
+fn property_names(
+    (tables, of_graph): (&[Table], &[Option<Known>]),
+    catalogue: &Catalogue,
+    notes: &mut Vec<Note>,
+) -> Vec<Vec<String>> {
     let mut known: BTreeMap<String, (ColumnKind, bool)> = BTreeMap::new();
     let mut names = Vec::new();
-    for table in tables {
+    for (table, of_graph) in tables.iter().zip(of_graph) {
         let mut of_table: Vec<String> = Vec::new();
+        if of_graph.is_some() {
+            names.push(of_table);
+            continue;
+        }
         let mut taken: HashMap<String, usize> = HashMap::new();
         for (at, column) in table.names.iter().enumerate() {
             let mut name = clean(column);
             let (kind, is_list) = (table.kind(at), table.column(at).is_list);
             let is_used = table.column(at).count > 0;
             let fits = match known.get(&name) {
+                _ if let Ok(key) = catalogue.key(&name) => {
+                    let fits = known::fits(kind, key.data_type) && is_list == key.is_list();
+                    (fits || !is_used).then_some((kind, is_list))
+                }
                 Some((other, other_list)) if is_used => {
                     let both = kind.with(*other).filter(|_| is_list == *other_list);
                     both.map(|kind| (kind, is_list))
@@ -95,8 +119,12 @@ fn property_names(tables: &[Table], notes: &mut Vec<Note>) -> Vec<Vec<String>> {
             match fits {
                 Some(fits) => _ = known.insert(name.clone(), fits),
                 None => {
+                    let of = match catalogue.key(&name) {
+                        Ok(_) => "the graph",
+                        Err(_) => "another file",
+                    };
                     let text = format!(
-                        "property '{}_{name}', since '{name}' of another file has another type",
+                        "property '{}_{name}', since '{name}' of {of} has another type",
                         table.label
                     );
                     notes.push(Note::of(table, at, text));
@@ -224,7 +252,11 @@ impl Draft<'_> {
                 "valid_to = {to} # exclusive; for a last day set valid_to_inclusive = true"
             );
             self.line(&line);
-            if matches!(self.related[at].role, Role::Edges { .. }) {
+            let is_edges = match &self.known[at] {
+                Some(known) => matches!(known.rows, Rows::Edges { .. }),
+                None => matches!(self.related[at].role, Role::Edges { .. }),
+            };
+            if is_edges {
                 let line = "# If this file corrects what is stored: valid_to_ends_edge = true";
                 self.line(line);
             }
@@ -301,7 +333,7 @@ impl Draft<'_> {
             is_number == table.kind(column).is_whole()
                 && (is_unknown || !one.values.is_disjoint(&other.values))
         };
-        has_implied || others.into_iter().any(meets)
+        has_implied || self.catalogue.has_own_ids(is_number) || others.into_iter().any(meets)
     }
 
     /// Adds the entry of a table of vertices.
@@ -350,6 +382,9 @@ impl Draft<'_> {
             let Role::Edges { columns, ends, .. } = &self.related[at].role else {
                 continue;
             };
+            if self.known[at].is_some() {
+                continue;
+            }
             for (column, end) in [(columns.0, &ends.0), (columns.1, &ends.1)] {
                 let End::Implied(label) = end else {
                     continue;
@@ -404,6 +439,9 @@ impl Draft<'_> {
         else {
             return;
         };
+        if self.known[at].is_some() {
+            return;
+        }
         let label = self.tables[at].label.clone();
         self.source("edge", at, &label, notes);
         let (from, to) = *columns;
@@ -427,81 +465,34 @@ impl Draft<'_> {
         add(&mut self.edge_labels, made);
     }
 
-    /// Adds an edge for each reference of a table of vertices.
-    fn links(&mut self, at: usize, goes_on: GoesOn) -> Result<(), String> {
-        let Role::Vertices { key, links } = &self.related[at].role else {
-            return Ok(());
-        };
-        for link in links {
-            self.check(goes_on)?;
-            self.link(at, key, link);
-        }
-        Ok(())
-    }
-
-    fn link(&mut self, at: usize, key: &[usize], link: &Link) {
-        let table = &self.tables[at];
-        let column = &table.names[link.column];
-        let stem = names::stem(column).join("_");
-        let label = format!("{}_{stem}", table.label);
-        let target = &self.tables[link.to].label;
-        let _ = writeln!(
-            self.mapping,
-            "\n# {}: '{column}' has ids of '{target}'",
-            table.file()
-        );
-        self.line("[[edge]]");
-        self.setting("file", table.file());
-        self.setting("label", label.as_str());
-        self.reading(at);
-        let keys: Vec<&str> = key.iter().map(|at| table.names[*at].as_str()).collect();
-        match &*keys {
-            [only] => self.setting("source", *only),
-            several => self.setting("source", several.to_vec()),
-        }
-        self.setting("target", column.as_str());
-        if table.empty(link.column) > 0 || table.is_cut {
-            self.line("skip_empty = true # a row without a target is no edge");
-        }
-        self.times(at);
-        let (from, to) = self.related[at].times;
-        let others = (0..table.names.len()).filter(|other| {
-            let is_time = from == Some(*other) || to == Some(*other);
-            !is_time && !key.contains(other) && *other != link.column
-        });
-        let ignored: Vec<&str> = others.map(|other| table.names[other].as_str()).collect();
-        if !ignored.is_empty() {
-            self.setting("ignore", ignored);
-        }
-        let made = json!({
-            "name": label, "source_label": table.label, "target_label": target,
-            "properties": [], "nullable_keys": [],
-        });
-        add(&mut self.edge_labels, made);
-    }
-
     /// Adds the schema to the mapping.
     fn end(self) -> (String, Json) {
         let Self {
             mut mapping,
+            catalogue,
             keys,
             vertex_labels,
             edge_labels,
             ..
         } = self;
-        let keys = keys.iter().map(|(name, (kind, is_list))| {
+        let new = keys.iter().filter(|(name, _)| catalogue.key(name).is_err());
+        let keys = new.map(|(name, (kind, is_list))| {
             let cardinality = if *is_list { "LIST" } else { "SINGLE" };
             json!({ "name": name, "data_type": kind.name(), "cardinality": cardinality })
         });
         let keys: Vec<Json> = keys.collect();
-        mapping.push_str(
-            "\n# The types and labels, which the load makes if the graph has none.\n[schema]\n",
-        );
-        for (kind, elements) in [
+        let all = [
             ("propertykeys", &keys),
             ("vertexlabels", &vertex_labels),
             ("edgelabels", &edge_labels),
-        ] {
+        ];
+        let is_needed = all.iter().any(|(_, elements)| !elements.is_empty());
+        if is_needed {
+            mapping.push_str(
+                "\n# The types and labels, which the load makes if the graph has none.\n[schema]\n",
+            );
+        }
+        for (kind, elements) in all.into_iter().filter(|_| is_needed) {
             let _ = writeln!(mapping, "{kind} = [");
             for element in elements {
                 let _ = writeln!(mapping, "  {},", inline(element));

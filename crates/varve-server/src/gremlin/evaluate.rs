@@ -209,16 +209,21 @@ impl Failure {
     }
 }
 
+/// The message for a text that is no Gremlin: what is wrong, and where.
+pub(super) fn not_interpreted(error: &ParseError) -> String {
+    format!("Failed to interpret Gremlin query: {error}")
+}
+
 /// The error for a text that is no Gremlin, with the exception that HugeGraph's clients know.
 fn unreadable(error: &ParseError) -> ApiError {
-    let message = error.message.clone();
     match error.code {
+        // HugeGraph's message.
         ErrorCode::Exit => ApiError::new(
             StatusCode::FORBIDDEN,
             "java.lang.SecurityException",
-            message,
+            error.message.clone(),
         ),
-        code => ApiError::gremlin(code.groovy_exception(), message),
+        code => ApiError::gremlin(code.groovy_exception(), not_interpreted(error)),
     }
 }
 

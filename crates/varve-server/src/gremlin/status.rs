@@ -7,7 +7,7 @@ use varve_gremlin::ParseError;
 use varve_query::QueryError;
 use varve_view::ViewError;
 
-use super::evaluate::Failure;
+use super::evaluate::{Failure, not_interpreted};
 use crate::errors::ApiError;
 
 /// Part of the results; more follow.
@@ -126,11 +126,7 @@ impl Refusal {
     pub(super) fn unreadable(error: &ParseError, is_script: bool) -> Self {
         let exception = error.code.groovy_exception();
         match is_script {
-            true => Self::new(
-                EVALUATION,
-                exception,
-                format!("Failed to interpret Gremlin query: {error}"),
-            ),
+            true => Self::new(EVALUATION, exception, not_interpreted(error)),
             // TinkerPop's server finds this error while it reads the message.
             false => Self::new(SERIALIZATION, exception, error.to_string()),
         }

@@ -53,13 +53,26 @@ const EDGES: &str = "graphs/{graph}/graph/edges";
 const EDGES_BATCH: &str = "graphs/{graph}/graph/edges/batch";
 const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
 
-/// Refuses a client that may not delete vertices, or edges, by their resource.
-pub(crate) fn check_may_delete(context: &RequestContext, of_edges: bool) -> Result<(), ApiError> {
-    let pattern = if of_edges { EDGE } else { VERTEX };
+/// Refuses a client that may not delete edges by their resource.
+pub(crate) fn check_may_delete(context: &RequestContext) -> Result<(), ApiError> {
+    check_may(context, Verb::Delete, EDGE)
+}
+
+/// Refuses a client that may not update edges, or vertices, in a batch.
+pub(crate) fn check_may_update(context: &RequestContext, of_edges: bool) -> Result<(), ApiError> {
+    let pattern = if of_edges {
+        EDGES_BATCH
+    } else {
+        VERTICES_BATCH
+    };
+    check_may(context, Verb::Put, pattern)
+}
+
+fn check_may(context: &RequestContext, verb: Verb, pattern: &str) -> Result<(), ApiError> {
     let mut routes = ROUTES.iter();
-    let route = routes.find(|it| it.verb == Verb::Delete && it.pattern == pattern);
+    let route = routes.find(|it| it.verb == verb && it.pattern == pattern);
     let Some(route) = route else {
-        return Err(ApiError::internal(format!("no route deletes {pattern}")));
+        return Err(ApiError::internal(format!("no such route of {pattern}")));
     };
     access::check_identity(
         context.state(),
@@ -216,6 +229,7 @@ pub(crate) static ROUTES: &[Route] = &[
     .of("graph", "EdgeAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
+        Parameter::new(periods::ENDS_EDGE, BOOLEAN, "false"),
         WRITE[0],
         WRITE[1],
         WRITE[2],

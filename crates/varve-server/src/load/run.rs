@@ -17,12 +17,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use varve_files::Rows;
 use varve_load::{
     BadRow, BatchKind, Batches, Catalogue, Converter, Counts, Mapping, Mark, Owners, Refused,
-    Sending, Source, check_columns, check_schema, store_each,
+    Sending, Source, Storing, Trial, check_columns, check_schema, store_each,
 };
 
+use super::ends;
 use super::files::{Upload, Uploads};
 use crate::errors::ApiError;
-use crate::hugegraph::{SCHEMA_KINDS, check_may_delete, create_schema, schema_json, store_rows};
+use crate::hugegraph::{
+    SCHEMA_KINDS, check_may_delete, check_may_update, create_schema, schema_json, store_rows,
+};
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Cut, HandlerResult, Response};
 use crate::state::AppState;
@@ -77,9 +80,10 @@ struct Load {
     catalogue: Catalogue,
     owners: Owners,
     counts: Counts,
-    is_dry: bool,
-    /// The query parameters of the batches.
-    query: String,
+    /// A dry run stores nothing.
+    trial: Option<Trial>,
+    checks_vertices: bool,
+    skip_unchanged: bool,
     errors_max: u64,
     deadline: Instant,
     /// Keeps the files.
@@ -160,7 +164,10 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     let (mut inputs, mut of_inputs) = (Vec::new(), Vec::new());
     for (kind, source) in vertices.chain(edges) {
         if source.valid_to_ends_edge {
-            check_may_delete(context, kind == BatchKind::Edges)?;
+            check_may_delete(context)?;
+        }
+        if source.update {
+            check_may_update(context, kind == BatchKind::Edges)?;
         }
         let path = upload.path(&source.file.to_string_lossy()).map_err(wrong)?;
         let source = upload.placed(source, path);
@@ -191,8 +198,9 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
         owners,
         catalogue,
         counts: Counts::default(),
-        is_dry,
-        query: format!("check_vertex={checks}&skip_unchanged={skips}"),
+        trial: is_dry.then(|| Trial::new(checks)),
+        checks_vertices: checks,
+        skip_unchanged: skips,
         errors_max,
         deadline: Instant::now() + limit,
         _upload: upload,
@@ -311,23 +319,24 @@ impl Load {
         batches: &mut Batches,
         lines: &mut String,
     ) -> Result<(), String> {
-        let file = self.inputs[self.at].1.file.display().to_string();
+        let (source, skips) = (&self.inputs[self.at].1, self.skip_unchanged);
+        let storing = Storing::of(source, kind, &self.catalogue, self.checks_vertices);
+        let file = source.file.display().to_string();
         for mut batch in batches.take() {
             let mut bad = std::mem::take(&mut batch.bad);
             let bad_before = bad.len();
-            let stored = match self.is_dry {
-                true => {
-                    let elements = batch.elements.iter_mut();
-                    elements.for_each(|element| element.stored = true);
-                    Ok(())
+            let stored = match &mut self.trial {
+                Some(trial) => {
+                    let of = (kind, &self.catalogue);
+                    trial.run(of, &mut batch.elements, &mut bad, &mut |asked| {
+                        let refused = ends::of_body(context, asked);
+                        refused.map_err(|error| error.message().to_owned())
+                    })
                 }
-                false => {
+                None => {
                     let goes_on = || context.check_deadline().is_ok();
-                    let mut store = |elements: &[Sending], body: &str| {
-                        let ends = elements.iter().map(|it| it.ends_at.as_deref());
-                        let ends: Vec<Option<&str>> = ends.collect();
-                        stored(context, kind, (body, &self.query), &ends)
-                    };
+                    let mut store =
+                        |_: &[Sending], body: &str| stored(context, kind, (&storing, skips), body);
                     store_each(&mut batch.elements, &mut bad, &goes_on, &mut store)
                 }
             };
@@ -384,10 +393,13 @@ impl Load {
             });
         let refused: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
         let mut end = json!({
-            "dry_run": self.is_dry, "elements": self.counts.elements, "states": self.counts.states,
+            "dry_run": self.trial.is_some(), "elements": self.counts.elements, "states": self.counts.states,
             "replaced": self.counts.replaced, "refused": refused,
             "inputs": inputs.collect::<Vec<_>>(),
         });
+        if self.trial.as_ref().is_some_and(Trial::is_full) {
+            end["unchecked"] = Json::from(true);
+        }
         match failure {
             None => json!({ "done": end }),
             Some(message) => {
@@ -407,23 +419,17 @@ fn push(lines: &mut String, line: &Json) {
 fn stored(
     context: &RequestContext,
     kind: BatchKind,
-    (body, query): (&str, &str),
-    ends: &[Option<&str>],
+    (storing, skip_unchanged): (&Storing, bool),
+    elements: &str,
 ) -> Result<(), Refused<String>> {
-    let is_edges = kind == BatchKind::Edges;
-    let stored = store_rows(context, is_edges, (body, query), ends);
-    let ended = stored.map_err(|error| {
+    let (body, query) = (storing.body(elements), storing.query(skip_unchanged));
+    let of = (kind == BatchKind::Edges, storing.is_update());
+    store_rows(context, of, (&body, &query)).map_err(|error| {
         let message = error.message().to_owned();
         // A client's rights may allow some of the elements.
         match error.status().as_u16() {
             400 | 403 | 413 => Refused::Elements(message),
             _ => Refused::Failed(message),
         }
-    })?;
-    ended.delete(context).map_err(|error| {
-        let why = error.message();
-        Refused::Failed(format!(
-            "rows are stored, but what was stored of them for later times is not deleted: {why}"
-        ))
     })
 }

@@ -209,6 +209,14 @@ fn what_is_no_gremlin_is_refused_with_the_exceptions_that_clients_know() {
         compile,
         "Closures are not supported",
     );
+    // The place, as over a WebSocket.
+    refuses(
+        &fixture,
+        "g.V()\n  .filter{it}",
+        400,
+        compile,
+        "Failed to interpret Gremlin query: Query parsing failed at line 2, character position at 9, ",
+    );
     refuses(
         &fixture,
         "System.exit(-1)",

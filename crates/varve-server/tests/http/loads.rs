@@ -151,6 +151,101 @@ fn drafts_of_five_data_sets_load_as_they_are() {
 }
 
 #[test]
+fn a_second_draft_takes_the_labels_of_the_graph() {
+    for set in [
+        data::trade(),
+        data::social(),
+        data::flights(),
+        data::benchmark(),
+        data::temporal(),
+    ] {
+        let loads = loaded(&set);
+        let count = || {
+            (
+                loads.gremlin("g.V().count()"),
+                loads.gremlin("g.E().count()"),
+            )
+        };
+        let before = count();
+        let drafted = loads.infer();
+        let mapping = drafted["mapping"].as_str().expect("a text");
+        assert!(!mapping.contains("[schema]"), "{mapping}");
+        let lines = loads.load(mapping, "");
+        assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}\n{mapping}");
+        assert_eq!(count(), before, "{mapping}");
+    }
+}
+
+#[test]
+fn a_draft_says_in_what_files_differ_from_their_labels() {
+    let loads = Loads::with(LoadConfig::default());
+    let upload = |files: &[(&str, &str)]| {
+        assert_eq!(loads.server.send("DELETE", FILES, "").status, 204);
+        for (name, text) in files {
+            assert_eq!(loads.put(name, 0, text.as_bytes()).status, 201);
+        }
+        loads.infer()
+    };
+    assert_eq!(loads.put("x.csv", 0, b"x\n").status, 201);
+    let drafted = upload(&[
+        ("people.csv", "person_id,name,age\na1,Ann,30\n002,Bob,40\n"),
+        ("companies.csv", "company_id,name\nc1,Acme\n"),
+        (
+            "jobs.csv",
+            "person_id,company_id,title,from,to\na1,c1,dev,2018-01-01,\n002,c1,ops,2019-01-01,\n",
+        ),
+    ]);
+    let lines = loads.load(drafted["mapping"].as_str().expect("a text"), "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}");
+    // Ids that look like numbers, a column more, a column less, and a value of another type.
+    let drafted = upload(&[
+        ("People.csv", "person_id,age,email\n103,20,x@y\n104,old,\n"),
+        (
+            "jobs_fix.csv",
+            "company_id,person_id,from,to\nc1,103,2020-01-01,\nc1,a1,2018-01-01,2020-06-01\n",
+        ),
+    ]);
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    for part in [
+        "column 'email': ignored: label 'people' of the graph has no such property",
+        "column 'age': 'age' is INT in the graph, but not all its values are",
+        "no columns for [\"name\"] of label 'people' of the graph",
+        "label = \"jobs\"",
+        "source = \"person_id\"\ntarget = \"company_id\"",
+    ] {
+        assert!(mapping.contains(part), "{part}\n{mapping}");
+    }
+    let lines = loads.load(mapping, "");
+    let (refused, end) = outcome(&lines);
+    assert_eq!(refused.len(), 1, "{lines:?}\n{mapping}");
+    assert_eq!(
+        refused[0]["reason"],
+        "column 'age': 'old' is not a whole number"
+    );
+    assert_eq!(end["elements"], 3);
+    assert_eq!(
+        (loads.count("V", "people"), loads.count("E", "jobs")),
+        (3, 3)
+    );
+    // A file that no label is like is a label of its own.
+    let drafted = upload(&[("cities.csv", "city_id,name\nx,Bonn\n")]);
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    assert!(mapping.contains("label = \"cities\""), "{mapping}");
+    let lines = loads.load(mapping, "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}\n{mapping}");
+    // Its name is another one, but its columns are those of people.
+    let drafted = upload(&[("staff.csv", "person_id,name,age\n105,Eve,50\n")]);
+    let mapping = drafted["mapping"].as_str().expect("a text");
+    assert!(
+        mapping.contains("of label 'people' of the graph, which has the same columns"),
+        "{mapping}"
+    );
+    let lines = loads.load(mapping, "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}\n{mapping}");
+    assert_eq!(loads.count("V", "people"), 4);
+}
+
+#[test]
 fn who_worked_where_is_asked_in_time() {
     let loads = loaded(&data::temporal());
     let at = |day: &str| {
@@ -371,5 +466,165 @@ fn a_file_of_corrections_ends_what_was_open() {
         &mapping("fix.csv", "valid_to_ends_edge = true")
             .replace("valid_to = \"to\"", "ignore = [\"to\"]"),
         "needs `valid_to`",
+    );
+}
+
+#[test]
+fn an_update_changes_what_its_rows_name_in_their_times() {
+    let loads = Loads::with(LoadConfig::default());
+    let people = "id,name,age,from,to\np1,Ann,30,2000-01-01,\np2,Bob,40,2000-01-01,\n";
+    let fix = "id,age,from,to\np1,31,2010-01-01,2015-01-01\np2,,2010-01-01,\np3,50,2010-01-01,\n\
+        p1,32,2015-01-01,2020-01-01\np1,x,2010-01-01,\n";
+    for (name, text) in [("people.csv", people), ("fix.csv", fix)] {
+        assert_eq!(loads.put(name, 0, text.as_bytes()).status, 201);
+    }
+    let mapping = |file: &str, more: &str| {
+        format!(
+            "[[vertex]]\nfile = \"{file}\"\nlabel = \"person\"\nid = \"id\"\n\
+             valid_from = \"from\"\nvalid_to = \"to\"\n{more}\n[schema]\n\
+             propertykeys = [{{ name = \"name\" }}, {{ name = \"age\", data_type = \"INT\" }}]\n\
+             vertexlabels = [{{ name = \"person\", id_strategy = \"CUSTOMIZE_STRING\", \
+             properties = [\"name\", \"age\"], nullable_keys = [\"name\", \"age\"] }}]\n"
+        )
+    };
+    let lines = loads.load(&mapping("people.csv", ""), "");
+    assert_eq!(outcome(&lines).1["refused"], 0, "{lines:?}");
+    let update = mapping("fix.csv", "update = true");
+    let dry = loads.load(&update, "?dry_run=true");
+    let lines = loads.load(&update, "");
+    assert_eq!(outcome(&dry), outcome(&lines));
+    assert_eq!(outcome(&lines).0.len(), 1, "{lines:?}");
+    let of = |id: &str, day: &str| {
+        let path = format!("{GRAPH}/graph/vertices/%22{id}%22?as_of={day}");
+        let vertex = loads.server.get(&path).json();
+        vertex["properties"].clone()
+    };
+    let ann = |age: i64| json!({"name": "Ann", "age": age});
+    for (day, age) in [
+        ("2009-01-01", 30),
+        ("2012-01-01", 31),
+        ("2016-01-01", 32),
+        ("2021-01-01", 30),
+    ] {
+        assert_eq!(of("p1", day), ann(age), "{day}");
+    }
+    assert_eq!(of("p2", "2021-01-01"), json!({"name": "Bob", "age": 40}));
+    assert_eq!(of("p3", "2021-01-01"), json!({"age": 50}));
+    let both = mapping("fix.csv", "update = true\nvalid_to_ends_edge = true");
+    loads.refused(&both, "does not go with");
+}
+
+/// Files with wrong rows of all kinds.
+fn messy() -> Loads {
+    let loads = Loads::with(LoadConfig::default());
+    let known = "id,name,age,from,to\np1,Ann,30,2000-01-01,\np9,Old,80,2000-01-01,2010-01-01\n";
+    let people = "id,name,age,from,to\np4,Dan,1,2000-01-01,2005-01-01\np4,Dan,2,2005-01-01,2015-01-01\n\
+        p5,Eve,x,2000-01-01,\np6,Fay,3000000000,2000-01-01,\np8,,5,2000-01-01,\n\
+        p9,Old,81,2010-01-01,2020-01-01\np4,Don,2,2005-01-01,2015-01-01\np2,Bob,7,,2001-01-01\n";
+    let jobs = "person,company,from,to\np1,Acme,2001-01-01,\np4,Acme,2001-01-01,2014-01-01\n\
+        p5,Acme,2001-01-01,\np6,Acme,2001-01-01,\np7,Acme,2001-01-01,\np8,Acme,2001-01-01,\n\
+        p9,Acme,2005-01-01,2015-01-01\np9,Acme,1995-01-01,2015-01-01\n\
+        p9,Acme,2016-01-01,2025-01-01\np4,Acme,1990-01-01,2014-01-01\n\
+        p4,Acme,2001-01-01,2016-01-01\np4,Acme,2020-01-01,\np1,Bolt,2001-01-01,\np1,None,2001-01-01,\n\
+        p1,Acme,31.31.2001,\np1,Acme,2003-01-01,2002-01-01\np1,,2001-01-01,\np4,Bolt,2001-01-01,2014-01-01\n";
+    for (name, text) in [
+        ("known.csv", known),
+        ("people.csv", people),
+        ("known_companies.csv", "name\nAcme\n"),
+        ("companies.csv", "name\nBolt\n"),
+        ("jobs.csv", jobs),
+    ] {
+        assert_eq!(loads.put(name, 0, text.as_bytes()).status, 201);
+    }
+    loads
+}
+
+/// A mapping of these files of vertices, and of the jobs.
+fn mapping_of_jobs(people: &str, companies: &str) -> String {
+    format!(
+        "[[vertex]]\nfile = \"{people}\"\nlabel = \"person\"\nid = \"id\"\n\
+             valid_from = \"from\"\nvalid_to = \"to\"\n\
+             [[vertex]]\nfile = \"{companies}\"\nlabel = \"company\"\nvalid_from = 1980-01-01\n\
+             [schema]\npropertykeys = [{{ name = \"name\" }}, {{ name = \"age\", data_type = \"INT\" }}]\n\
+             vertexlabels = [{{ name = \"person\", id_strategy = \"CUSTOMIZE_STRING\", \
+             properties = [\"name\", \"age\"], nullable_keys = [\"age\"] }}, {{ name = \"company\", \
+             id_strategy = \"PRIMARY_KEY\", properties = [\"name\"], primary_keys = [\"name\"] }}]\n\
+             edgelabels = [{{ name = \"job\", source_label = \"person\", target_label = \"company\" }}]\n\
+             [[edge]]\nfile = \"jobs.csv\"\nlabel = \"job\"\nsource = \"person\"\n\
+             target = \"company\"\nvalid_from = \"from\"\nvalid_to = \"to\"\n"
+    )
+}
+
+/// The refused rows and the end of a load.
+fn outcome(lines: &[Value]) -> (Vec<&Value>, Value) {
+    let refused = lines.iter().map(|line| &line["refused"]);
+    let mut end = lines.last().expect("a line")["done"].clone();
+    end["dry_run"] = Value::Null;
+    (refused.filter(|it| it.is_object()).collect(), end)
+}
+
+#[test]
+fn the_numbers_of_a_dry_run_are_those_of_the_load() {
+    let loads = messy();
+    let known = mapping_of_jobs("known.csv", "known_companies.csv");
+    let known = known.split("[[edge]]").next().expect("a part");
+    assert_eq!(outcome(&loads.load(known, "")).1["refused"], 0);
+    let mapping = mapping_of_jobs("people.csv", "companies.csv");
+    let unchecked = outcome(&loads.load(&mapping, "?dry_run=true&check_vertex=false")).1;
+    let dry = loads.load(&mapping, "?dry_run=true");
+    let (refused, end) = outcome(&dry);
+    let of = |file: &str| {
+        let rows = refused.iter().filter(|row| row["file"] == file);
+        rows.map(|row| row["line"].as_u64().expect("a line"))
+            .collect::<Vec<u64>>()
+    };
+    assert_eq!(of("people.csv"), [4, 5, 6, 9], "{refused:?}");
+    let lines = [4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17, 18];
+    assert_eq!(of("jobs.csv"), lines, "{refused:?}");
+    assert_eq!(unchecked["inputs"][2]["refused"], 3);
+    assert_eq!(loads.count("V", "company"), 1);
+    let stored = loads.load(&mapping, "");
+    assert_eq!((refused, end), outcome(&stored));
+}
+
+#[test]
+fn a_dry_run_needs_no_schema_in_the_graph() {
+    let loads = messy();
+    let mapping = mapping_of_jobs("people.csv", "companies.csv");
+    let dry = loads.load(&mapping, "?dry_run=true");
+    let stored = loads.load(&mapping, "");
+    // Reasons name ids, which have the numbers of labels once these are made.
+    let rows = |lines: &[Value]| {
+        let (refused, end) = outcome(lines);
+        let lines = refused.into_iter().map(|row| row["line"].clone());
+        (lines.collect::<Vec<Value>>(), end)
+    };
+    assert_eq!(rows(&dry), rows(&stored));
+    assert_eq!(rows(&stored).1["inputs"][2]["loaded"], 1);
+}
+
+#[test]
+fn what_is_asked_of_ends_is_bounded_and_checked() {
+    let loads = messy();
+    let ask = |body: &Value| {
+        let path = format!("{GRAPH}/load/ends");
+        let answer = loads.server.send("POST", &path, &body.to_string());
+        (answer.status, answer.text().to_owned())
+    };
+    let end = json!({"id": "x", "label": "person"});
+    let edge = |end: &Value| json!({"label": "job", "ends": [end, end]});
+    let (status, text) = ask(&json!({ "edges": [edge(&end)] }));
+    assert_eq!(
+        (status, &*text),
+        (200, r#"{"refused":["Invalid vertex id 'x'"]}"#)
+    );
+    let planned = json!({"id": "x", "label": "person", "planned": [{}]});
+    let (status, text) = ask(&json!({ "edges": [edge(&planned)] }));
+    assert_eq!((status, &*text), (200, r#"{"refused":[null]}"#));
+    let many: Vec<Value> = (0..501).map(|_| edge(&end)).collect();
+    assert_eq!(ask(&json!({ "edges": many })).0, 400);
+    assert_eq!(
+        ask(&json!({ "edges": [edge(&json!({"id": true, "label": "a"}))] })).0,
+        400
     );
 }

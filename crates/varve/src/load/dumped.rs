@@ -66,6 +66,7 @@ pub(super) fn source(path: &Path) -> Source {
         valid_to: None,
         valid_to_inclusive: false,
         valid_to_ends_edge: false,
+        update: false,
     }
 }
 
@@ -183,7 +184,7 @@ pub(super) fn element(
             json: deletion(id, label, kind, &period),
             identity: Some(known_by(id)),
             period,
-            ends_at: None,
+            ends: false,
         }));
     }
     let Some(Json::Object(mut element)) = row.remove(key) else {
@@ -215,6 +216,6 @@ pub(super) fn element(
         json: Json::Object(element).to_string(),
         identity,
         period,
-        ends_at: None,
+        ends: false,
     }))
 }

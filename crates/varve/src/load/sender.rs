@@ -11,12 +11,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
-use serde_json::Value as Json;
+use serde::Deserialize;
 use varve_load::{
-    Action, BadRow, Batch, BatchKind, Counts, Mark, Period, Refused, Sending, store_each,
+    Action, BadRow, Batch, BatchKind, Catalogue, Counts, Mark, Refused, Sending, Storing, Trial,
+    store_each,
 };
 
-use super::deletion::deletion;
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError};
 
@@ -36,22 +36,28 @@ pub(crate) type HandOver = (Vec<Batch>, Arc<Block>);
 pub(crate) struct Sender<'a> {
     /// The server.
     pub(crate) client: &'a GraphClient,
-    /// Whether the vertices of edges must exist.
-    pub(crate) check_vertices: bool,
-    /// Whether nothing is sent: every row that is an element counts as stored.
-    pub(crate) dry_run: bool,
+    /// The schema.
+    pub(crate) catalogue: &'a Catalogue,
+    /// A dry run sends nothing: what would be stored counts as stored.
+    pub(crate) trial: Option<Mutex<Trial>>,
     /// Whether an element that is already stored with the same content gets no new version.
     pub(crate) skip_unchanged: bool,
     /// More bad rows than this end the load.
     pub(crate) max_errors: u64,
     /// The progress bar.
     pub(crate) bar: ProgressBar,
-    /// The names of the inputs, for the report of bad rows.
-    pub(crate) names: Vec<String>,
+    /// The names of the inputs, for the report of bad rows, and how their elements are stored.
+    pub(crate) inputs: Vec<(String, Storing)>,
     /// The counts and the open files.
     pub(crate) tally: Mutex<Tally>,
     /// Set when the load must end early.
     pub(crate) stopped: AtomicBool,
+}
+
+/// The answer of `POST …/load/ends`.
+#[derive(Deserialize)]
+struct Refusals {
+    refused: Vec<Option<String>>,
 }
 
 /// The state of a load.
@@ -117,12 +123,17 @@ impl Sender<'_> {
     fn send(&self, kind: BatchKind, mut batch: Batch, block: &Block) {
         let mut bad = std::mem::take(&mut batch.bad);
         let sent = match batch.action {
-            _ if self.dry_run => {
-                let elements = batch.elements.iter_mut();
-                elements.for_each(|element| element.stored = true);
-                Ok(())
+            _ if let Some(trial) = &self.trial => {
+                let of = (kind, self.catalogue);
+                let mut trial = trial.lock();
+                trial.run(of, &mut batch.elements, &mut bad, &mut |asked| {
+                    self.ask(asked)
+                })
             }
-            Action::Put => self.store(kind, &mut batch.elements, &mut bad),
+            Action::Put => {
+                let (_, storing) = &self.inputs[batch.input];
+                self.store((kind, storing), &mut batch.elements, &mut bad)
+            }
             Action::Delete => self.delete(kind, &mut batch.elements, &mut bad),
         };
         // A part of a failed batch may be stored.
@@ -132,64 +143,44 @@ impl Sender<'_> {
         }
     }
 
+    /// Asks why edges would be refused for their ends.
+    fn ask(&self, edges: &str) -> Result<Vec<Option<String>>, RestError> {
+        let path = self.client.of_graph("load/ends");
+        let answer = self.client.send_patiently("POST", &path, edges)?;
+        let answer: Result<Refusals, _> = serde_json::from_str(&answer);
+        let answer = answer.map_err(|error| RestError::Unexpected {
+            url: path,
+            cause: error.to_string(),
+        })?;
+        Ok(answer.refused)
+    }
+
     /// Stores elements; those that the server refuses are added to `bad`.
     fn store(
         &self,
-        kind: BatchKind,
+        (kind, storing): (BatchKind, &Storing),
         elements: &mut [Sending],
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
-        let mut parameters = Vec::new();
-        if kind == BatchKind::Edges {
-            parameters.push(format!("check_vertex={}", self.check_vertices));
-        }
-        if self.skip_unchanged {
-            parameters.push("skip_unchanged=true".to_owned());
-        }
-        let rest = match parameters.is_empty() {
+        let query = storing.query(self.skip_unchanged);
+        let rest = match query.is_empty() {
             true => "/batch".to_owned(),
-            false => format!("/batch?{}", parameters.join("&")),
+            false => format!("/batch?{query}"),
         };
         let path = self.path(kind, &rest);
+        let method = if storing.is_update() { "PUT" } else { "POST" };
         let goes_on = || !self.is_stopped();
-        store_each(elements, bad, &goes_on, &mut |stored, body| match self
-            .client
-            .send_patiently("POST", &path, body)
-        {
-            Ok(ids) => self.end(kind, stored, &ids).map_err(Refused::Failed),
-            Err(RestError::Refused {
-                status: 400 | 413,
-                message,
-            }) => Err(Refused::Elements(message)),
-            Err(failure) => Err(Refused::Failed(failure)),
+        store_each(elements, bad, &goes_on, &mut |_, body| {
+            let body = storing.body(body);
+            match self.client.send_patiently(method, &path, &body) {
+                Ok(_) => Ok(()),
+                Err(RestError::Refused {
+                    status: 400 | 413,
+                    message,
+                }) => Err(Refused::Elements(message)),
+                Err(failure) => Err(Refused::Failed(failure)),
+            }
         })
-    }
-
-    /// Deletes what was stored of elements for the time after their ends. `ids` is the answer to
-    /// the batch of these elements.
-    fn end(&self, kind: BatchKind, elements: &[Sending], ids: &str) -> Result<(), RestError> {
-        if elements.iter().all(|element| element.ends_at.is_none()) {
-            return Ok(());
-        }
-        let wrong = |error: serde_json::Error| RestError::Unexpected {
-            url: self.path(kind, "/batch"),
-            cause: error.to_string(),
-        };
-        let ids: Vec<Json> = serde_json::from_str(ids).map_err(wrong)?;
-        for (element, id) in elements.iter().zip(ids) {
-            let Some(end) = &element.ends_at else {
-                continue;
-            };
-            let json: Json = serde_json::from_str(&element.json).map_err(wrong)?;
-            let later = Period {
-                from: Some(end.clone()),
-                to: None,
-            };
-            let rest = deletion(&id, json["label"].as_str(), kind, &later);
-            let path = self.path(kind, &rest);
-            self.client.send_patiently("DELETE", &path, "")?;
-        }
-        Ok(())
     }
 
     /// Deletes elements one by one; a missing element counts as deleted.
@@ -239,7 +230,7 @@ impl Sender<'_> {
             tally.sent += 1;
         }
         tally.refused += bad.len() as u64;
-        let noted = tally.write_bad(&self.names[batch.input], bad);
+        let noted = tally.write_bad(&self.inputs[batch.input].0, bad);
         let over = tally.refused > self.max_errors;
         drop(tally);
         block.0.lock().extend(pieces);

@@ -113,7 +113,7 @@ impl<'a, 's> Emission<'a, 's> {
             .emit(id, current, &Change::Put(&content), period)
     }
 
-    /// Writes the states that a sequenced update gives an element.
+    /// Writes the states that a request gives an element in parts of a period.
     fn parts(
         &mut self,
         id: &ElementId,
@@ -121,9 +121,13 @@ impl<'a, 's> Emission<'a, 's> {
         parts: Vec<Part>,
         rules: LabelRules,
     ) -> Result<(), GraphError> {
-        let mut events: Vec<(EventPeriod, Vec<u8>)> = Vec::new();
+        let mut events: Vec<(EventPeriod, Option<Vec<u8>>)> = Vec::new();
         for part in parts {
+            let is_end = part.is_end();
             let Some(content) = part.content else {
+                let (from, to) = (part.period.from, part.period.to);
+                let to = to.unwrap_or(Instant::FOREVER);
+                events.extend(is_end.then_some((EventPeriod { from, to }, None)));
                 continue;
             };
             let rules = LabelRules {
@@ -140,7 +144,7 @@ impl<'a, 's> Emission<'a, 's> {
                 continue;
             };
             if !self.is_unchanged(id, &period, &content)? {
-                events.push((period, content));
+                events.push((period, Some(content)));
             }
         }
         for (period, _) in &events {

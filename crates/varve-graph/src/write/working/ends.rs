@@ -240,7 +240,18 @@ impl WorkingSet<'_> {
         partition: &[u8],
         within: Period,
     ) -> Result<VertexLabelId, GraphError> {
-        let mut states = self.labels_within(id, partition, within)?.into_iter();
+        let states = self.labels_within(id, partition, within)?;
+        self.lasting(id, states, within)
+    }
+
+    /// The label that a vertex with these states has in all of a period.
+    pub(super) fn lasting(
+        &self,
+        id: &VertexId,
+        states: Vec<(Period, VertexLabelId)>,
+        within: Period,
+    ) -> Result<VertexLabelId, GraphError> {
+        let mut states = states.into_iter();
         let first = states.next().filter(|first| first.0.from <= within.from);
         let (
             Period {
@@ -297,7 +308,7 @@ impl WorkingSet<'_> {
 
     /// As [`stored_labels`], with one read if the current row decides, and without the states that
     /// the writer may not know.
-    fn stored_labels_within(
+    pub(super) fn stored_labels_within(
         &self,
         id: &VertexId,
         partition: &[u8],
@@ -387,11 +398,20 @@ impl WorkingSet<'_> {
         named: VertexLabelId,
         stored: VertexLabelId,
     ) -> GraphError {
-        let name = |label| self.schema.vertex_label_name(label);
+        let named = self.schema.vertex_label_name(named);
+        self.unmatched_name(end, named, stored)
+    }
+
+    /// As [`WorkingSet::unmatched_end`], of a label that the schema may lack.
+    pub(super) fn unmatched_name(
+        &self,
+        end: &VertexId,
+        named: &str,
+        stored: VertexLabelId,
+    ) -> GraphError {
+        let stored = self.schema.vertex_label_name(stored);
         GraphError::invalid(format!(
-            "The label of vertex '{end}' is unmatched, users expect label '{}', actual label stored is '{}'",
-            name(named),
-            name(stored)
+            "The label of vertex '{end}' is unmatched, users expect label '{named}', actual label stored is '{stored}'"
         ))
     }
 }

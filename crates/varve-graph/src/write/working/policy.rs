@@ -44,6 +44,12 @@ impl WorkingSet<'_> {
                 Outcome::Put(_) | Outcome::Parts(_) => (&access.write, "write"),
             };
             self.check_before(working, policy, permission)?;
+            if let Outcome::Parts(parts) = &working.outcome {
+                for end in parts.iter().filter(|part| part.is_end()) {
+                    let within = self.span(end.period);
+                    self.check_within(working, &access.delete, "delete", within)?;
+                }
+            }
             for (period, content) in working.states() {
                 let at = self.span(period).from;
                 self.check_after(working, policy, State { content, at })?;
@@ -69,14 +75,7 @@ impl WorkingSet<'_> {
         };
         let mut is_new = true;
         for within in written {
-            for part in stored_parts(self.reader, id, within)? {
-                let Some(content) = &part.content else {
-                    continue;
-                };
-                is_new = false;
-                let at = part.period.from.unwrap_or(within.from).max(within.from);
-                self.check_stored(id, policy, permission, State { content, at })?;
-            }
+            is_new &= !self.check_within(working, policy, permission, within)?;
         }
         let at = self.now;
         if is_new
@@ -87,6 +86,27 @@ impl WorkingSet<'_> {
             self.check_stored(id, policy, permission, State { content, at })?;
         }
         Ok(())
+    }
+
+    /// Refuses to change states that are stored in a period and that the policy does not cover;
+    /// returns whether there are any states.
+    fn check_within(
+        &self,
+        working: &Working<'_>,
+        policy: &ElementPolicy,
+        permission: &str,
+        within: Period,
+    ) -> Result<bool, GraphError> {
+        let mut has_any = false;
+        for part in stored_parts(self.reader, &working.id, within)? {
+            let Some(content) = &part.content else {
+                continue;
+            };
+            has_any = true;
+            let at = part.period.from.unwrap_or(within.from).max(within.from);
+            self.check_stored(&working.id, policy, permission, State { content, at })?;
+        }
+        Ok(has_any)
     }
 
     fn check_stored(

@@ -27,7 +27,8 @@ pub(in crate::write) struct Part {
     /// `None` = it does not exist.
     pub(in crate::write) content: Option<Vec<u8>>,
     /// Whether this request creates the state, so that its label's time to live starts here. A
-    /// changed state keeps its own end.
+    /// changed state keeps its own end. Without a content: whether the request deletes what is
+    /// stored.
     pub(in crate::write) is_new: bool,
 }
 
@@ -36,9 +37,47 @@ impl Part {
     pub(super) fn state(&self) -> Option<(WritePeriod, &[u8])> {
         Some((self.period, self.content.as_deref()?))
     }
+
+    /// Whether the element is deleted in this part.
+    pub(super) fn is_end(&self) -> bool {
+        self.content.is_none() && self.is_new
+    }
 }
 
 impl WorkingSet<'_> {
+    /// The outcome of a put after whose period the element does not exist.
+    pub(super) fn put_and_end<'a>(
+        &self,
+        id: &ElementId,
+        content: Cow<'a, [u8]>,
+    ) -> Result<Outcome<'a>, GraphError> {
+        let Some(to) = self.period.to else {
+            return Ok(Outcome::Put(content));
+        };
+        let mut has_later = false;
+        visit_states_from(self.reader, id, to, &mut |_| {
+            has_later = true;
+            Flow::Break(())
+        })?;
+        if !has_later {
+            return Ok(Outcome::Put(content));
+        }
+        let put = Part {
+            period: self.period,
+            content: Some(content.into_owned()),
+            is_new: true,
+        };
+        let end = Part {
+            period: WritePeriod {
+                from: Some(to),
+                to: None,
+            },
+            content: None,
+            is_new: true,
+        };
+        Ok(Outcome::Parts(vec![put, end]))
+    }
+
     /// Applies a change to each state that the element at `at` has in the period of the mutation.
     pub(super) fn modify_parts(
         &mut self,
@@ -153,7 +192,10 @@ impl WorkingSet<'_> {
                 }
                 Outcome::Put(content) => whole(Some(content.into_owned())),
                 Outcome::Delete => whole(None),
-                Outcome::Parts(parts) => parts,
+                Outcome::Parts(mut parts) => {
+                    parts.retain(|part| !part.is_end());
+                    parts
+                }
             },
         )
     }

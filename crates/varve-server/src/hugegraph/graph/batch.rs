@@ -6,13 +6,14 @@ use std::cell::OnceCell;
 use bytes::Bytes;
 use varve_graph::GraphError;
 use varve_graph::element::EdgeForm;
-use varve_graph::write::{IdRef, Missing, Mutation, WritePeriod, WriteRequest};
+use varve_graph::write::{IdRef, Missing, Mutation, WriteRequest};
 use varve_model::{CommitVersion, ElementId};
 
 use super::edges;
 use super::input::{self, EachOf, EdgeJson, ElementJson, GraphBatchJson, Input, Listed};
 use super::periods::{Changes, of_element};
 use super::submit::{Prepare, Target, request, submit};
+use super::update;
 use super::vertices::{self, no_body};
 use crate::JsonWriter;
 use crate::config::BATCH_ELEMENTS_MAX;
@@ -20,7 +21,7 @@ use crate::errors::ApiError;
 use crate::json::quick;
 use crate::request::{Query, RequestContext};
 use crate::respond::{HandlerResult, Response};
-use crate::wire::{output, time};
+use crate::wire::output;
 
 /// Bytes of an element in a batch request, about; for the initial capacity of buffers.
 const ELEMENT_JSON_BYTES: usize = 64;
@@ -225,59 +226,27 @@ pub(crate) fn store(
     Ok(target.graph.write_now(&request)?)
 }
 
-/// Stores rows that the server has read, all or none: an array in the form of a client's batch,
-/// with the query parameters of such a request. Waits until the commit is stored. Returns what is
-/// to be deleted next: what was stored of the elements from their `ends` on.
+/// Stores rows that the server has read, all or none: a client's batch with the query parameters of
+/// such a request, or a batch update. Waits until the commit is stored.
 pub(crate) fn store_rows(
     context: &RequestContext,
-    is_edges: bool,
+    (is_edges, is_update): (bool, bool),
     (body, query): (&str, &str),
-    ends: &[Option<&str>],
-) -> Result<Ended, ApiError> {
+) -> Result<(), ApiError> {
     let mut of_batch = context.again(context.deadline());
     of_batch.body = Bytes::copy_from_slice(body.as_bytes());
     of_batch.query = OnceCell::from(Query::parse(query)?);
     let target = Target::of(&of_batch)?;
-    let prepare: Prepare = match is_edges {
-        true => edges::prepare_batch,
-        false => vertices::prepare_batch,
+    let prepare: Prepare = match (is_edges, is_update) {
+        (true, false) => edges::prepare_batch,
+        (false, false) => vertices::prepare_batch,
+        (true, true) => update::prepare_edges,
+        (false, true) => update::prepare_vertices,
     };
     context.check_deadline()?;
     let stored = request(&of_batch, &target, prepare)?;
     target.graph.write_now(&stored)?;
-    let (mut mutations, mut periods) = (Vec::new(), Vec::new());
-    for (mutation, end) in stored.mutations.iter().zip(ends) {
-        let Some(end) = end else { continue };
-        let id = match mutation.id() {
-            IdRef::Vertex(id) => ElementId::Vertex(id.clone()),
-            IdRef::Edge(id) => ElementId::Edge(id.clone()),
-        };
-        let missing = Missing::Ignore;
-        mutations.push(Mutation::Delete { id, missing });
-        periods.push(WritePeriod {
-            from: Some(time::instant("valid_to", end)?),
-            to: None,
-        });
-    }
-    Ok(Ended(WriteRequest {
-        mutations,
-        periods,
-        access: context.access_to(&target),
-        ..WriteRequest::default()
-    }))
-}
-
-/// The later times of elements that have ended.
-pub(crate) struct Ended(WriteRequest);
-
-impl Ended {
-    /// Deletes them. Waits until the commit is stored.
-    pub(crate) fn delete(&self, context: &RequestContext) -> Result<(), ApiError> {
-        if !self.0.mutations.is_empty() {
-            Target::of(context)?.graph.write_now(&self.0)?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Returns the elements of a list that may be absent or empty; 400 for a null element or too many

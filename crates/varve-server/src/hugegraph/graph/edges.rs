@@ -6,8 +6,9 @@ use varve_graph::write::Mutation;
 use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
+use super::check_may_delete;
 use super::input::{self, EdgeJson};
-use super::periods::Changes;
+use super::periods::{Changes, ENDS_EDGE};
 use super::submit::{Target, submit, submit_or};
 use super::vertices::{missing, no_body, no_such, one};
 use crate::JsonWriter;
@@ -52,7 +53,11 @@ pub(super) fn prepare_batch(
     context: &RequestContext,
     target: &Target,
 ) -> Result<Changes, ApiError> {
-    let ends_checked = context.query()?.boolean("check_vertex", true)?;
+    let query = context.query()?;
+    if query.boolean(ENDS_EDGE, false)? {
+        check_may_delete(context)?;
+    }
+    let ends_checked = query.boolean("check_vertex", true)?;
     let form = EdgeForm {
         labels_required: true,
         ends_checked,

@@ -9,6 +9,9 @@ use crate::errors::ApiError;
 use crate::request::RequestContext;
 use crate::wire::time;
 
+/// The parameter of a batch of edges that do not exist after their `valid_to`.
+pub(super) const ENDS_EDGE: &str = "valid_to_ends_edge";
+
 /// The valid period that an element gives: `None` = not given, [`RawValue::Null`] = no bound.
 #[derive(Debug, Default, PartialEq)]
 #[cfg_attr(test, derive(Clone))]
@@ -20,18 +23,6 @@ pub(super) struct Given<'a> {
 impl Given<'_> {
     fn is_empty(&self) -> bool {
         self.from.is_none() && self.to.is_none()
-    }
-
-    /// Returns 400 if an element of an update gives a period.
-    pub(super) fn refuse(&self, what: &str, at: usize) -> Result<(), ApiError> {
-        let name = match (&self.from, &self.to) {
-            (Some(_), _) => "valid_from",
-            (None, Some(_)) => "valid_to",
-            (None, None) => return Ok(()),
-        };
-        Err(ApiError::illegal_argument(format!(
-            "{what} {at}: an update takes no '{name}' of an element, only the query parameter"
-        )))
     }
 
     fn period(&self, default: WritePeriod) -> Result<WritePeriod, ApiError> {
@@ -64,6 +55,23 @@ pub(super) struct Changes {
     pub(super) periods: Vec<WritePeriod>,
     /// Whether a change that leaves its element unchanged is skipped.
     pub(super) skip_unchanged: bool,
+    /// Whether an element that is put until a `valid_to` does not exist after it.
+    pub(super) ends: bool,
+}
+
+/// Elements with the periods that they give.
+pub(super) type Grouped<'a, T> = Vec<(Given<'a>, Vec<T>)>;
+
+/// The elements of a batch by the periods that they give, in the order of the first of each.
+pub(super) fn by_period<'a, T>(elements: impl Iterator<Item = (T, Given<'a>)>) -> Grouped<'a, T> {
+    let mut groups: Grouped<'a, T> = Vec::new();
+    for (element, given) in elements {
+        match groups.iter_mut().find(|(known, _)| *known == given) {
+            Some((_, group)) => group.push(element),
+            None => groups.push((given, vec![element])),
+        }
+    }
+    groups
 }
 
 impl Changes {
@@ -75,6 +83,7 @@ impl Changes {
             period: time::period(query)?,
             periods: Vec::new(),
             skip_unchanged: query.boolean("skip_unchanged", false)?,
+            ends: query.boolean(ENDS_EDGE, false)?,
         })
     }
 
@@ -83,6 +92,16 @@ impl Changes {
         let mut changes = Self::new(context, 0)?;
         changes.mutations = mutations;
         Ok(changes)
+    }
+
+    /// Adds changes of elements that give one period.
+    pub(super) fn add_all(
+        &mut self,
+        mutations: Vec<Mutation>,
+        given: &Given<'_>,
+    ) -> Result<(), ApiError> {
+        let mut mutations = mutations.into_iter();
+        mutations.try_for_each(|mutation| self.add(mutation, given))
     }
 
     /// Adds the change of an element with the period that it gives.

@@ -167,6 +167,7 @@ pub(super) fn request(
         period: changes.period,
         periods: changes.periods,
         skip_unchanged: changes.skip_unchanged,
+        ends: changes.ends,
         access: context.access_to(target),
         ..WriteRequest::default()
     })

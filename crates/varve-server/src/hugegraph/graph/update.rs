@@ -10,7 +10,7 @@ use varve_model::ElementId;
 
 use super::batch::{Sizes, null_record};
 use super::input::{self, EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
-use super::periods::Changes;
+use super::periods::{Changes, by_period};
 use super::submit::{Elements, Target, submit};
 use super::vertices::{no_body, one};
 use crate::JsonWriter;
@@ -101,40 +101,46 @@ fn list(what: &str, schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u
     Ok(json.finish())
 }
 
-fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+pub(super) fn prepare_vertices(
+    context: &RequestContext,
+    target: &Target,
+) -> Result<Changes, ApiError> {
     let VertexUpdateJson(body) = input::body(context, || {
         ApiError::illegal_argument("BatchVertexRequest can't be null")
     })?;
     let limit = context.state().config().max_vertices_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "vertices", Sizes::vertices(limit))?;
-    let plain = |(at, VertexJson { input, given, .. }): (usize, _)| {
-        given.refuse("vertex", at)?;
-        Ok(input)
-    };
-    let inputs: Result<_, ApiError> = inputs.into_iter().enumerate().map(plain).collect();
-    let inputs = inputs?;
-    let mutations =
-        target.with_rules(|rules| rules.vertex_updates(&target.schema, inputs, &strategies))?;
-    Changes::of(context, mutations)
+    let inputs = inputs.into_iter();
+    let inputs = inputs.map(|VertexJson { input, given, .. }| (input, given));
+    let mut changes = Changes::new(context, 0)?;
+    for (given, group) in by_period(inputs) {
+        let mutations =
+            target.with_rules(|rules| rules.vertex_updates(&target.schema, group, &strategies))?;
+        changes.add_all(mutations, &given)?;
+    }
+    Ok(changes)
 }
 
-fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+pub(super) fn prepare_edges(
+    context: &RequestContext,
+    target: &Target,
+) -> Result<Changes, ApiError> {
     let EdgeUpdateJson(body) = input::body(context, || {
         ApiError::illegal_argument("BatchEdgeRequest can't be null")
     })?;
     let check_vertex = body.check_vertex;
     let limit = context.state().config().max_edges_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "edges", Sizes::edges(limit))?;
-    let plain = |(at, EdgeJson { input, given, .. }): (usize, _)| {
-        given.refuse("edge", at)?;
-        Ok(input)
-    };
-    let inputs: Result<_, ApiError> = inputs.into_iter().enumerate().map(plain).collect();
-    let inputs = inputs?;
-    let mutations = target.with_rules(|rules| {
-        rules.edge_updates(&target.schema, inputs, &strategies, check_vertex)
-    })?;
-    Changes::of(context, mutations)
+    let inputs = inputs.into_iter();
+    let inputs = inputs.map(|EdgeJson { input, given, .. }| (input, given));
+    let mut changes = Changes::new(context, 0)?;
+    for (given, group) in by_period(inputs) {
+        let mutations = target.with_rules(|rules| {
+            rules.edge_updates(&target.schema, group, &strategies, check_vertex)
+        })?;
+        changes.add_all(mutations, &given)?;
+    }
+    Ok(changes)
 }
 
 /// Checks the parts of a batch update's body that vertices and edges have in common.
