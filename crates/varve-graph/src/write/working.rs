@@ -206,6 +206,8 @@ pub(super) struct WorkingSet<'a> {
     /// For each mutation, the known labels of its edge's ends; empty if no mutation needs a check
     /// of the ends.
     ends: Vec<KnownEnds>,
+    /// The rows of ends that were read ahead, by their partitions.
+    end_rows: IdMap<Box<[u8]>, Option<Vec<u8>>>,
     /// For each mutation, whether its element is known to have no row.
     absent: Absences,
     /// For each mutation, its element's row, if rows are read ahead; a used row is removed.
@@ -252,6 +254,7 @@ impl<'a> WorkingSet<'a> {
             places: Places::default(),
             has_vertices: false,
             ends: Vec::new(),
+            end_rows: IdMap::default(),
             absent: Absences::new(),
             ahead: Vec::new(),
             incident: IdMap::default(),

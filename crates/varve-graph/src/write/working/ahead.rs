@@ -45,8 +45,7 @@ impl WorkingSet<'_> {
         }
         let known = self.graph.known_vertices();
         let ends = |number| match self.keys.of(number) {
-            // The labels may differ at another instant.
-            _ if self.request.period_of(number as usize).from.is_some() => (None, None),
+            _ if self.is_dated(number) => (None, None),
             RowKeys::Edge { source, target, .. } => (known.label(source), known.label(target)),
             RowKeys::Vertex { .. } => (None, None),
         };

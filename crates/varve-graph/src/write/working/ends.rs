@@ -28,18 +28,12 @@ fn instant_text(Instant(micros): Instant) -> String {
 }
 
 impl WorkingSet<'_> {
-    /// Reads the labels of ends that are not known. A vertex whose row alone does not decide is
-    /// read later.
+    /// Reads the rows of ends whose labels are not known, or are asked for at another instant. A
+    /// vertex whose row alone does not decide is read later.
     pub(super) fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
-        let ends = |number: u32| match self.keys.of(number) {
-            // The labels may differ at another instant.
-            _ if self.request.period_of(number as usize).from.is_some() => None,
-            RowKeys::Edge { source, target, .. } => Some([source, target]),
-            RowKeys::Vertex { .. } => None,
-        };
         let mut unknown: Vec<&[u8]> = Vec::new();
         for (number, known) in (0..).zip(&self.ends) {
-            let Some([source, target]) = ends(number) else {
+            let RowKeys::Edge { source, target, .. } = self.keys.of(number) else {
                 continue;
             };
             unknown.extend(known.0.is_none().then_some(source));
@@ -58,25 +52,34 @@ impl WorkingSet<'_> {
         if rows.is_empty() {
             return Ok(());
         }
+        let read = self.reader.multi_get(VERTEX, &rows)?;
         let mut labels: IdMap<&[u8], VertexLabelId> = IdMap::default();
-        for ((partition, _), row) in rows.iter().zip(self.reader.multi_get(VERTEX, &rows)?) {
-            let label = row
-                .map(|row| self.label_reported(partition, &row))
-                .transpose()?;
-            if let Some(label) = label.flatten() {
+        for ((partition, _), row) in rows.iter().zip(&read) {
+            let label = row.as_deref();
+            let label = label.map(|row| self.label_reported(partition, row));
+            if let Some(label) = label.transpose()?.flatten() {
                 labels.insert(partition, label);
             }
         }
         let mut found = Vec::with_capacity(self.ends.len());
         for (number, known) in (0..).zip(&self.ends) {
             let of = |partition: &[u8]| labels.get(partition).copied();
-            found.push(match ends(number) {
-                Some([source, target]) => (known.0.or(of(source)), known.1.or(of(target))),
-                None => *known,
+            found.push(match self.keys.of(number) {
+                RowKeys::Edge { source, target, .. } if !self.is_dated(number) => {
+                    (known.0.or(of(source)), known.1.or(of(target)))
+                }
+                _ => *known,
             });
         }
         self.ends = found;
+        let partitions = rows.into_iter().map(|row| Box::from(row.0));
+        self.end_rows = partitions.zip(read).collect();
         Ok(())
+    }
+
+    /// Whether a mutation begins at another instant than now: labels may differ then.
+    pub(super) fn is_dated(&self, number: u32) -> bool {
+        self.request.period_of(number as usize).from.is_some()
     }
 
     /// Checks that both ends of an edge exist in all of `within`, with labels that the edge's label
@@ -314,7 +317,13 @@ impl WorkingSet<'_> {
         partition: &[u8],
         within: Period,
     ) -> Result<Vec<(Period, VertexLabelId)>, GraphError> {
-        let row = self.reader.get(VERTEX, partition, key::VERTEX_CLUSTERING)?;
+        let row = match self.end_rows.get(partition) {
+            Some(row) => row.as_deref().map(Cow::Borrowed),
+            None => {
+                let row = self.reader.get(VERTEX, partition, key::VERTEX_CLUSTERING)?;
+                row.map(Cow::Owned)
+            }
+        };
         if let Some(row) = &row {
             let (header, content) = row::Header::decode(row)?;
             if self.decides(&header, within) {
