@@ -10,7 +10,7 @@ use crate::error::Outcome;
 use crate::filters::Types;
 use crate::plan::Shortest;
 use crate::tree::PathKind;
-use crate::value::{Node, Path, Relationship, Value};
+use crate::value::{Node, NodeKey, Path, Relationship, Value};
 
 /// Bytes of a node that a search has reached.
 const REACHED_BYTES: usize = 192;
@@ -88,7 +88,7 @@ struct Search<'s> {
 /// How a node was reached first: its distance, and the steps to it from nodes before it.
 struct Reached {
     distance: u64,
-    steps: Vec<(Box<[u8]>, Arc<Relationship>)>,
+    steps: Vec<(NodeKey, Arc<Relationship>)>,
 }
 
 impl Search<'_> {
@@ -108,7 +108,7 @@ impl Search<'_> {
     fn by_level(&mut self, cx: Cx<'_>, adjacency: &mut Adjacency<'_>) -> Outcome<Vec<Walk>> {
         let max = self.one.max.unwrap_or(u64::MAX);
         let all = self.one.kind == PathKind::AllShortestPaths;
-        let mut reached: HashMap<Box<[u8]>, Reached> = HashMap::new();
+        let mut reached: HashMap<NodeKey, Reached> = HashMap::new();
         let mut level = vec![Arc::clone(self.from)];
         let mut distance = 0;
         while !level.is_empty() && distance < max && !reached.contains_key(&self.to.key) {
@@ -148,10 +148,10 @@ impl Search<'_> {
     fn back(
         &mut self,
         cx: Cx<'_>,
-        reached: &HashMap<Box<[u8]>, Reached>,
+        reached: &HashMap<NodeKey, Reached>,
         length: u64,
     ) -> Outcome<Vec<Walk>> {
-        let mut walks: Vec<(Box<[u8]>, Walk)> = vec![(self.to.key.clone(), Vec::new())];
+        let mut walks: Vec<(NodeKey, Walk)> = vec![(self.to.key.clone(), Vec::new())];
         for _ in 0..length {
             let mut longer = Vec::with_capacity(walks.len());
             for (key, walk) in walks {
