@@ -242,6 +242,15 @@ pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
 #[must_use]
 #[inline]
 pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
+    let (direction, label, rest) = edge_labels(clustering)?;
+    Some((direction, label, skip_escaped(rest)?))
+}
+
+/// The direction and label of an edge's clustering key, and the bytes after [`edge_label_prefix`]
+/// of that label; `None` for any other key.
+#[must_use]
+#[inline]
+pub fn edge_labels(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
     let (direction, body) = match clustering.split_first()? {
         (&OUT, body) => (Direction::Out, body),
         (&IN, body) => (Direction::In, body),
@@ -250,7 +259,7 @@ pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> 
     let (parent, rest) = take_schema_id(body)?;
     let (label, rest) = take_schema_id(rest)?;
     let label = if label == 0 { parent } else { label };
-    Some((direction, EdgeLabelId(label), skip_escaped(rest)?))
+    Some((direction, EdgeLabelId(label), rest))
 }
 
 /// Returns the bytes after those that [`put_escaped`] wrote.

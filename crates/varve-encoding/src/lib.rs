@@ -4,6 +4,7 @@
 //! for readers.
 
 pub mod change;
+pub mod counts;
 pub mod datum;
 pub mod index;
 pub mod key;

@@ -17,7 +17,7 @@
 use varve_kv::table::always;
 use varve_kv::{TableId, TableSpec};
 
-use crate::key;
+use crate::{counts, key};
 
 /// Current rows of vertices.
 pub const VERTEX: TableId = TableId(0);
@@ -55,19 +55,23 @@ const fn spec(
         point_reads,
         probed,
         cold,
+        summarize: None,
     }
 }
 
 /// The tables, in the order of their [`TableId`]s. New tables are added at the end.
 pub static TABLES: &[TableSpec] = &[
     spec("vertex", key::vertex_id_len, true, Some(always), false),
-    spec(
-        "edge",
-        key::vertex_id_len,
-        false,
-        Some(key::is_out_edge),
-        false,
-    ),
+    TableSpec {
+        summarize: Some(counts::summarize),
+        ..spec(
+            "edge",
+            key::vertex_id_len,
+            false,
+            Some(key::is_out_edge),
+            false,
+        )
+    },
     spec("index", key::index_partition_len, false, None, false),
     spec("event", key::vertex_id_len, false, None, true),
     spec("event_index", key::index_partition_len, false, None, true),

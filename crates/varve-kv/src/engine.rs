@@ -245,6 +245,24 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
+    /// Passes the summaries of many ranges to `visit`, in the order given: `visit(index of the
+    /// range, summary)`. A summary ([`crate::TableSpec::summarize`]) is of rows of the partition as
+    /// they are now: of all rows of the range, and perhaps of others. `None`: the range has to be
+    /// read. So an engine may always pass that; it passes only what it has without reading rows
+    /// again and again.
+    ///
+    /// # Errors
+    /// As [`Reader::get_with`].
+    fn summaries(
+        &self,
+        _table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), KvError> {
+        (0..ranges.len()).for_each(|at| visit(at, None));
+        Ok(())
+    }
+
     /// The sort key of a partition in [`Reader::scan_table`], which visits partitions in the order
     /// of these bytes. There is no default, since a wrong order would hide rows without an error.
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8>;

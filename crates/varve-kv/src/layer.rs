@@ -90,6 +90,12 @@ layer! {
             ranges: &[PartitionRange<'_>],
             visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow
         ) -> Result<(), KvError>;
+        fn summaries(
+            &self,
+            table: TableId,
+            ranges: &[PartitionRange<'_>],
+            visit: &mut dyn FnMut(usize, Option<&[u8]>)
+        ) -> Result<(), KvError>;
         fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8>;
         fn cuts(&self, table: TableId) -> Vec<Vec<u8>>;
         fn scan_table(

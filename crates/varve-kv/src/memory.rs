@@ -16,8 +16,9 @@ use smallvec::SmallVec;
 
 use crate::range::prefix_end;
 use crate::{
-    Batch, Capabilities, Durability, Engine, Flow, KvError, Op, Reader, ReaderLayer, Row,
-    ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec, check_space_name,
+    Batch, Capabilities, ClusteringRange, Durability, Engine, Flow, KvError, Op, PartitionRange,
+    Reader, ReaderLayer, Row, ScanRequest, Space, SpaceId, Statistic, TableId, TableSpec,
+    check_space_name,
 };
 use rows::Rows;
 
@@ -326,6 +327,21 @@ impl View {
     fn rows(&self, table: TableId) -> &Rows {
         &self.state.tables[usize::from(table.0)].1
     }
+
+    /// The rows of a range that is not empty, by whole keys.
+    fn range(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        range: &ClusteringRange,
+    ) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
+        let from = joined(partition, &range.from);
+        let to = match &range.to {
+            Some(to) => Some(joined(partition, to)),
+            None => prefix_end(partition),
+        };
+        self.rows(table).range(&from, to.as_deref())
+    }
 }
 
 impl Reader for View {
@@ -352,12 +368,7 @@ impl Reader for View {
         if request.range.is_empty() {
             return Ok(());
         }
-        let from = joined(request.partition, &request.range.from);
-        let to = match &request.range.to {
-            Some(to) => Some(joined(request.partition, to)),
-            None => prefix_end(request.partition),
-        };
-        let mut rows = self.rows(request.table).range(&from, to.as_deref());
+        let mut rows = self.range(request.table, request.partition, request.range);
         while let Some((key, value)) = if request.reverse {
             rows.next_back()
         } else {
@@ -366,6 +377,25 @@ impl Reader for View {
             if visit(&key[request.partition.len()..], value).is_break() {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    fn summaries(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), KvError> {
+        let summarize = self.specs[usize::from(table.0)].summarize;
+        for (at, PartitionRange { partition, range }) in ranges.iter().enumerate() {
+            let summary = summarize.filter(|_| !range.is_empty()).map(|summarize| {
+                let rows = self.range(table, partition, range);
+                let rows = &mut rows.map(|(key, value)| (&key[partition.len()..], value));
+                summarize(partition, rows)
+            });
+            let summary = summary.filter(|summary| !summary.is_empty());
+            visit(at, summary.as_deref());
         }
         Ok(())
     }

@@ -4,6 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u8);
 
+/// Makes the summary of some rows of a partition, which come in the order of their clustering keys:
+/// clustering key and value. No bytes: these rows have none.
+pub type Summarize =
+    for<'r> fn(partition: &[u8], rows: &mut dyn Iterator<Item = (&'r [u8], &'r [u8])>) -> Vec<u8>;
+
 /// One table's name and access pattern. Engines turn it into their options.
 #[derive(Debug, Clone, Copy)]
 pub struct TableSpec {
@@ -25,6 +30,9 @@ pub struct TableSpec {
     pub probed: Option<fn(&[u8]) -> bool>,
     /// Whether rows are seldom read and worth stronger compression, as history is.
     pub cold: bool,
+    /// The summary of rows of a partition, which an engine may keep with rows that it has in memory
+    /// ([`crate::Reader::summaries`]).
+    pub summarize: Option<Summarize>,
 }
 
 /// For [`TableSpec::probed`]: absent rows of any clustering key are often read.

@@ -13,6 +13,12 @@ impl Properties {
         Self(Vec::new())
     }
 
+    /// No properties, with room for so many.
+    #[must_use]
+    pub fn with_capacity(count: usize) -> Self {
+        Self(Vec::with_capacity(count))
+    }
+
     /// The value of `key`.
     #[must_use]
     pub fn get(&self, key: PropertyKeyId) -> Option<&Value> {

@@ -342,6 +342,7 @@ mod tests {
         point_reads: true,
         probed: Some(varve_kv::table::always),
         cold: false,
+        summarize: None,
     }];
 
     fn put(space: &dyn Space, key: u8) -> Result<(), KvError> {

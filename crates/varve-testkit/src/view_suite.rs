@@ -1,10 +1,12 @@
 //! The contract of [`GraphView`] as a comparison: a view must give the same results as the model's
 //! view.
 
+use std::collections::BTreeMap;
+
 use varve_model::{
     Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, Value, VertexId, VertexLabelId,
 };
-use varve_view::{Dictionary, Expand, Flow, GraphView, Meter, ViewError};
+use varve_view::{Counted, Dictionary, Expand, Flow, GraphView, Meter, ViewError};
 
 use crate::Random;
 
@@ -78,6 +80,8 @@ pub fn compare(
         same(&format!("edges {ids:?}"), found(model)?, found(view)?)?;
         let degrees = |view| degrees(view, &from, &ask, most as u64);
         same(&what, degrees(model)?, degrees(view)?)?;
+        let counted = |view| counts(view, &from, &ask);
+        same(&what, counted(model)?, counted(view)?)?;
         let found = |view| vertices(view, &from, &properties);
         same(&format!("vertices {from:?}"), found(model)?, found(view)?)?;
         if let Some(key) = properties.first().copied() {
@@ -202,6 +206,23 @@ fn degrees(
     let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let degrees = view.degrees(&keys, ask, most, &Meter::unlimited());
     degrees.map_err(|error| error.to_string())
+}
+
+/// The numbers of edges that are alike, each with one of them.
+fn counts(
+    view: &dyn GraphView,
+    from: &[VertexId],
+    ask: &Expand<'_>,
+) -> Result<BTreeMap<String, u64>, String> {
+    let keys = keys(view, from);
+    let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let mut counts = BTreeMap::new();
+    let counted = view.counts(&keys, ask, &Meter::unlimited(), &mut |at, of| {
+        let one = Counted { edges: 1, ..of };
+        *counts.entry(format!("{at} {one:?}")).or_default() += of.edges;
+    });
+    counted.map_err(|error| error.to_string())?;
+    Ok(counts)
 }
 
 fn vertices(

@@ -25,5 +25,5 @@ pub use past::PastVersion;
 pub use policy::{AccessPolicy, AnyOf, Coverage, ElementPolicy};
 pub use scan::{Elements, ScanAsk, ScanOrder, ScanPosition, ScannedEdge, ScannedElement};
 pub use schema::SchemaView;
-pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};
+pub use view::{Counted, EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};
 pub use writer::{EdgeAddition, GraphWriter, Occurrence, PropertyWrite, Search, VertexAddition};

@@ -47,6 +47,35 @@ pub struct Neighbour<'a> {
     pub properties: &'a Properties,
 }
 
+/// A number of edges of one vertex that are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// The direction in which they are walked.
+    pub direction: Direction,
+    /// Their label.
+    pub label: EdgeLabelId,
+    /// The label of their other ends.
+    pub other_label: VertexLabelId,
+    /// Whether their other end is the vertex itself.
+    pub is_loop: bool,
+    /// How many they are; at least one.
+    pub edges: u64,
+}
+
+impl Counted {
+    /// One edge that was seen at the vertex `from`.
+    #[must_use]
+    pub fn one(from: &[u8], seen: &Neighbour<'_>) -> Counted {
+        Counted {
+            direction: seen.direction,
+            label: seen.label,
+            other_label: seen.other_label,
+            is_loop: seen.other == from,
+            edges: 1,
+        }
+    }
+}
+
 /// A vertex that exists.
 #[derive(Debug, Clone, Copy)]
 pub struct VertexFound<'a> {
@@ -319,6 +348,29 @@ pub trait GraphView: Send + Sync {
 
     /// Whether properties from this view satisfy all conditions.
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool;
+
+    /// Counts the edges that [`GraphView::neighbours`] visits, by direction, label, label of the
+    /// other end, and whether they are loops: `visit(position of the vertex, number)`, in any
+    /// order, and any number of times for edges that are alike.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn counts(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, Counted),
+    ) -> Result<(), ViewError> {
+        let ask = Expand {
+            properties: &[],
+            ..*ask
+        };
+        self.neighbours(from, &ask, meter, &mut |at, seen| {
+            visit(at, Counted::one(from[at], seen));
+            Flow::Continue(())
+        })
+    }
 
     /// Counts the edges of each vertex, up to `most` each.
     ///

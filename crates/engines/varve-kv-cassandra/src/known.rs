@@ -372,6 +372,7 @@ mod tests {
             point_reads: true,
             probed,
             cold: false,
+            summarize: None,
         }
     }
 

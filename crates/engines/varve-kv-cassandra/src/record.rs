@@ -178,6 +178,7 @@ mod tests {
             point_reads: true,
             probed: None,
             cold: false,
+            summarize: None,
         }
     }
 

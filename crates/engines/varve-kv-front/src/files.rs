@@ -1,5 +1,7 @@
 //! Scans of the sorted files below the front tables, through the partition cache.
 
+use std::ops::Range;
+
 use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanRequest, TableId};
 
 use crate::hash::partition_hash;
@@ -13,6 +15,14 @@ const WINDOW_MAX: usize = 256;
 
 /// Is called with the number of a range, and clustering key and value of a row of it.
 type Visit<'v> = dyn FnMut(usize, &[u8], &[u8]) -> Flow + 'v;
+
+/// How a range is visited.
+enum Part {
+    /// Its rows are cached.
+    Block(usize, Block),
+    /// These ranges have to be read from the files.
+    Files(Range<usize>),
+}
 
 /// The sorted files of a view, and the cache of their partitions.
 pub(crate) struct Files<'v> {
@@ -39,7 +49,7 @@ impl Files<'_> {
             hash,
         };
         let rows = match self.partitions.find(self.generation, &key, request.range) {
-            Found::Rows(rows) => Some(rows),
+            Found::Whole(rows) | Found::Range(rows) => Some(rows),
             Found::Unwanted | Found::UnwantedRange => None,
             Found::WantWhole => self.read(&key)?,
             Found::WantRange => self.read_range(&key, request.range)?,
@@ -89,7 +99,7 @@ impl Files<'_> {
         self.reader.scan(request, &mut |clustering, value| {
             rows.add(clustering, value, bytes_max)
         })?;
-        Ok(rows.take(key))
+        Ok(rows.take(key, self.partitions.summarize(key.table)))
     }
 
     /// As [`Reader::scan_many`].
@@ -99,11 +109,52 @@ impl Files<'_> {
         ranges: &[PartitionRange<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<(), KvError> {
+        self.each_part(table, ranges, &mut |part| match part {
+            Part::Block(at, rows) => {
+                let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
+                let _ = rows.scan(ranges[at].range, false, visit);
+                Ok(())
+            }
+            Part::Files(of) => {
+                let visit = &mut |at: usize, clustering: &[u8], value: &[u8]| {
+                    visit(of.start + at, clustering, value)
+                };
+                self.reader.scan_many(table, &ranges[of.clone()], visit)
+            }
+        })
+    }
+
+    /// As [`Reader::summaries`].
+    pub(crate) fn summaries(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), KvError> {
+        self.each_part(table, ranges, &mut |part| {
+            match part {
+                Part::Block(at, rows) => visit(at, rows.summary()),
+                Part::Files(of) => of.for_each(|at| visit(at, None)),
+            }
+            Ok(())
+        })
+    }
+
+    /// Passes each of the ranges, in their order, to `take`.
+    fn each_part(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        take: &mut dyn FnMut(Part) -> Result<(), KvError>,
+    ) -> Result<(), KvError> {
         let (mut start, mut window) = (0, FIRST_WINDOW);
         while start < ranges.len() {
             let end = (start + window).min(ranges.len());
-            self.scan_window(table, &ranges[start..end], &mut |at, clustering, value| {
-                visit(start + at, clustering, value)
+            self.each_part_of(table, &ranges[start..end], &mut |part| {
+                take(match part {
+                    Part::Block(at, rows) => Part::Block(start + at, rows),
+                    Part::Files(of) => Part::Files(start + of.start..start + of.end),
+                })
             })?;
             start = end;
             window = (window * WINDOW_GROWTH).min(WINDOW_MAX);
@@ -111,11 +162,11 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn scan_window(
+    fn each_part_of(
         &self,
         table: TableId,
         ranges: &[PartitionRange<'_>],
-        visit: &mut Visit<'_>,
+        take: &mut dyn FnMut(Part) -> Result<(), KvError>,
     ) -> Result<(), KvError> {
         let keys: Vec<PartitionKey<'_>> = ranges
             .iter()
@@ -133,6 +184,7 @@ impl Files<'_> {
                 .last()
                 .filter(|_| keys[at - 1].partition == key.partition);
             found.push(match before {
+                Some(Found::Whole(rows)) => Found::Whole(rows.clone()),
                 Some(Found::WantWhole) => Found::WantWhole,
                 Some(Found::Unwanted) => Found::Unwanted,
                 _ => {
@@ -152,25 +204,21 @@ impl Files<'_> {
             if let Some((_, block)) = read.next_if(|(wanted, _)| **wanted == at) {
                 last = block;
             }
-            let rows = match &found[at] {
-                Found::Rows(rows) => Some(rows.clone()),
+            let rows = match std::mem::replace(&mut found[at], Found::Unwanted) {
+                Found::Whole(rows) | Found::Range(rows) => Some(rows),
                 Found::WantWhole => last.clone(),
                 Found::WantRange => self.read_range(&keys[at], ranges[at].range)?,
                 Found::Unwanted | Found::UnwantedRange => None,
             };
             if let Some(rows) = rows {
-                let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
-                let _ = rows.scan(ranges[at].range, false, visit);
+                take(Part::Block(at, rows))?;
                 at += 1;
                 continue;
             }
             // This one, and those up to the next that may be cached.
             let plain = |found: &&Found| matches!(found, Found::Unwanted | Found::UnwantedRange);
             let end = at + 1 + found[at + 1..].iter().take_while(plain).count();
-            self.reader
-                .scan_many(table, &ranges[at..end], &mut |number, clustering, value| {
-                    visit(at + number, clustering, value)
-                })?;
+            take(Part::Files(at..end))?;
             at = end;
         }
         Ok(())
@@ -194,9 +242,10 @@ impl Files<'_> {
         };
         let ranges: Vec<PartitionRange<'_>> = wanted.iter().map(whole).collect();
         let mut rows = Builder::default();
+        let summarize = self.partitions.summarize(keys[*first].table);
         let mut finish = |rows: &mut Builder| {
             let key = &keys[wanted[blocks.len()]];
-            let block = rows.take(key);
+            let block = rows.take(key, summarize);
             self.partitions.put(self.generation, key, block.clone());
             blocks.push(block);
             blocks.len()

@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 use parking_lot::Mutex;
-use varve_kv::{ClusteringRange, Flow, TableId};
+use varve_kv::table::Summarize;
+use varve_kv::{ClusteringRange, Flow, TableId, TableSpec};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::options::Budget;
@@ -57,6 +58,7 @@ pub struct PartitionCache {
 #[derive(Debug)]
 pub(crate) struct SpacePartitions {
     cache: Arc<PartitionCache>,
+    specs: &'static [TableSpec],
     space: u32,
     /// The generation that was begun last.
     generation: Arc<AtomicU64>,
@@ -77,16 +79,19 @@ enum Kept {
 }
 
 /// Rows of a partition. Layout: table (1 byte), length of the partition key (2), number of rows
-/// (4), partition key, then for each row the position of its end (4), then the rows: length of the
-/// clustering key (2), clustering key, value. Positions count from the first row.
+/// (4), length of the summary (4), partition key, summary, then for each row the position of its
+/// end (4), then the rows: length of the clustering key (2), clustering key, value. Positions count
+/// from the first row.
 #[derive(Debug, Clone)]
 pub(crate) struct Block(Arc<[u8]>);
 
 /// The result of a look-up.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// All rows of the range, and perhaps others.
-    Rows(Block),
+    /// All rows of the partition.
+    Whole(Block),
+    /// All rows of the range.
+    Range(Block),
     /// Nothing is cached, and the whole partition is to be added.
     WantWhole,
     /// The partition is large, and the range is to be added.
@@ -130,7 +135,7 @@ pub(crate) struct PartitionKey<'a> {
 }
 
 /// Bytes of a block before its partition key.
-const HEAD: usize = 7;
+const HEAD: usize = 11;
 
 impl Block {
     fn number(&self, at: usize) -> usize {
@@ -151,9 +156,18 @@ impl Block {
         self.number(3)
     }
 
+    /// The summary of the rows; `None` if they have none.
+    pub(crate) fn summary(&self) -> Option<&[u8]> {
+        let start = HEAD + self.partition_len();
+        let summary = &self.0[start..start + self.number(7)];
+        (!summary.is_empty()).then_some(summary)
+    }
+
     /// The ends of the rows, and the rows.
     fn rows(&self) -> (&[u8], &[u8]) {
-        let (_, rest) = self.0.split_at(HEAD + self.partition_len());
+        let (_, rest) = self
+            .0
+            .split_at(HEAD + self.partition_len() + self.number(7));
         rest.split_at(4 * self.len())
     }
 
@@ -164,13 +178,8 @@ impl Block {
         reverse: bool,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Flow {
-        let (ends, rows) = self.rows();
-        let end = |at: usize| read_number(ends, 4 * at);
-        let row = |at: usize| {
-            let start = if at == 0 { 0 } else { end(at - 1) };
-            let (length, row) = rows[start..end(at)].split_at(2);
-            row.split_at(usize::from(u16::from_le_bytes([length[0], length[1]])))
-        };
+        let rows = self.rows();
+        let row = |at: usize| row_at(rows, at);
         let before = |limit: &[u8]| {
             let (mut low, mut high) = (0, self.len());
             while low < high {
@@ -197,6 +206,14 @@ impl Block {
             true => (first..past).rev().try_for_each(show),
         }
     }
+}
+
+/// The clustering key and the value of a row, by the ends of the rows and the rows.
+fn row_at<'r>((ends, rows): (&[u8], &'r [u8]), at: usize) -> (&'r [u8], &'r [u8]) {
+    let end = |at: usize| read_number(ends, 4 * at);
+    let start = if at == 0 { 0 } else { end(at - 1) };
+    let (length, row) = rows[start..end(at)].split_at(2);
+    row.split_at(usize::from(u16::from_le_bytes([length[0], length[1]])))
 }
 
 fn read_number(bytes: &[u8], at: usize) -> usize {
@@ -230,13 +247,23 @@ impl Builder {
     }
 
     /// Takes the rows that were added since the last call; `None` if there were too many.
-    pub(crate) fn take(&mut self, key: &PartitionKey<'_>) -> Option<Block> {
+    pub(crate) fn take(
+        &mut self,
+        key: &PartitionKey<'_>,
+        summarize: Option<Summarize>,
+    ) -> Option<Block> {
         let length = u16::try_from(key.partition.len());
         let block = length.ok().filter(|_| !self.is_full).map(|length| {
+            let count = self.ends.len() / 4;
+            let summary = summarize.map_or_else(Vec::new, |summarize| {
+                let each = &mut (0..count).map(|at| row_at((&self.ends, &self.rows), at));
+                summarize(key.partition, each)
+            });
             let mut head = [key.table.0; HEAD];
             head[1..3].copy_from_slice(&length.to_le_bytes());
-            head[3..].copy_from_slice(&((self.ends.len() / 4) as u32).to_le_bytes());
-            let pieces = [&head[..], key.partition, &self.ends, &self.rows];
+            head[3..7].copy_from_slice(&(count as u32).to_le_bytes());
+            head[7..].copy_from_slice(&(summary.len() as u32).to_le_bytes());
+            let pieces = [&head[..], key.partition, &summary, &self.ends, &self.rows];
             Block(pieces.concat().into())
         });
         self.ends.clear();
@@ -301,8 +328,13 @@ impl PartitionCache {
 
     /// Registers a space and returns its part of the cache. `generation` is that of the space's
     /// files, which was begun last.
-    pub(crate) fn space(self: Arc<Self>, generation: Arc<AtomicU64>) -> SpacePartitions {
+    pub(crate) fn space(
+        self: Arc<Self>,
+        specs: &'static [TableSpec],
+        generation: Arc<AtomicU64>,
+    ) -> SpacePartitions {
         SpacePartitions {
+            specs,
             generation,
             space: self.spaces.fetch_add(1, Ordering::Relaxed),
             cache: self,
@@ -318,6 +350,12 @@ impl PartitionCache {
 }
 
 impl SpacePartitions {
+    /// How rows of a table are summarized.
+    pub(crate) fn summarize(&self, table: TableId) -> Option<Summarize> {
+        let spec = self.specs.get(usize::from(table.0));
+        spec.and_then(|spec| spec.summarize)
+    }
+
     /// Looks up a range of a partition for a view of `generation`.
     pub(crate) fn find(
         &self,
@@ -345,7 +383,7 @@ impl SpacePartitions {
         }
         slot.used = true;
         let number = match &slot.kept {
-            Kept::Whole(block) if block.is_of(key) => return Found::Rows(block.clone()),
+            Kept::Whole(block) if block.is_of(key) => return Found::Whole(block.clone()),
             Kept::Large(number) => *number,
             _ => return Found::Unwanted,
         };
@@ -464,7 +502,7 @@ impl Shard {
             slot.used = true;
             return match &slot.kept {
                 Kept::Range(own, Some(block)) if own == range && block.is_of(key) => {
-                    Found::Rows(block.clone())
+                    Found::Range(block.clone())
                 }
                 _ => Found::UnwantedRange,
             };

@@ -146,6 +146,7 @@ mod tests {
             point_reads: false,
             probed: None,
             cold: false,
+            summarize: None,
         }
     }
 

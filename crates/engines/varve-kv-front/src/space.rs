@@ -104,7 +104,8 @@ impl FrontSpace {
         let presence = Arc::new(presence);
         let tables = 0..config.tables.len();
         let rows = Arc::clone(&config.rows).space();
-        let partitions = Arc::clone(&config.partitions).space(rows.shared_generation());
+        let partitions =
+            Arc::clone(&config.partitions).space(config.tables, rows.shared_generation());
         let view = View {
             active: Arc::new(active),
             frozen: Vec::new(),

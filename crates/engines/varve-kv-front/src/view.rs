@@ -464,6 +464,36 @@ impl Reader for Moment<'_> {
         Ok(())
     }
 
+    /// Only the rows of files have summaries.
+    fn summaries(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), KvError> {
+        if self.has_deletes || !self.base_holds(table) {
+            (0..ranges.len()).for_each(|at| visit(at, None));
+            return Ok(());
+        }
+        if self.tiers().next().is_none() {
+            return self.files().summaries(table, ranges, visit);
+        }
+        let mut ahead = Ahead::new(self.tiers(), table, ranges);
+        let is_in_files = (0..ranges.len()).filter(|at| ahead.open(*at).1.is_none());
+        let places: Vec<usize> = is_in_files.collect();
+        let of_files: Vec<PartitionRange<'_>> = places.iter().map(|at| ranges[*at]).collect();
+        let mut next = 0;
+        self.files()
+            .summaries(table, &of_files, &mut |number, summary| {
+                let at = places[number];
+                (next..at).for_each(|at| visit(at, None));
+                visit(at, summary);
+                next = at + 1;
+            })?;
+        (next..ranges.len()).for_each(|at| visit(at, None));
+        Ok(())
+    }
+
     fn partition_order(&self, _: TableId, partition: &[u8]) -> Vec<u8> {
         partition.to_vec()
     }

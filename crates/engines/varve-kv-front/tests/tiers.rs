@@ -15,13 +15,13 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tempfile::TempDir;
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, KvError, OpKind, RawOp, Reader, ReaderExt, Space,
-    TableId, state_of,
+    Batch, ClusteringRange, Durability, Engine, KvError, OpKind, PartitionRange, RawOp, Reader,
+    ReaderExt, Space, TableId, state_of,
 };
 use varve_kv_front::{FrontMemoryEngine, FrontOptions};
 use varve_testkit::Random;
 use varve_testkit::engine_suite::tables::{
-    NAMED, POINTS, SINGLE, TABLES, all_rows, keys, named, point, put, rows,
+    NAMED, POINTS, SINGLE, TABLES, all_rows, keys, named, point, put, rows, summarized,
 };
 
 fn temporary() -> TempDir {
@@ -521,4 +521,69 @@ fn an_old_table_is_flushed_though_it_is_not_full() {
     }
     assert_eq!(figure(&*space, "front_frozen_tables"), 0.0);
     assert_eq!(all_rows(&*space, POINTS, None).len(), 1);
+}
+
+/// Only rows of files have a summary, which is of their partition as it is: a table with a row of
+/// the range hides it, and a flush replaces it.
+#[test]
+fn rows_of_files_have_summaries_where_no_table_has_a_row() {
+    let dir = temporary();
+    let engine = FrontMemoryEngine::new(dir.path(), options(1 << 20));
+    let space = open(&engine);
+    let (one, other) = (named(b"a"), named(b"b"));
+    let ranges = ["x", "y"].map(|prefix| ClusteringRange::prefix(prefix.as_bytes()));
+    // Of both partitions, the keys in both ranges; "-" if the rows have to be read.
+    let shown = |reader: &dyn Reader| {
+        let scans = [&one, &other].into_iter().flat_map(|partition| {
+            let of = |range| PartitionRange { partition, range };
+            ranges.iter().map(of)
+        });
+        let scans: Vec<PartitionRange<'_>> = scans.collect();
+        let mut texts = Vec::new();
+        let visit = &mut |at: usize, summary: Option<&[u8]>| {
+            let PartitionRange { partition, range } = scans[at];
+            let rows = summary.map(|summary| summarized(partition, summary));
+            texts.push(rows.map_or("-".to_owned(), |rows| {
+                let keys = rows.into_iter().map(|(key, _)| key);
+                let keys = keys.filter(|key| range.contains(key)).collect::<Vec<_>>();
+                String::from_utf8(keys.concat()).unwrap()
+            }));
+        };
+        reader.summaries(NAMED, &scans, visit).unwrap();
+        texts.join(" ")
+    };
+    for key in ["x1", "x2", "y1"] {
+        put(&*space, NAMED, &one, key.as_bytes(), b"value");
+    }
+    assert_eq!(shown(&*space), "- - - -");
+    space.compact().unwrap();
+    assert_eq!(shown(&*space), "x1x2 y1  ");
+    let before = Arc::clone(&space).snapshot().unwrap();
+    put(&*space, NAMED, &one, b"y2", b"value");
+    put(&*space, NAMED, &other, b"x1", b"value");
+    assert_eq!(shown(&*space), "x1x2 - - ");
+    space.compact().unwrap();
+    assert_eq!(shown(&*space), "x1x2 y1y2 x1 ");
+    assert!(["x1x2 y1  ", "- - - -"].contains(&&*shown(&*before)));
+    let mut batch = Batch::new();
+    batch.delete(NAMED, &one, b"x1");
+    space.write(&batch, Durability::Sync).unwrap();
+    assert_eq!(shown(&*space), "- y1y2 x1 ");
+    space.compact().unwrap();
+    assert_eq!(shown(&*space), "x2 y1y2 x1 ");
+    let mut batch = Batch::new();
+    batch.delete_prefix(NAMED, &one, b"y");
+    space.write(&batch, Durability::Sync).unwrap();
+    assert_eq!(shown(&*space), "- - - -");
+    space.compact().unwrap();
+    assert_eq!(shown(&*space), "x2  x1 ");
+    for number in 0..8_u8 {
+        put(&*space, NAMED, &one, &[b'x', b'a' + number], b"value");
+    }
+    space.compact().unwrap();
+    assert_eq!(
+        shown(&*space),
+        "- - x1 ",
+        "of nine rows there is no summary"
+    );
 }

@@ -47,6 +47,7 @@ fn with_records(tables: &'static [TableSpec]) -> &'static [TableSpec] {
         point_reads: false,
         probed: None,
         cold: false,
+        summarize: None,
     });
     let with: &'static [TableSpec] = with.leak();
     made.push((tables, with));

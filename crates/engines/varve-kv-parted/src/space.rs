@@ -252,6 +252,19 @@ impl ReaderLayer for PartedSpace {
         self.visit_whole(table, ranges, done..ranges.len(), visit)
     }
 
+    fn summaries(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), KvError> {
+        if !self.directory.any() {
+            return self.inner.summaries(table, ranges, visit);
+        }
+        (0..ranges.len()).for_each(|at| visit(at, None));
+        Ok(())
+    }
+
     fn scan_table(
         &self,
         table: TableId,

@@ -69,6 +69,7 @@ mod tests {
         point_reads: false,
         probed: None,
         cold: false,
+        summarize: None,
     };
 
     fn file(table: &str, level: i32, start: &[u8], end: &[u8]) -> LiveFile {

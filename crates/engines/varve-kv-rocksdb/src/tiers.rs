@@ -446,6 +446,7 @@ mod tests {
         point_reads: true,
         probed: None,
         cold: false,
+        summarize: None,
     }];
 
     fn seen(at: Instant, runs: i32) -> Seen<'static> {

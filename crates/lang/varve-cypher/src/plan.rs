@@ -1,12 +1,15 @@
 //! Plans: pipelines of operators over rows of slots.
 
 pub(crate) mod bulk;
+mod early;
 pub(crate) mod explain;
 pub(crate) mod order;
 pub(crate) mod properties;
 pub(crate) mod slots;
 
 use std::sync::Arc;
+
+use varve_model::PropertyKeyId;
 
 use crate::expression::{Expr, LabelTest};
 use crate::functions::Aggregate;
@@ -95,8 +98,6 @@ pub(crate) enum Op {
     RelationshipScan(RelationshipScan),
     /// The relationships of nodes, and the nodes at their other ends.
     Expand(Expand),
-    /// Two steps from one node in opposite directions, the first of which is only counted.
-    ExpandBoth(Box<[Expand; 2]>),
     /// Checks the ends of a bound relationship, or binds them.
     Ends(Ends),
     /// Sequences of relationships.
@@ -161,6 +162,8 @@ pub(crate) struct NodeScan {
     pub(crate) id: Option<IdLookup>,
     /// Whether the properties are read with the nodes.
     pub(crate) reads_properties: bool,
+    /// What must hold for the node.
+    pub(crate) condition: Option<NodeCondition>,
 }
 
 /// A look-up by id: `elementId(n) = value`, `id(n) = value` or `n = value`.
@@ -240,6 +243,19 @@ pub(crate) struct Expand {
     pub(crate) keeps_relationship: Use,
     /// Whether the node is put into its slot; otherwise equal rows are counted.
     pub(crate) keeps_to: bool,
+    /// What must hold for the node in `to`.
+    pub(crate) condition: Option<NodeCondition>,
+    /// A second step from the same node, along relationships of the same types. Nothing is kept of
+    /// either, so pairs of steps are counted.
+    pub(crate) second: Option<Box<Expand>>,
+}
+
+/// A condition on a node that is being bound. It reads one property of it, and nothing else that
+/// differs between rows.
+#[derive(Debug, Clone)]
+pub(crate) struct NodeCondition {
+    pub(crate) key: PropertyKeyId,
+    pub(crate) holds: Expr,
 }
 
 /// When a value is used later.

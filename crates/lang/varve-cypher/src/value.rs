@@ -10,7 +10,7 @@ mod shown;
 mod types;
 
 pub(crate) use element::Snapshot;
-pub use element::{Content, Graph, Node, Path, Relationship};
+pub use element::{Content, Graph, Node, NodeKey, Path, Relationship};
 pub(crate) use equality::{entry_of_map, equal};
 pub(crate) use key::Key;
 pub(crate) use order::{compare, is_unordered, order};

@@ -62,10 +62,10 @@ pub(crate) fn pick(
     mut reader: PropertyReader<'_>,
     keys: &[PropertyKeyId],
 ) -> Result<Properties, DecodeError> {
-    let mut picked = Properties::new();
     if keys.is_empty() {
-        return Ok(picked);
+        return Ok(Properties::new());
     }
+    let mut picked = Properties::with_capacity(keys.len().min(reader.len()));
     while let Some((key, value)) = reader.next_property()? {
         if keys.binary_search(&key).is_ok() {
             picked.set(key, owned_value(value)?);

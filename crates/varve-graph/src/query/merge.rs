@@ -105,6 +105,11 @@ impl<'a> Merge<'a> {
         for source in &mut self.sources {
             source.fill(self.reader, refill)?;
         }
+        if let [source] = &mut *self.sources
+            && source.past.is_none()
+        {
+            return Ok(source.present.buffer.pop_front());
+        }
         let streams = self.sources.iter().flat_map(Source::streams);
         let fronts = streams.filter_map(|stream| stream.buffer.front());
         let first = match self.reverse {

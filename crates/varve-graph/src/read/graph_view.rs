@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 use varve_encoding::DecodeError;
+use varve_encoding::counts::{EdgeCount, edge_counts};
 use varve_encoding::row::PropertyReader;
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_encoding::value::{is_many, take_value};
@@ -16,8 +17,8 @@ use varve_model::{
     PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
 };
 use varve_view::{
-    Dictionary, EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
-    ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
+    Counted, Dictionary, EdgeFound, Elements, Expand, Flow, GraphView, Meter, Neighbour,
+    PastVersion, ScanAsk, ScanPosition, ScannedEdge, ScannedElement, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
@@ -77,7 +78,6 @@ impl GraphView for StoredView<'_> {
         })
     }
 
-    /// Counts rows without decoding their contents.
     fn degrees(
         &self,
         from: &[&[u8]],
@@ -86,7 +86,15 @@ impl GraphView for StoredView<'_> {
         meter: &Meter,
     ) -> Result<Vec<u64>, ViewError> {
         let mut degrees = vec![0; from.len()];
-        self.edges_of(from, ask, meter, &mut |at, _| {
+        let ranges = edge_ranges(self.schema(), ask);
+        let scans = scans(from, &ranges);
+        let vertex = |scan: usize| scan / ranges.len();
+        let left = self.summarized(&scans, meter, &mut |scan, edges| {
+            let degree: &mut u64 = &mut degrees[vertex(scan)];
+            *degree = degree.saturating_add(u64::from(edges.edges)).min(most);
+        })?;
+        let rest: Vec<PartitionRange<'_>> = left.iter().map(|scan| scans[*scan]).collect();
+        self.edges_in(&rest, &|at| vertex(left[at]), meter, &mut |at, _| {
             let degree = &mut degrees[at];
             *degree += u64::from(*degree < most);
             Ok(match *degree < most {
@@ -95,6 +103,38 @@ impl GraphView for StoredView<'_> {
             })
         })?;
         Ok(degrees)
+    }
+
+    fn counts(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, Counted),
+    ) -> Result<(), ViewError> {
+        let ranges = edge_ranges(self.schema(), ask);
+        let scans = scans(from, &ranges);
+        let vertex = |scan: usize| scan / ranges.len();
+        let left = self.summarized(&scans, meter, &mut |scan, edges| {
+            let loops = [(false, edges.edges - edges.loops), (true, edges.loops)];
+            for (is_loop, number) in loops.into_iter().filter(|(_, number)| *number > 0) {
+                let counted = Counted {
+                    direction: edges.direction,
+                    label: edges.label,
+                    other_label: edges.other_label,
+                    is_loop,
+                    edges: u64::from(number),
+                };
+                visit(vertex(scan), counted);
+            }
+        })?;
+        let rest: Vec<PartitionRange<'_>> = left.iter().map(|scan| scans[*scan]).collect();
+        self.edges_in(&rest, &|at| vertex(left[at]), meter, &mut |at, edge| {
+            shown(edge, &[], &mut |seen| {
+                visit(at, Counted::one(from[at], seen));
+                Flow::Continue(())
+            })
+        })
     }
 
     fn vertices(
@@ -389,15 +429,21 @@ impl View {
         show: &mut dyn FnMut(usize, Adjacent<'_>) -> Result<Flow, DecodeError>,
     ) -> Result<(), ViewError> {
         let ranges = edge_ranges(self.schema(), ask);
-        let each = from.iter().flat_map(|partition| {
-            let of = |range| PartitionRange { partition, range };
-            ranges.iter().map(of)
-        });
-        let scans: Vec<PartitionRange<'_>> = each.collect();
         let vertex = |scan: usize| match ranges.len() {
             1 => scan,
             each => scan / each,
         };
+        self.edges_in(&scans(from, &ranges), &vertex, meter, show)
+    }
+
+    /// Visits the edges of some ranges, each with the number of its vertex.
+    fn edges_in(
+        &self,
+        scans: &[PartitionRange<'_>],
+        vertex: &dyn Fn(usize) -> usize,
+        meter: &Meter,
+        show: &mut dyn FnMut(usize, Adjacent<'_>) -> Result<Flow, DecodeError>,
+    ) -> Result<(), ViewError> {
         let failed: RefCell<Option<ViewError>> = RefCell::new(None);
         let has_failed = Cell::new(false);
         let fail = |error| {
@@ -424,9 +470,46 @@ impl View {
             }
             Err(error) => fail(damage(error)),
         };
-        self.adjacent_ranges(&scans, &mut looked, &mut look_at)?;
+        self.adjacent_ranges(scans, &mut looked, &mut look_at)?;
         failed.into_inner().map_or(Ok(()), Err)
     }
+
+    /// Visits the numbers of edges in ranges of which the engine has summaries, and returns the
+    /// positions of the other ranges. Summaries are of edges that exist now, whoever may read them.
+    fn summarized(
+        &self,
+        scans: &[PartitionRange<'_>],
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, EdgeCount<'_>),
+    ) -> Result<Vec<usize>, ViewError> {
+        if self.access().is_some() || !self.scope().is_now() {
+            return Ok((0..scans.len()).collect());
+        }
+        let (mut left, mut outcome) = (Vec::new(), Ok(()));
+        let count = &mut |at: usize, summary: Option<&[u8]>| {
+            let Some(summary) = summary.filter(|_| outcome.is_ok()) else {
+                left.push(at);
+                return;
+            };
+            outcome = meter.row();
+            let is_asked = |one: &EdgeCount<'_>| one.labels.starts_with(&scans[at].range.from);
+            edge_counts(summary)
+                .filter(is_asked)
+                .for_each(|one| visit(at, one));
+        };
+        let read = self.reader().summaries(EDGE, scans, count);
+        read.map_err(GraphError::from)?;
+        outcome.map(|()| left)
+    }
+}
+
+/// Each of the ranges of each vertex.
+fn scans<'r>(from: &[&'r [u8]], ranges: &'r [ClusteringRange]) -> Vec<PartitionRange<'r>> {
+    let each = from.iter().flat_map(|partition| {
+        let of = |range| PartitionRange { partition, range };
+        ranges.iter().map(of)
+    });
+    each.collect()
 }
 
 /// Returns the ranges of clustering keys that contain exactly the edges of `ask`, ascending.

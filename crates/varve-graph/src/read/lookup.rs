@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use varve_encoding::key;
 use varve_encoding::row::Header;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, ReaderExt, TableId};
+use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, TableId};
 use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
 use varve_view::ElementPolicy;
 
@@ -124,12 +124,18 @@ impl View {
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<Flow, GraphError> {
         let places = borrowed(keys);
-        let rows = self.reader().multi_get(table, &places)?;
+        let (mut bytes, mut rows) = (Vec::new(), vec![None; places.len()]);
+        self.reader().get_each(table, &places, &mut |at, row| {
+            let start = bytes.len();
+            bytes.extend_from_slice(row);
+            rows[at] = Some(start..bytes.len());
+        })?;
         let point = self.point();
         let mut undecided = Vec::new();
         let mut contents: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(rows.len());
-        for (at, row) in rows.iter().enumerate() {
-            contents.push(match look_at(at, row.as_deref(), point)? {
+        for (at, row) in rows.into_iter().enumerate() {
+            let row = row.map(|row| &bytes[row]);
+            contents.push(match look_at(at, row, point)? {
                 Looked::Content(content) => Some(Cow::Borrowed(content)),
                 Looked::Nothing => None,
                 Looked::Undecided(one) => {

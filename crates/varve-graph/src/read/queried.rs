@@ -9,8 +9,8 @@ use varve_model::{
     VertexId, VertexLabelId,
 };
 use varve_view::{
-    Dictionary, EdgeFound, Expand, Flow, GraphView, Meter, Neighbour, PastVersion, ScanAsk,
-    ScanPosition, ScannedElement, ViewError,
+    Counted, Dictionary, EdgeFound, Expand, Flow, GraphView, Meter, Neighbour, PastVersion,
+    ScanAsk, ScanPosition, ScannedElement, ViewError,
 };
 
 use super::graph_view::StoredView;
@@ -52,6 +52,16 @@ impl GraphView for View {
         visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
     ) -> Result<(), ViewError> {
         self.queried(|view| view.neighbours(from, ask, meter, visit))
+    }
+
+    fn counts(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, Counted),
+    ) -> Result<(), ViewError> {
+        self.queried(|view| view.counts(from, ask, meter, visit))
     }
 
     fn degrees(

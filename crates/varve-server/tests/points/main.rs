@@ -1,4 +1,4 @@
-//! Traversers, algorithms and Gremlin over stored graphs at points of both times, with corrections
+//! Traversers, algorithms, Gremlin and Cypher over stored graphs at points of both times, with corrections
 //! and deletions, against their definitions on the naive model.
 //!
 //! `VARVE_TRAVERSAL_GRAPHS` sets how many points each test reads, `VARVE_TRAVERSAL_SEED` the first
@@ -10,6 +10,7 @@
 )]
 
 mod algorithms;
+mod cypher;
 mod gremlin;
 mod history;
 mod traversers;

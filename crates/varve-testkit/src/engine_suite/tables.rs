@@ -30,6 +30,7 @@ pub static TABLES: &[TableSpec] = &[
         point_reads: true,
         probed: Some(varve_kv::table::always),
         cold: false,
+        summarize: None,
     },
     TableSpec {
         name: "named",
@@ -38,6 +39,7 @@ pub static TABLES: &[TableSpec] = &[
         // Only some rows of a partition are probed.
         probed: Some(|clustering| clustering.last().is_none_or(|byte| byte % 2 == 0)),
         cold: false,
+        summarize: Some(all_keys),
     },
     TableSpec {
         name: "cold",
@@ -48,6 +50,7 @@ pub static TABLES: &[TableSpec] = &[
         point_reads: false,
         probed: None,
         cold: true,
+        summarize: None,
     },
     TableSpec {
         name: "single",
@@ -55,8 +58,43 @@ pub static TABLES: &[TableSpec] = &[
         point_reads: true,
         probed: Some(varve_kv::table::always),
         cold: false,
+        summarize: None,
     },
 ];
+
+/// A summary that tells rows apart: the clustering keys and values, each after its length; none of
+/// more than 8 rows.
+fn all_keys<'r>(partition: &[u8], rows: &mut dyn Iterator<Item = (&'r [u8], &'r [u8])>) -> Vec<u8> {
+    let mut summary = partition.to_vec();
+    for (number, (clustering, value)) in rows.enumerate() {
+        if number == 8 {
+            return Vec::new();
+        }
+        for bytes in [clustering, value] {
+            summary.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+            summary.extend_from_slice(bytes);
+        }
+    }
+    summary
+}
+
+/// Reads the rows of a summary of [`NAMED`].
+#[must_use]
+pub fn summarized(partition: &[u8], summary: &[u8]) -> Rows {
+    let mut rest = summary.strip_prefix(partition).unwrap();
+    let mut rows = Vec::new();
+    let take = |rest: &mut &[u8]| {
+        let (length, after) = rest.split_first_chunk().unwrap();
+        let (bytes, after) = after.split_at(u32::from_le_bytes(*length) as usize);
+        *rest = after;
+        bytes.to_vec()
+    };
+    while !rest.is_empty() {
+        let clustering = take(&mut rest);
+        rows.push((clustering, take(&mut rest)));
+    }
+    rows
+}
 
 /// Opens the space `suite`, creating it.
 pub fn open(engine: &dyn Engine) -> Arc<dyn Space> {

@@ -20,7 +20,7 @@ fn nothing() -> Arc<Budget> {
 }
 
 fn partitions(bytes: usize) -> SpacePartitions {
-    Arc::new(PartitionCache::new(bytes, nothing())).space(Arc::default())
+    Arc::new(PartitionCache::new(bytes, nothing())).space(&[], Arc::default())
 }
 
 fn block(partition: &[u8], rows: &[(&[u8], &[u8])]) -> Block {
@@ -28,7 +28,7 @@ fn block(partition: &[u8], rows: &[(&[u8], &[u8])]) -> Block {
     for (clustering, value) in rows {
         assert!(builder.add(clustering, value, usize::MAX).is_continue());
     }
-    builder.take(&key(partition)).expect("it is not full")
+    builder.take(&key(partition), None).expect("it is not full")
 }
 
 fn range(from: &[u8], to: Option<&[u8]>) -> ClusteringRange {
@@ -52,7 +52,7 @@ fn scanned(block: &Block, range: &ClusteringRange, reverse: bool) -> Vec<Vec<u8>
 /// What is found: the number of rows of the block, or what the caller is to do.
 fn found(of: &SpacePartitions, generation: u64, name: &[u8], range: &ClusteringRange) -> String {
     match of.find(generation, &key(name), range) {
-        Found::Rows(rows) => rows.len().to_string(),
+        Found::Whole(rows) | Found::Range(rows) => rows.len().to_string(),
         other => format!("{other:?}"),
     }
 }
@@ -108,8 +108,8 @@ fn a_block_shows_each_range_as_a_list_does() {
 fn a_partition_is_distinguished_from_all_others() {
     let cache = Arc::new(PartitionCache::new(1 << 20, nothing()));
     let (one, two) = (
-        Arc::clone(&cache).space(Arc::default()),
-        cache.space(Arc::default()),
+        Arc::clone(&cache).space(&[], Arc::default()),
+        cache.space(&[], Arc::default()),
     );
     one.put(0, &key(b"p"), Some(block(b"p", &[(b"a", b"a!")])));
     assert_eq!(whole(&one, 0, b"p"), "1");
@@ -228,9 +228,9 @@ fn the_room_is_bounded_and_what_is_read_stays() {
 fn a_builder_is_full_at_its_limit_and_empty_after_it() {
     let mut builder = Builder::default();
     assert!(builder.add(b"a", &[0; 100], 90).is_break());
-    assert!(builder.take(&key(b"p")).is_none());
+    assert!(builder.take(&key(b"p"), None).is_none());
     assert!(builder.add(b"a", b"a!", 90).is_continue());
-    let rows = builder.take(&key(b"p")).expect("there is room");
+    let rows = builder.take(&key(b"p"), None).expect("there is room");
     assert_eq!(scanned(&rows, &ClusteringRange::all(), false), [b"a"]);
 }
 
@@ -238,7 +238,7 @@ fn a_builder_is_full_at_its_limit_and_empty_after_it() {
 fn the_cache_gives_up_what_others_take_of_the_common_budget() {
     let beside = Arc::new(Budget::new(256 << 10));
     let cache = Arc::new(PartitionCache::new(64 << 10, Arc::clone(&beside)));
-    let of = Arc::clone(&cache).space(Arc::default());
+    let of = Arc::clone(&cache).space(&[], Arc::default());
     let bytes = || -> usize { cache.shards.iter().map(|shard| shard.lock().bytes).sum() };
     for number in 0..500_u32 {
         let name = number.to_be_bytes();

@@ -21,6 +21,7 @@ const fn spec(name: &'static str, probed: Option<fn(&[u8]) -> bool>) -> TableSpe
         point_reads: true,
         probed,
         cold: false,
+        summarize: None,
     }
 }
 

@@ -145,6 +145,7 @@ static TABLES: &[TableSpec] = &[TableSpec {
     point_reads: true,
     probed: Some(varve_kv::table::always),
     cold: false,
+    summarize: None,
 }];
 
 fn number(reader: &dyn Reader, key: u8) -> u64 {

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use varve_view::SchemaView;
 
-use super::{Expand, NodeScan, Op, Pipeline, Plan, Subplan, Use};
+use super::{Expand, NodeScan, Op, Pipeline, Plan, Subplan, Use, early};
 use crate::expression::{Expr, LabelTest};
 use crate::plan::slots::{self, reads};
 use crate::tree::Direction;
@@ -125,6 +125,7 @@ impl Bulk<'_> {
         }
         self.count_rows(&mut pipeline.ops);
         self.turn(&mut pipeline.ops, end);
+        early::check(&mut pipeline.ops, self.schema);
         let needs = self.needs(&pipeline.ops, end);
         for (op, needs) in pipeline.ops.iter_mut().zip(needs) {
             match op {
@@ -133,7 +134,9 @@ impl Bulk<'_> {
                     one.keeps_to = one.is_to_bound || needs.has(one.to);
                 }
                 Op::NodeScan(scan) => {
-                    scan.reads_properties = needs.all || needs.values.contains(&scan.node);
+                    // With a condition, those of its nodes are read for which it holds.
+                    scan.reads_properties = scan.condition.is_none()
+                        && (needs.all || needs.values.contains(&scan.node));
                 }
                 _ => {}
             }
@@ -141,20 +144,17 @@ impl Bulk<'_> {
         Self::pair(&mut pipeline.ops);
     }
 
-    /// Makes two steps from a scanned node one read, if they go in opposite directions and the
-    /// first is only counted. So the rows between them are no more than the nodes and their loops.
+    /// Makes two steps from one node one operator, if both are only counted.
     fn pair(ops: &mut Vec<Op>) {
-        for at in 1..ops.len().saturating_sub(1) {
-            let [Op::Expand(first), Op::Expand(second)] = &ops[at..at + 2] else {
-                continue;
-            };
-            let before = ops[..at].iter().rfind(|op| !matches!(op, Op::Filter(_)));
-            let is_scanned = matches!(before, Some(Op::NodeScan(scan)) if scan.node == first.from);
-            if is_scanned && are_paired(first, second) {
-                let both = Box::new([first.clone(), second.clone()]);
-                ops.splice(at..at + 2, [Op::ExpandBoth(both)]);
-                return;
+        let mut at = 0;
+        while at + 1 < ops.len() {
+            if let [Op::Expand(first), Op::Expand(second)] = &mut ops[at..at + 2]
+                && are_pair(first, second)
+            {
+                first.second = Some(Box::new(second.clone()));
+                ops.remove(at + 1);
             }
+            at += 1;
         }
     }
 
@@ -350,12 +350,17 @@ impl Bulk<'_> {
     }
 }
 
-fn are_paired(first: &Expand, second: &Expand) -> bool {
-    ends(first).is_some()
-        && second.direction == first.direction.reversed()
-        && (first.from, &first.types) == (second.from, &second.types)
-        && !(first.is_to_bound || first.keeps_to || second.is_to_bound)
+/// Whether two steps can be counted together. Relationships of both are equal only if they are
+/// loops.
+fn are_pair(first: &Expand, second: &Expand) -> bool {
+    let is_counted = |one: &Expand| {
+        ends(one).is_some() && !one.is_to_bound && !one.keeps_to && one.condition.is_none()
+    };
+    (first.from, &first.types) == (second.from, &second.types)
+        && is_counted(first)
+        && is_counted(second)
         && first.keeps_relationship != Use::Always
+        && second.keeps_relationship == Use::Never
         && first.unlike.is_empty()
         && second.unlike.iter().all(|slot| *slot == first.relationship)
 }

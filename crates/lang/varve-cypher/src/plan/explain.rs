@@ -68,10 +68,6 @@ fn described(op: &Op, profile: Option<&Profile>) -> (&'static str, String, Vec<P
             (name, format!("{types} by {}", keys(&scan.by)), Vec::new())
         }
         Op::Expand(one) => (name, step_of(one), Vec::new()),
-        Op::ExpandBoth(both) => {
-            let steps = both.each_ref().map(step_of);
-            (name, steps.join(", then "), Vec::new())
-        }
         Op::VarExpand(one) => {
             let max = one.max.map_or(String::new(), |max| max.to_string());
             let length = format!("*{}..{max}", one.min);
@@ -94,16 +90,25 @@ fn described(op: &Op, profile: Option<&Profile>) -> (&'static str, String, Vec<P
 }
 
 fn step_of(one: &Expand) -> String {
-    arrow(one.direction, one.types.as_ref(), "")
+    let own = arrow(one.direction, one.types.as_ref(), "");
+    match (&one.condition, &one.second) {
+        (Some(_), _) => format!("{own} with a condition"),
+        (None, Some(second)) => format!("{own} and {}", step_of(second)),
+        (None, None) => own,
+    }
 }
 
 /// What a scan reads.
 fn scanned(scan: &NodeScan) -> String {
     let labels = scan.labels.as_ref().map(test).unwrap_or_default();
-    match (&scan.id, scan.by.is_empty()) {
+    let own = match (&scan.id, scan.by.is_empty()) {
         (Some(_), _) => format!("({labels}) by id"),
         (None, true) => format!("({labels})"),
         (None, false) => format!("({labels}) by {}", keys(&scan.by)),
+    };
+    match scan.condition {
+        Some(_) => own + " with a condition",
+        None => own,
     }
 }
 
@@ -163,7 +168,6 @@ const fn name(op: &Op) -> &'static str {
         Op::RelationshipScan(_) => "RelationshipScan",
         Op::Expand(one) if one.is_to_bound => "ExpandInto",
         Op::Expand(_) => "Expand",
-        Op::ExpandBoth(_) => "ExpandBoth",
         Op::Ends(_) => "RelationshipEnds",
         Op::VarExpand(_) => "VarLengthExpand",
         Op::Shortest(one) => match one.kind {

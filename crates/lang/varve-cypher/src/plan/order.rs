@@ -278,6 +278,7 @@ impl<'p> Order<'p> {
             by: self.lookups_of_node(node),
             id: self.id_of(node.slot),
             reads_properties: false,
+            condition: None,
         }));
         self.open.remove(&node.slot);
     }
@@ -373,6 +374,8 @@ impl<'p> Order<'p> {
                 unlike,
                 keeps_relationship: Use::Always,
                 keeps_to: true,
+                condition: None,
+                second: None,
             }),
             Some((min, max)) => Op::VarExpand(VarExpand {
                 from: from_node.slot,

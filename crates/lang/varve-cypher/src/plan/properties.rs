@@ -92,12 +92,6 @@ impl Uses {
                 self.bind(one.relationship);
                 self.bind(one.to);
             }
-            Op::ExpandBoth(both) => {
-                for one in &**both {
-                    self.bind(one.relationship);
-                    self.bind(one.to);
-                }
-            }
             _ => return None,
         }
         Some(())

@@ -110,3 +110,10 @@ pub(crate) fn is_random(expr: &Expr) -> bool {
     operands(expr, &mut |operand| found = found || is_random(operand));
     found
 }
+
+/// Whether an expression has one value for one row, in whatever subquery.
+pub(crate) fn is_fixed(expr: &Expr) -> bool {
+    let mut fixed = !matches!(expr, Expr::Subquery(..) | Expr::Local(_)) && !is_random(expr);
+    operands(expr, &mut |operand| fixed = fixed && is_fixed(operand));
+    fixed
+}

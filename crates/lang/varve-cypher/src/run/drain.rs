@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
+use std::sync::Arc;
 
 use super::batch::ROWS;
 use super::{Batch, BoxedOperator, Cx, Operator, matching};
@@ -16,7 +17,8 @@ use crate::expression::Expr;
 use crate::functions::Accumulator;
 use crate::held::Held;
 use crate::plan::AggregateCall;
-use crate::value::{Key, Value};
+use crate::plan::slots::{is_fixed, reads};
+use crate::value::{Key, Node, Value};
 
 /// Bytes that a group or a remembered row takes beside its values.
 pub(super) const ENTRY_BYTES: usize = 64;
@@ -141,6 +143,33 @@ impl Operator for Distinct<'_> {
 /// The aggregates of a group so far.
 type Group = Vec<Box<dyn Accumulator>>;
 
+/// The places of groups, by their keys.
+type Places = HashMap<Vec<Key>, usize, foldhash::fast::RandomState>;
+
+/// The group of the last row, if nodes determine its keys: rows that follow each other often have
+/// the same.
+struct Last {
+    nodes: Vec<(usize, Arc<Node>)>,
+    place: usize,
+}
+
+impl Last {
+    fn of(slots: &[usize], row: &[Value], place: usize) -> Option<Last> {
+        let nodes = slots.iter().map(|slot| match row.get(*slot) {
+            Some(Value::Node(node)) => Some((*slot, Arc::clone(node))),
+            _ => None,
+        });
+        let nodes = nodes.collect::<Option<Vec<_>>>()?;
+        Some(Last { nodes, place })
+    }
+
+    fn has(&self, row: &[Value]) -> bool {
+        self.nodes.iter().all(|(slot, own)| {
+            matches!(row.get(*slot), Some(Value::Node(node)) if Arc::ptr_eq(node, own))
+        })
+    }
+}
+
 /// Makes groups of rows.
 pub(crate) struct Grouping<'p> {
     input: BoxedOperator<'p>,
@@ -176,9 +205,42 @@ impl<'p> Grouping<'p> {
         Ok(states)
     }
 
+    /// The place of a row's group.
+    fn place(
+        &self,
+        cx: Cx<'_>,
+        row: &[Value],
+        groups: &mut Vec<Group>,
+        places: &mut Places,
+    ) -> Outcome<usize> {
+        let mut key = Vec::with_capacity(self.keys.len());
+        for one in self.keys {
+            key.push(Key(cx.evaluate(one, row)?));
+        }
+        Ok(match places.entry(key) {
+            Entry::Occupied(at) => *at.get(),
+            Entry::Vacant(place) => {
+                let meter = cx.graph().meter;
+                meter.hold(ENTRY_BYTES * (1 + self.aggregates.len()))?;
+                groups.push(self.start(cx, row)?);
+                *place.insert(groups.len() - 1)
+            }
+        })
+    }
+
+    /// The slots whose values determine the keys.
+    fn slots(&self, cx: Cx<'_>) -> Option<Vec<usize>> {
+        let mut slots = Vec::new();
+        for key in self.keys {
+            reads(key, &[], &mut |slot| slots.push(slot));
+        }
+        (cx.graph().writer.is_none() && self.keys.iter().all(is_fixed)).then_some(slots)
+    }
+
     fn grouped(&mut self, cx: Cx<'_>) -> Outcome<Batch> {
         let mut groups: Vec<Group> = Vec::new();
-        let mut places: HashMap<Vec<Key>, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut places = Places::default();
+        let (slots, mut last) = (self.slots(cx), None::<Last>);
         while let Some(batch) = self.input.next(cx)? {
             for call in self.aggregates {
                 for argument in &call.arguments {
@@ -189,18 +251,12 @@ impl<'p> Grouping<'p> {
                 matching::prefetch(cx, key, batch.values())?;
             }
             for (row, count) in batch.rows() {
-                let mut key = Vec::with_capacity(self.keys.len());
-                for one in self.keys {
-                    key.push(Key(cx.evaluate(one, row)?));
-                }
-                let at = match places.entry(key) {
-                    Entry::Occupied(at) => *at.get(),
-                    Entry::Vacant(place) => {
-                        cx.graph()
-                            .meter
-                            .hold(ENTRY_BYTES * (1 + self.aggregates.len()))?;
-                        groups.push(self.start(cx, row)?);
-                        *place.insert(groups.len() - 1)
+                let at = match &last {
+                    Some(last) if last.has(row) => last.place,
+                    _ => {
+                        let place = self.place(cx, row, &mut groups, &mut places)?;
+                        last = slots.as_ref().and_then(|slots| Last::of(slots, row, place));
+                        place
                     }
                 };
                 for (call, state) in self.aggregates.iter().zip(&mut groups[at]) {

@@ -1,13 +1,13 @@
 //! Steps along relationships.
 
-mod both;
+mod checked;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use varve_model::Direction as Walked;
-use varve_view::{Expand as Ask, Flow, Neighbour};
+use varve_view::{Counted, Expand as Ask, Flow, Neighbour};
 
 use super::batch::ROWS;
 use super::matching::{is_second_sight, is_used, may_be_used, node_of, other_node, step, walked};
@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorClass, Outcome};
 use crate::filters::{LabelFilter, Types};
 use crate::plan::{Expand, Use};
 use crate::value::{Node, Relationship, Value};
-
-pub(super) use both::expand_both;
+pub(super) use checked::Results;
+use checked::Unchecked;
 
 /// The most steps from a node that are remembered.
 const STEPS_MAX: usize = 8;
@@ -70,6 +70,29 @@ fn visit(
         }
     })?;
     failed.map_or(Ok(()), Err)
+}
+
+/// Counts the relationships that [`visit`] visits.
+fn count(
+    cx: Cx<'_>,
+    (direction, types): (Option<Walked>, &Types<'_>),
+    nodes: &[&Arc<Node>],
+    mut add: impl FnMut(usize, Counted),
+) -> Outcome<()> {
+    let graph = cx.graph();
+    let keys: Vec<&[u8]> = nodes.iter().map(|node| &*node.key).collect();
+    let ask = Ask {
+        direction,
+        labels: &types.labels,
+        properties: &[],
+    };
+    let (view, meter) = (cx.view(), graph.meter);
+    let counted = view.counts(&keys, &ask, meter, &mut |at, of| {
+        if types.holds(graph.schema, of.label) {
+            add(at, of);
+        }
+    });
+    Ok(counted?)
 }
 
 /// Follows relationships to nodes that are bound.
@@ -187,6 +210,8 @@ impl Reading {
 pub(super) struct KnownSteps {
     /// By the node's address. The node is kept, so that no other gets its address.
     known: HashMap<*const Node, (Arc<Node>, Rc<Found>), foldhash::fast::RandomState>,
+    /// The results of the steps' condition.
+    results: Results,
 }
 
 impl KnownSteps {
@@ -228,7 +253,7 @@ struct Steps<'b> {
 impl<'b> Steps<'b> {
     fn of(expand: &'b Expand, batch: &'b Batch) -> Outcome<Steps<'b>> {
         let mut known: HashMap<*const Node, usize, foldhash::fast::RandomState> =
-            HashMap::default();
+            HashMap::with_capacity_and_hasher(batch.len(), foldhash::fast::RandomState::default());
         let mut steps = Steps {
             expand,
             batch,
@@ -257,14 +282,17 @@ impl<'b> Steps<'b> {
 
     fn expand(&self, cx: Cx<'_>, types: &Types<'_>, known: &mut KnownSteps) -> Outcome<Batch> {
         let may_know = self.expand.unlike.is_empty() && cx.graph().writer.is_none();
+        // Nodes that rows share in one batch are likely to come in others, too.
+        let is_shared = self.nodes.len() < self.places.len();
         let mut found: Vec<Option<Rc<Found>>> = match may_know {
             true => self.nodes.iter().map(|node| known.of(node)).collect(),
             false => vec![None; self.nodes.len()],
         };
         let unknown: Vec<usize> = (0..found.len()).filter(|at| found[*at].is_none()).collect();
-        for (at, new) in unknown.iter().zip(self.read(cx, types, &unknown)?) {
+        let read = self.read(cx, types, &unknown, &mut known.results)?;
+        for (at, new) in unknown.iter().zip(read) {
             let new = Rc::new(new);
-            if may_know && new.steps.len() <= STEPS_MAX {
+            if may_know && is_shared && new.steps.len() <= STEPS_MAX {
                 known.remember(cx, self.nodes[*at], &new)?;
             }
             found[*at] = Some(new);
@@ -272,24 +300,129 @@ impl<'b> Steps<'b> {
         self.rows(&found)
     }
 
+    /// Finds the steps from some of the nodes. Where nothing is kept of them, they are counted.
+    fn read(
+        &self,
+        cx: Cx<'_>,
+        types: &Types<'_>,
+        places: &[usize],
+        results: &mut Results,
+    ) -> Outcome<Vec<Found>> {
+        if let Some(second) = &self.expand.second {
+            return self.count_pairs(cx, types, places, second);
+        }
+        let keeps = self.expand.keeps_relationship;
+        if self.expand.keeps_to || self.expand.condition.is_some() || keeps == Use::Always {
+            return self.read_each(cx, types, places, results);
+        }
+        let schema = cx.graph().schema;
+        let direction = walked(self.expand.direction);
+        let mut labels = LabelFilter::new(self.expand.to_labels.as_ref());
+        let mut found = Vec::new();
+        found.resize_with(places.len(), Found::default);
+        let is_compared = |at: &usize| !self.compared[places[*at]].is_empty();
+        let (mut rest, counted): (Vec<usize>, Vec<usize>) =
+            (0..places.len()).partition(is_compared);
+        let nodes: Vec<&Arc<Node>> = counted.iter().map(|at| self.nodes[places[*at]]).collect();
+        count(cx, (direction, types), &nodes, |number, of| {
+            // A loop comes once in each direction.
+            let is_second = of.is_loop && direction.is_none() && of.direction == Walked::In;
+            if labels.holds(schema, of.other_label) && !is_second {
+                found[counted[number]].counted += of.edges;
+                if of.is_loop && keeps == Use::Loops {
+                    rest.push(counted[number]);
+                }
+            }
+        })?;
+        rest.sort_unstable();
+        rest.dedup();
+        let places: Vec<usize> = rest.iter().map(|at| places[*at]).collect();
+        for (at, steps) in rest
+            .iter()
+            .zip(self.read_each(cx, types, &places, results)?)
+        {
+            found[*at] = steps;
+        }
+        Ok(found)
+    }
+
+    /// Counts the pairs of a step and a second one from some of the nodes.
+    fn count_pairs(
+        &self,
+        cx: Cx<'_>,
+        types: &Types<'_>,
+        places: &[usize],
+        second: &Expand,
+    ) -> Outcome<Vec<Found>> {
+        let schema = cx.graph().schema;
+        let both = [self.expand, second];
+        let directions = both.map(|one| walked(one.direction));
+        let direction = directions[0].filter(|_| directions[0] == directions[1]);
+        let mut labels = both.map(|one| LabelFilter::new(one.to_labels.as_ref()));
+        let nodes: Vec<&Arc<Node>> = places.iter().map(|at| self.nodes[*at]).collect();
+        // The steps, the second steps, and the loops that are both.
+        let mut numbers = vec![[0_u64; 3]; places.len()];
+        count(cx, (direction, types), &nodes, |at, of| {
+            let holds = labels
+                .each_mut()
+                .map(|own| own.holds(schema, of.other_label));
+            let is_of = directions.map(|own| own == Some(of.direction));
+            let counts = [
+                holds[0] && is_of[0],
+                holds[1] && is_of[1],
+                of.is_loop && is_of[0] && holds == [true, true],
+            ];
+            for (number, counts) in numbers[at].iter_mut().zip(counts) {
+                *number += if counts { of.edges } else { 0 };
+            }
+        })?;
+        let found = numbers.into_iter().map(|[first, second_steps, loops]| {
+            let pairs = first.checked_mul(second_steps).ok_or_else(too_many)?;
+            let equal = if second.unlike.is_empty() { 0 } else { loops };
+            let counted = pairs.saturating_sub(equal);
+            Ok(Found {
+                steps: Vec::new(),
+                counted,
+            })
+        });
+        found.collect()
+    }
+
     /// Reads the steps from some of the nodes.
-    fn read(&self, cx: Cx<'_>, types: &Types<'_>, places: &[usize]) -> Outcome<Vec<Found>> {
+    fn read_each(
+        &self,
+        cx: Cx<'_>,
+        types: &Types<'_>,
+        places: &[usize],
+        results: &mut Results,
+    ) -> Outcome<Vec<Found>> {
         let graph = cx.graph();
         let direction = walked(self.expand.direction);
         let mut labels = LabelFilter::new(self.expand.to_labels.as_ref());
         let nodes: Vec<&Arc<Node>> = places.iter().map(|at| self.nodes[*at]).collect();
         let mut reading = Reading::new(nodes.len());
-        let visited = visit(cx, (direction, types), &nodes, |at, seen| {
+        let mut add = |at: usize, seen: &Neighbour<'_>| {
+            let may_repeat = self.may_repeat(places[at], seen);
+            reading.add(cx, at, (self.expand, nodes[at]), (seen, may_repeat))
+        };
+        let condition = self.expand.condition.as_ref();
+        let mut unchecked = Unchecked::default();
+        let mut read = visit(cx, (direction, types), &nodes, |at, seen| {
             if !labels.holds(graph.schema, seen.other_label)
                 || is_second_sight(nodes[at], direction, seen)
             {
                 return Ok(());
             }
-            let may_repeat = self.may_repeat(places[at], seen);
-            reading.add(cx, at, (self.expand, nodes[at]), (seen, may_repeat))
+            match condition {
+                Some(_) => unchecked.push(cx, at, seen),
+                None => add(at, seen),
+            }
         });
+        if let (Ok(()), Some(condition)) = (&read, condition) {
+            read = unchecked.check(cx, (self.expand, condition), results, add);
+        }
         let found = reading.finish(cx);
-        visited.map(|()| found)
+        read.map(|()| found)
     }
 
     /// Whether a relationship may be one that a row has.

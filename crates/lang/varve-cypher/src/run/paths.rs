@@ -13,7 +13,7 @@ use crate::expression::Expr;
 use crate::filters::Types;
 use crate::plan::{Ends, PathParts};
 use crate::tree::Direction;
-use crate::value::{Node, Path, Relationship, Value};
+use crate::value::{Node, NodeKey, Path, Relationship, Value};
 
 /// The most nodes whose relationships are remembered during a walk.
 const REMEMBERED: usize = 16_384;
@@ -26,7 +26,7 @@ pub(super) type Step = (Arc<Relationship>, Arc<Node>);
 pub(super) struct Adjacency<'t> {
     pub(super) types: Types<'t>,
     direction: Direction,
-    known: HashMap<Box<[u8]>, Rc<Vec<Step>>>,
+    known: HashMap<NodeKey, Rc<Vec<Step>>>,
     /// Bytes that were charged.
     pub(super) held: usize,
 }

@@ -6,11 +6,15 @@ use std::sync::Arc;
 use super::Cx;
 use crate::error::Outcome;
 use crate::expression::Expr;
-use crate::plan::slots::{is_random, operands, reads};
+use crate::plan::slots::{is_fixed, reads};
 use crate::value::{Node, Value};
 
 /// The most nodes whose results are remembered; then all are forgotten.
 const NODES_MAX: usize = 262_144;
+/// Nodes that are remembered before it is seen whether that is of use.
+const TRIED: usize = 4_096;
+/// One of so many nodes must have been remembered.
+const OF_USE: usize = 16;
 /// Bytes of a remembered result.
 const RESULT_BYTES: usize = 40;
 
@@ -19,6 +23,8 @@ pub(super) struct Remembered {
     slot: usize,
     /// By the node's address. The node is kept, so that no other gets its address.
     known: HashMap<*const Node, (Arc<Node>, bool), foldhash::fast::RandomState>,
+    asked: usize,
+    met: usize,
 }
 
 impl Remembered {
@@ -33,6 +39,8 @@ impl Remembered {
         is_fixed(condition).then(|| Remembered {
             slot,
             known: HashMap::default(),
+            asked: 0,
+            met: 0,
         })
     }
 
@@ -42,17 +50,22 @@ impl Remembered {
             return cx.holds(condition, row);
         };
         let address = Arc::as_ptr(node);
+        self.asked += 1;
         if let Some((_, holds)) = self.known.get(&address) {
+            self.met += 1;
             return Ok(*holds);
         }
         let holds = cx.holds(condition, row)?;
+        let is_of_use = self.asked < TRIED || self.met * OF_USE >= self.asked;
         let meter = cx.graph().meter;
-        if self.known.len() >= NODES_MAX {
+        if self.known.len() >= NODES_MAX || !is_of_use {
             meter.release(self.known.len() * RESULT_BYTES);
             self.known.clear();
         }
-        meter.hold(RESULT_BYTES)?;
-        self.known.insert(address, (Arc::clone(node), holds));
+        if is_of_use {
+            meter.hold(RESULT_BYTES)?;
+            self.known.insert(address, (Arc::clone(node), holds));
+        }
         Ok(holds)
     }
 
@@ -63,11 +76,4 @@ impl Remembered {
             _ => false,
         }
     }
-}
-
-/// Whether an expression has one value for one row, in whatever subquery.
-fn is_fixed(expr: &Expr) -> bool {
-    let mut fixed = !matches!(expr, Expr::Subquery(..) | Expr::Local(_)) && !is_random(expr);
-    operands(expr, &mut |operand| fixed = fixed && is_fixed(operand));
-    fixed
 }

@@ -103,7 +103,6 @@ impl Operator for Each<'_> {
                 (Op::Filter(condition), Some(remembered)) if cx.graph().writer.is_none() => {
                     filtered(cx, condition, remembered, batch)?
                 }
-                (Op::ExpandBoth(both), _) => expand::expand_both(cx, both, &batch)?,
                 (Op::Expand(one), _) => expand::expand(cx, one, &mut self.steps, &batch)?,
                 _ => transformed(cx, self.op, batch)?,
             };

@@ -10,7 +10,7 @@ use crate::error::Outcome;
 use crate::filters::Types;
 use crate::plan::Shortest;
 use crate::tree::PathKind;
-use crate::value::{Node, Path, Relationship, Value};
+use crate::value::{Node, NodeKey, Path, Relationship, Value};
 
 /// Bytes of a node that a search has reached.
 const REACHED_BYTES: usize = 192;
@@ -95,13 +95,13 @@ struct Search<'s> {
 /// How a node was reached first: its distance, and the steps to it from nodes before it.
 struct Reached {
     distance: u64,
-    steps: Vec<(Box<[u8]>, Arc<Relationship>)>,
+    steps: Vec<(NodeKey, Arc<Relationship>)>,
 }
 
 /// What was reached from one end.
 struct Side<'s, 't> {
     adjacency: &'s mut Adjacency<'t>,
-    reached: HashMap<Box<[u8]>, Reached>,
+    reached: HashMap<NodeKey, Reached>,
     /// The nodes at the distance of the last level.
     level: Vec<Arc<Node>>,
     distance: u64,
@@ -173,7 +173,7 @@ impl Search<'_> {
         cx: Cx<'_>,
         side: &mut Side<'_, '_>,
         other: &Side<'_, '_>,
-    ) -> Outcome<Vec<Box<[u8]>>> {
+    ) -> Outcome<Vec<NodeKey>> {
         let all = self.one.kind == PathKind::AllShortestPaths;
         side.distance += 1;
         let level = std::mem::take(&mut side.level);
@@ -219,10 +219,10 @@ impl Search<'_> {
     }
 
     /// The shortest walks from a side's end to a node that it has reached.
-    fn ways(&mut self, cx: Cx<'_>, side: &Side<'_, '_>, to: &[u8]) -> Outcome<Vec<Walk>> {
-        let reached = |key: &[u8]| side.reached.get(key);
+    fn ways(&mut self, cx: Cx<'_>, side: &Side<'_, '_>, to: &NodeKey) -> Outcome<Vec<Walk>> {
+        let reached = |key: &NodeKey| side.reached.get(key);
         let length = reached(to).map_or(0, |one| one.distance);
-        let mut walks: Vec<(Box<[u8]>, Walk)> = vec![(to.into(), Vec::new())];
+        let mut walks: Vec<(NodeKey, Walk)> = vec![(to.clone(), Vec::new())];
         for _ in 0..length {
             let mut longer = Vec::with_capacity(walks.len());
             for (key, walk) in walks {

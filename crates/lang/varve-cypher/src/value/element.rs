@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use smallvec::SmallVec;
 use varve_model::{
     EdgeId, EdgeLabelId, ElementId, Properties, PropertyKey, PropertyKeyId, VertexLabelId,
 };
@@ -47,10 +48,13 @@ pub(crate) struct Snapshot {
     pub(crate) view: Box<dyn GraphView>,
 }
 
+/// A vertex key; most are short.
+pub type NodeKey = SmallVec<[u8; 24]>;
+
 /// A node.
 pub struct Node {
     /// Its vertex key in the view.
-    pub key: Box<[u8]>,
+    pub key: NodeKey,
     /// Its vertex label when it was found.
     pub label: VertexLabelId,
     /// Where its content is read; `None`: in the query's view. Nodes are equal also between
@@ -270,9 +274,9 @@ impl Node {
 
     /// A node whose content is read when it is asked for.
     #[must_use]
-    pub fn new(key: impl Into<Box<[u8]>>, label: VertexLabelId) -> Node {
+    pub fn new(key: &[u8], label: VertexLabelId) -> Node {
         Node {
-            key: key.into(),
+            key: NodeKey::from_slice(key),
             label,
             snapshot: None,
             cached: Mutex::default(),

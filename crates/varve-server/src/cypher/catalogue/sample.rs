@@ -92,7 +92,7 @@ fn nodes(graph: &Graph<'_>, label: VertexLabelId) -> Result<Nodes, CypherError> 
     let only = [label];
     let mut visit = |element: &ScannedElement<'_>| {
         if let ScannedElement::Vertex { key, vertex } = element {
-            found.push(Arc::new(Node::new(*key, vertex.label)));
+            found.push(Arc::new(Node::new(key, vertex.label)));
         }
         Flow::Continue(())
     };

@@ -62,7 +62,7 @@ fn node(
         counters.labels_added += count;
         counters.properties_set += properties.0.len() as u64;
     });
-    Ok(Arc::new(Node::new(key, label)))
+    Ok(Arc::new(Node::new(&key, label)))
 }
 
 fn relationship(

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorClass, Outcome, type_error};
 use crate::expression::Expr;
 use crate::run::matching::vertex_id;
 use crate::run::{Batch, Cx};
-use crate::value::{Node, Relationship, Value};
+use crate::value::{Node, NodeKey, Relationship, Value};
 
 /// Deletes the elements of all rows: relationships first, so that a node may be deleted together
 /// with its last relationships.
@@ -88,7 +88,7 @@ fn edges_of(cx: Cx<'_>, node: &Arc<Node>, all: bool) -> Outcome<HashSet<EdgeId>>
 #[derive(Default)]
 struct Wanted {
     relationships: BTreeMap<EdgeId, Arc<Relationship>>,
-    nodes: BTreeMap<Box<[u8]>, Arc<Node>>,
+    nodes: BTreeMap<NodeKey, Arc<Node>>,
 }
 
 impl Wanted {

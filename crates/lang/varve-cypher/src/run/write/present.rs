@@ -10,7 +10,7 @@ use crate::value::{Node, Relationship, Value};
 pub(super) fn node(node: &Arc<Node>) -> Arc<Node> {
     match &node.snapshot {
         None => Arc::clone(node),
-        Some(_) => Arc::new(Node::new(node.key.clone(), node.label)),
+        Some(_) => Arc::new(Node::new(&node.key, node.label)),
     }
 }
 
