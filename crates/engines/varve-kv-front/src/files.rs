@@ -1,7 +1,5 @@
 //! Scans of the sorted files below the front tables, through the partition cache.
 
-use std::ops::Range;
-
 use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanRequest, TableId};
 
 use crate::hash::partition_hash;
@@ -15,14 +13,6 @@ const WINDOW_MAX: usize = 256;
 
 /// Is called with the number of a range, and clustering key and value of a row of it.
 type Visit<'v> = dyn FnMut(usize, &[u8], &[u8]) -> Flow + 'v;
-
-/// How a range is visited.
-enum Part {
-    /// Its rows are cached.
-    Block(usize, Block),
-    /// These ranges have to be read from the files.
-    Files(Range<usize>),
-}
 
 /// The sorted files of a view, and the cache of their partitions.
 pub(crate) struct Files<'v> {
@@ -109,52 +99,11 @@ impl Files<'_> {
         ranges: &[PartitionRange<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<(), KvError> {
-        self.each_part(table, ranges, &mut |part| match part {
-            Part::Block(at, rows) => {
-                let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
-                let _ = rows.scan(ranges[at].range, false, visit);
-                Ok(())
-            }
-            Part::Files(of) => {
-                let visit = &mut |at: usize, clustering: &[u8], value: &[u8]| {
-                    visit(of.start + at, clustering, value)
-                };
-                self.reader.scan_many(table, &ranges[of.clone()], visit)
-            }
-        })
-    }
-
-    /// As [`Reader::summaries`].
-    pub(crate) fn summaries(
-        &self,
-        table: TableId,
-        ranges: &[PartitionRange<'_>],
-        visit: &mut dyn FnMut(usize, Option<&[u8]>),
-    ) -> Result<(), KvError> {
-        self.each_part(table, ranges, &mut |part| {
-            match part {
-                Part::Block(at, rows) => visit(at, rows.summary()),
-                Part::Files(of) => of.for_each(|at| visit(at, None)),
-            }
-            Ok(())
-        })
-    }
-
-    /// Passes each of the ranges, in their order, to `take`.
-    fn each_part(
-        &self,
-        table: TableId,
-        ranges: &[PartitionRange<'_>],
-        take: &mut dyn FnMut(Part) -> Result<(), KvError>,
-    ) -> Result<(), KvError> {
         let (mut start, mut window) = (0, FIRST_WINDOW);
         while start < ranges.len() {
             let end = (start + window).min(ranges.len());
-            self.each_part_of(table, &ranges[start..end], &mut |part| {
-                take(match part {
-                    Part::Block(at, rows) => Part::Block(start + at, rows),
-                    Part::Files(of) => Part::Files(start + of.start..start + of.end),
-                })
+            self.scan_window(table, &ranges[start..end], &mut |at, clustering, value| {
+                visit(start + at, clustering, value)
             })?;
             start = end;
             window = (window * WINDOW_GROWTH).min(WINDOW_MAX);
@@ -162,11 +111,29 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn each_part_of(
+    /// As [`Reader::summaries`]: of what is cached. A miss is noted when the rows are read.
+    pub(crate) fn summaries(
         &self,
         table: TableId,
         ranges: &[PartitionRange<'_>],
-        take: &mut dyn FnMut(Part) -> Result<(), KvError>,
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) {
+        for (at, of) in ranges.iter().enumerate() {
+            let key = PartitionKey {
+                table,
+                partition: of.partition,
+                hash: partition_hash(table, of.partition),
+            };
+            let rows = self.partitions.cached(self.generation, &key, of.range);
+            visit(at, rows.as_ref().and_then(Block::summary));
+        }
+    }
+
+    fn scan_window(
+        &self,
+        table: TableId,
+        ranges: &[PartitionRange<'_>],
+        visit: &mut Visit<'_>,
     ) -> Result<(), KvError> {
         let keys: Vec<PartitionKey<'_>> = ranges
             .iter()
@@ -204,21 +171,25 @@ impl Files<'_> {
             if let Some((_, block)) = read.next_if(|(wanted, _)| **wanted == at) {
                 last = block;
             }
-            let rows = match std::mem::replace(&mut found[at], Found::Unwanted) {
-                Found::Whole(rows) | Found::Range(rows) => Some(rows),
+            let rows = match &found[at] {
+                Found::Whole(rows) | Found::Range(rows) => Some(rows.clone()),
                 Found::WantWhole => last.clone(),
                 Found::WantRange => self.read_range(&keys[at], ranges[at].range)?,
                 Found::Unwanted | Found::UnwantedRange => None,
             };
             if let Some(rows) = rows {
-                take(Part::Block(at, rows))?;
+                let visit = &mut |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
+                let _ = rows.scan(ranges[at].range, false, visit);
                 at += 1;
                 continue;
             }
             // This one, and those up to the next that may be cached.
             let plain = |found: &&Found| matches!(found, Found::Unwanted | Found::UnwantedRange);
             let end = at + 1 + found[at + 1..].iter().take_while(plain).count();
-            take(Part::Files(at..end))?;
+            self.reader
+                .scan_many(table, &ranges[at..end], &mut |number, clustering, value| {
+                    visit(at + number, clustering, value)
+                })?;
             at = end;
         }
         Ok(())

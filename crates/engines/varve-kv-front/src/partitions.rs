@@ -356,18 +356,41 @@ impl SpacePartitions {
         spec.and_then(|spec| spec.summarize)
     }
 
-    /// Looks up a range of a partition for a view of `generation`.
+    /// Looks up a range of a partition for a view of `generation`, and notes a miss.
     pub(crate) fn find(
         &self,
         generation: u64,
         key: &PartitionKey<'_>,
         range: &ClusteringRange,
     ) -> Found {
+        self.look_up(generation, key, range, true)
+    }
+
+    /// The rows of a range if they are cached. Nothing is noted.
+    pub(crate) fn cached(
+        &self,
+        generation: u64,
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+    ) -> Option<Block> {
+        match self.look_up(generation, key, range, false) {
+            Found::Whole(rows) | Found::Range(rows) => Some(rows),
+            _ => None,
+        }
+    }
+
+    fn look_up(
+        &self,
+        generation: u64,
+        key: &PartitionKey<'_>,
+        range: &ClusteringRange,
+        may_add: bool,
+    ) -> Found {
         let hash = self.hash(key);
         let floor = self.floor.load(Ordering::Acquire);
         let mut shard = self.cache.shard(hash).lock();
         // What an older view has read could not be added.
-        let may_add = self.generation.load(Ordering::Relaxed) == generation;
+        let may_add = may_add && self.generation.load(Ordering::Relaxed) == generation;
         let Some(at) = shard.position(hash, self.space) else {
             return match may_add && shard.is_wanted(hash, self.cache.shard_bytes()) {
                 true => Found::WantWhole,

@@ -162,8 +162,6 @@ pub(crate) struct NodeScan {
     pub(crate) id: Option<IdLookup>,
     /// Whether the properties are read with the nodes.
     pub(crate) reads_properties: bool,
-    /// What must hold for the node.
-    pub(crate) condition: Option<NodeCondition>,
 }
 
 /// A look-up by id: `elementId(n) = value`, `id(n) = value` or `n = value`.

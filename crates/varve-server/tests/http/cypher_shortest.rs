@@ -98,3 +98,30 @@ fn shortest_paths_are_the_shortest_of_all_walks() {
     }
     assert!(connected > 500, "{connected}");
 }
+
+/// From a to z there are 50 ways of two steps and as many of three, and many others lead to z.
+#[test]
+fn many_neighbours_are_read_in_pieces() {
+    let server = with_open_graph(server_of(config()));
+    let make = "CREATE (a:P {n: 'a'}), (z:P {n: 'z'}) WITH a, z UNWIND range(1, 50) AS i \
+                CREATE (a)-[:R]->(:M {i: i})-[:R]->(z), (:N)-[:R]->(z), \
+                       (a)-[:S]->(:M)-[:S]->(:M)-[:S]->(z)";
+    rows(&server, make, &json!({}));
+    for (pattern, paths, length) in [
+        ("shortestPath((a)-[:R*]->(z))", 1, 2),
+        ("allShortestPaths((a)-[*]->(z))", 50, 2),
+        ("shortestPath((z)-[*]-(a))", 1, 2),
+        ("allShortestPaths((z)<-[:S*..3]-(a))", 50, 3),
+        ("allShortestPaths((z)<-[:S*..2]-(a))", 0, 3),
+        ("shortestPath((a)<-[*]-(z))", 0, 0),
+    ] {
+        let text = format!(
+            "MATCH (a:P {{n: 'a'}}), (z:P {{n: 'z'}}) MATCH p = {pattern} \
+             RETURN length(p), [n IN nodes(p) | elementId(n)]"
+        );
+        let found = rows(&server, &text, &json!({}));
+        let different: BTreeSet<String> = found.iter().map(Json::to_string).collect();
+        assert_eq!(different.len(), paths, "{pattern}");
+        assert!(found.iter().all(|row| row[0] == json!(length)), "{pattern}");
+    }
+}

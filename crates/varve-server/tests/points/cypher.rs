@@ -47,6 +47,8 @@ enum Test {
     HasNoAge,
     Either(i64, &'static str),
     Doubled(i64),
+    /// The second part fails for nodes that the first one excludes.
+    Guarded(i64),
 }
 
 /// What is returned: properties of nodes, by which rows are counted, and a sum.
@@ -67,13 +69,14 @@ impl Test {
     fn draw(random: &mut Random) -> Test {
         let number = random.below(5) as i64;
         let name = *random.pick(&NAMES);
-        match random.below(7) {
+        match random.below(8) {
             0 => Test::Less(number),
             1 => Test::AtLeast(number),
             2 => Test::Named(name),
             3 => Test::NotNamed(name),
             4 => Test::HasNoAge,
             5 => Test::Either(number, name),
+            6 => Test::Guarded(9 - number),
             _ => Test::Doubled(number),
         }
     }
@@ -89,6 +92,11 @@ impl Test {
                 format!("({of}.age = {number} OR {of}.name = '{name}')")
             }
             Test::Doubled(number) => format!("{of}.age + {of}.age > {number}"),
+            Test::Guarded(number) => {
+                format!(
+                    "{of}.age IS NOT NULL AND 10 / coalesce({of}.age - {of}.age + 1, 0) > {number}"
+                )
+            }
         }
     }
 
@@ -106,6 +114,7 @@ impl Test {
             Test::HasNoAge => age.is_none(),
             Test::Either(number, wanted) => age == Some(*number) || name == Some(*wanted),
             Test::Doubled(number) => age.is_some_and(|age| age + age > *number),
+            Test::Guarded(number) => age.is_some() && 10 > *number,
         }
     }
 }

@@ -134,9 +134,7 @@ impl Bulk<'_> {
                     one.keeps_to = one.is_to_bound || needs.has(one.to);
                 }
                 Op::NodeScan(scan) => {
-                    // With a condition, those of its nodes are read for which it holds.
-                    scan.reads_properties = scan.condition.is_none()
-                        && (needs.all || needs.values.contains(&scan.node));
+                    scan.reads_properties = needs.all || needs.values.contains(&scan.node);
                 }
                 _ => {}
             }

@@ -1,71 +1,55 @@
-//! Conditions that are checked before the nodes of a step or a scan are made.
+//! Conditions that are checked before the nodes of a step are made.
 
 use std::sync::Arc;
 
 use varve_model::Cardinality;
 use varve_view::SchemaView;
 
-use super::slots::{is_fixed, operands};
-use super::{NodeCondition, Op};
+use super::slots::operands;
+use super::{Expand, NodeCondition, Op};
 use crate::expression::{BinaryOp, Expr};
 
-/// Makes conditions that follow a step or a scan part of it, if they read one property of its node
-/// only.
+/// Makes conditions that follow a step part of it, if they read one property of its node only, and
+/// none of them can fail: they are evaluated once for a value, whether or not a row has it.
 pub(super) fn check(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
     // In an open graph, a node may have several values of a property.
     if schema.is_open() {
         return;
     }
-    // A scan in the order of an index looks at the conditions behind it.
-    let is_sorted = ops.iter().any(|op| matches!(op, Op::Sort { .. }));
     let mut at = 0;
     while at + 1 < ops.len() {
-        let [op, Op::Filter(condition)] = &mut ops[at..at + 2] else {
-            at += 1;
-            continue;
-        };
-        let own = match op {
-            // Relationships are compared later, so there may be no row for which a condition fails.
-            Op::Expand(one)
-                if !one.is_to_bound && (one.unlike.is_empty() || never_fails(condition)) =>
-            {
-                Some((one.to, &mut one.condition))
+        let is_part = match &mut ops[at..at + 2] {
+            [Op::Expand(one), Op::Filter(condition)] if !one.is_to_bound => {
+                add(one, condition, schema)
             }
-            Op::NodeScan(scan) if scan.id.is_none() && !is_sorted => {
-                Some((scan.node, &mut scan.condition))
-            }
-            _ => None,
+            _ => false,
         };
-        match own.is_some_and(|(node, own)| add(node, own, condition, schema)) {
+        match is_part {
             true => drop(ops.remove(at + 1)),
             false => at += 1,
         }
     }
 }
 
-/// Adds a condition to those of a node, if it reads one property of it only, and they the same.
-fn add(
-    node: usize,
-    own: &mut Option<NodeCondition>,
-    condition: &Expr,
-    schema: &dyn SchemaView,
-) -> bool {
+/// Adds a condition to those of a step's node, if it reads one property of it only, and they the
+/// same.
+fn add(one: &mut Expand, condition: &Expr, schema: &dyn SchemaView) -> bool {
     let mut name = None;
-    if !is_fixed(condition) || !reads_only(condition, node, &mut name) {
+    if !never_fails(condition) || !reads_only(condition, one.to, &mut name) {
         return false;
     }
     let Some(key) = name.and_then(|name| schema.property_key_named(name)) else {
         return false;
     };
-    let is_same = own.as_ref().is_none_or(|own| own.key == key.id);
-    if key.cardinality != Cardinality::Single || !is_same {
+    let is_same = |own: &NodeCondition| own.key == key.id;
+    if key.cardinality != Cardinality::Single || !one.condition.as_ref().is_none_or(is_same) {
         return false;
     }
-    let holds = match own.take() {
+    let holds = match one.condition.take() {
         Some(before) => Expr::And(vec![before.holds, condition.clone()]),
         None => condition.clone(),
     };
-    *own = Some(NodeCondition { key: key.id, holds });
+    one.condition = Some(NodeCondition { key: key.id, holds });
     true
 }
 
@@ -101,7 +85,7 @@ fn never_fails(condition: &Expr) -> bool {
 
 fn is_value(expr: &Expr) -> bool {
     match expr {
-        Expr::Constant(_) => true,
+        Expr::Constant(_) | Expr::Parameter(_) => true,
         Expr::Property(subject, _) => matches!(**subject, Expr::Slot(_)),
         _ => false,
     }

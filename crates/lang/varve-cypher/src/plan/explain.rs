@@ -101,14 +101,10 @@ fn step_of(one: &Expand) -> String {
 /// What a scan reads.
 fn scanned(scan: &NodeScan) -> String {
     let labels = scan.labels.as_ref().map(test).unwrap_or_default();
-    let own = match (&scan.id, scan.by.is_empty()) {
+    match (&scan.id, scan.by.is_empty()) {
         (Some(_), _) => format!("({labels}) by id"),
         (None, true) => format!("({labels})"),
         (None, false) => format!("({labels}) by {}", keys(&scan.by)),
-    };
-    match scan.condition {
-        Some(_) => own + " with a condition",
-        None => own,
     }
 }
 

@@ -278,7 +278,6 @@ impl<'p> Order<'p> {
             by: self.lookups_of_node(node),
             id: self.id_of(node.slot),
             reads_properties: false,
-            condition: None,
         }));
         self.open.remove(&node.slot);
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorClass, Outcome};
 use crate::filters::{LabelFilter, Types};
 use crate::plan::{Expand, Use};
 use crate::value::{Node, Relationship, Value};
-pub(super) use checked::Results;
+use checked::Results;
 use checked::Unchecked;
 
 /// The most steps from a node that are remembered.

@@ -49,7 +49,7 @@ impl<'t> Adjacency<'t> {
         }
     }
 
-    /// Those of each node; all that are not known are read at once.
+    /// Those of each of some nodes, which differ; all that are not known are read at once.
     pub(super) fn of_all(
         &mut self,
         cx: Cx<'_>,
@@ -65,39 +65,59 @@ impl<'t> Adjacency<'t> {
                 continue;
             }
             let steps = Rc::new(read.next().unwrap_or_default());
+            let bytes = STEP_BYTES * steps.len();
             if self.known.len() < REMEMBERED {
-                let bytes = STEP_BYTES * steps.len();
                 self.held += bytes;
-                cx.graph().meter.hold(bytes)?;
                 self.known.insert(node.key.clone(), Rc::clone(&steps));
+            } else {
+                cx.graph().meter.release(bytes);
             }
             all.push(steps);
         }
         Ok(all)
     }
 
+    /// How many relationships some nodes have, up to `most` each.
+    pub(super) fn degrees(&self, cx: Cx<'_>, nodes: &[Arc<Node>], most: u64) -> Outcome<u64> {
+        if self.types.is_none {
+            return Ok(0);
+        }
+        let keys: Vec<&[u8]> = nodes.iter().map(|node| &node.key[..]).collect();
+        let meter = cx.graph().meter;
+        let degrees = cx.view().degrees(&keys, &self.ask(), most, meter)?;
+        Ok(degrees.into_iter().sum())
+    }
+
+    fn ask(&self) -> Ask<'_> {
+        Ask {
+            direction: walked(self.direction),
+            labels: &self.types.labels,
+            properties: &[],
+        }
+    }
+
+    /// Reads the relationships of each node. The bytes of the steps are charged.
     fn read(&self, cx: Cx<'_>, nodes: &[&Arc<Node>]) -> Outcome<Vec<Vec<Step>>> {
         let mut all = vec![Vec::new(); nodes.len()];
         if self.types.is_none || nodes.is_empty() {
             return Ok(all);
         }
         let graph = cx.graph();
-        let direction = walked(self.direction);
-        let ask = Ask {
-            direction,
-            labels: &self.types.labels,
-            properties: &[],
-        };
+        let ask = self.ask();
         let keys: Vec<&[u8]> = nodes.iter().map(|node| &node.key[..]).collect();
         let mut failed = None;
         cx.view()
             .neighbours(&keys, &ask, graph.meter, &mut |at, seen| {
                 let node = nodes[at];
-                let is_again = is_second_sight(node, direction, seen);
+                let is_again = is_second_sight(node, ask.direction, seen);
                 if is_again || !self.types.holds(graph.schema, seen.label) {
                     return Flow::Continue(());
                 }
-                match step(cx, node, seen) {
+                let charged = graph.meter.hold(STEP_BYTES);
+                match charged
+                    .map_err(Into::into)
+                    .and_then(|()| step(cx, node, seen))
+                {
                     Ok(step) => all[at].push(step),
                     Err(error) => {
                         failed = Some(error);

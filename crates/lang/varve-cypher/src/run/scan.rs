@@ -8,7 +8,6 @@ use varve_model::{Cardinality, DataType, VertexId, VertexLabelId};
 use varve_view::{Elements, ScanOrder, ScannedElement};
 
 use super::batch::ROWS;
-use super::expand::Results;
 use super::ordered::Order;
 use super::pages::Pages;
 use super::{Batch, BoxedOperator, Cx, Operator};
@@ -39,8 +38,6 @@ pub(crate) struct Scan<'p> {
     is_in_order: bool,
     /// Bytes of the rows that were given last.
     held: usize,
-    /// The results of the scan's condition.
-    results: Results,
 }
 
 /// A scan for some rows.
@@ -61,7 +58,6 @@ impl<'p> Scan<'p> {
             first: None,
             is_in_order: false,
             held: 0,
-            results: Results::of_distinct(),
         }
     }
 
@@ -201,22 +197,13 @@ impl<'p> Scan<'p> {
             true => cx.keys(),
             false => Cow::Borrowed(&[][..]),
         };
-        let mut filter = LabelFilter::new(self.scan.labels.as_ref());
         let mut nodes: Vec<Arc<Node>> = Vec::new();
-        let (mut bytes, mut unchecked) = (Vec::new(), Vec::new());
         let has_more = running.pages.next(
             cx,
             |labels| Elements::Vertices(labels),
             (&keys, page),
             |found| {
-                if let ScannedElement::Vertex { key, vertex } = found
-                    && filter.holds(graph.schema, vertex.label)
-                {
-                    if self.scan.condition.is_some() {
-                        bytes.extend_from_slice(key);
-                        unchecked.push((bytes.len(), vertex.label));
-                        return Ok(());
-                    }
+                if let ScannedElement::Vertex { key, vertex } = found {
                     let node = cx.node(key, vertex.label)?;
                     if self.scan.reads_properties {
                         graph.found(&node, vertex);
@@ -226,17 +213,6 @@ impl<'p> Scan<'p> {
                 Ok(())
             },
         )?;
-        if let Some(condition) = &self.scan.condition {
-            let starts = std::iter::once(0).chain(unchecked.iter().map(|(end, _)| *end));
-            let keys = starts
-                .zip(&unchecked)
-                .map(|(start, (end, _))| &bytes[start..*end]);
-            let keys: Vec<&[u8]> = keys.collect();
-            let holds = self.results.of(cx, (self.scan.node, condition), &keys)?;
-            for at in (0..keys.len()).filter(|at| holds[*at]) {
-                nodes.push(cx.node(keys[at], unchecked[at].1)?);
-            }
-        }
         self.is_in_order = running.pages.is_in_order();
         let out = self.joined(cx, &running.rows, nodes);
         if has_more {

@@ -18,6 +18,8 @@ const REACHED_BYTES: usize = 192;
 const FIRST: usize = 16;
 /// The factor by which the next piece grows.
 const GROWTH: usize = 4;
+/// The most relationships of a node that are counted.
+const DEGREE_MAX: u64 = 10_000;
 
 type Walk = Vec<Arc<Relationship>>;
 
@@ -105,6 +107,8 @@ struct Side<'s, 't> {
     /// The nodes at the distance of the last level.
     level: Vec<Arc<Node>>,
     distance: u64,
+    /// What the next level costs, if it is known.
+    cost: Option<u64>,
 }
 
 impl<'s, 't> Side<'s, 't> {
@@ -118,7 +122,20 @@ impl<'s, 't> Side<'s, 't> {
             reached: HashMap::from([(end.key.clone(), start)]),
             level: vec![Arc::clone(end)],
             distance: 0,
+            cost: None,
         }
+    }
+
+    /// The relationships that the next level has to look at: of few nodes, each of which may have
+    /// very many, else the number of nodes.
+    fn cost(&mut self, cx: Cx<'_>) -> Outcome<u64> {
+        let cost = match self.cost {
+            Some(cost) => cost,
+            None if self.level.len() > FIRST => self.level.len() as u64,
+            None => self.adjacency.degrees(cx, &self.level, DEGREE_MAX)?,
+        };
+        self.cost = Some(cost);
+        Ok(cost)
     }
 }
 
@@ -146,7 +163,7 @@ impl Search<'_> {
             && !far.level.is_empty()
             && near.distance + far.distance < max
         {
-            met = match near.level.len() <= far.level.len() {
+            met = match near.cost(cx)? <= far.cost(cx)? {
                 true => self.grow(cx, &mut near, &far)?,
                 false => self.grow(cx, &mut far, &near)?,
             };
@@ -166,8 +183,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Adds the next level, in pieces if one path is wanted, since few nodes may suffice; the nodes
-    /// of it that the other side has reached.
+    /// Adds the next level, and returns those of its nodes that the other side has reached. If one
+    /// path is wanted, few nodes may suffice, so the level is read in pieces.
     fn grow(
         &mut self,
         cx: Cx<'_>,
@@ -176,8 +193,11 @@ impl Search<'_> {
     ) -> Outcome<Vec<NodeKey>> {
         let all = self.one.kind == PathKind::AllShortestPaths;
         side.distance += 1;
+        side.cost = None;
         let level = std::mem::take(&mut side.level);
-        let (mut rest, mut count) = (&level[..], FIRST);
+        // All are wanted of all paths.
+        let first = if all { level.len() } else { FIRST };
+        let (mut rest, mut count) = (&level[..], first);
         let mut met = Vec::new();
         while !rest.is_empty() {
             let piece;

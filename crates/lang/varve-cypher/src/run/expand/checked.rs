@@ -1,4 +1,4 @@
-//! Conditions on the nodes of steps and scans, checked before the nodes are made.
+//! Conditions on the nodes of steps, checked before the nodes are made.
 //!
 //! A condition that reads one property depends on its value alone. So it is evaluated once for each
 //! value, and the property is read without the rest of the node.
@@ -39,7 +39,7 @@ fn short(key: &[u8]) -> Option<ShortKey> {
 
 /// The results of a condition.
 #[derive(Default)]
-pub(in crate::run) struct Results {
+pub(super) struct Results {
     /// The property's values, and the result for each.
     values: Dictionary,
     of_values: Vec<bool>,
@@ -52,16 +52,8 @@ pub(in crate::run) struct Results {
 }
 
 impl Results {
-    /// Results for nodes none of which comes twice.
-    pub(in crate::run) fn of_distinct() -> Results {
-        Results {
-            asked: TRIED,
-            ..Results::default()
-        }
-    }
-
     /// Whether the condition holds for each of some nodes, by their keys.
-    pub(in crate::run) fn of(
+    pub(super) fn of(
         &mut self,
         cx: Cx<'_>,
         (slot, condition): (usize, &NodeCondition),
@@ -90,9 +82,10 @@ impl Results {
             }
         }
         self.met += keys.len() - unknown.len();
-        if remembers {
-            cx.graph().meter.hold(unknown.len() * RESULT_BYTES)?;
-        }
+        let remembered = unknown
+            .iter()
+            .filter(|at| remembers && keys[**at].len() <= KEY_MAX);
+        cx.graph().meter.hold(remembered.count() * RESULT_BYTES)?;
         for (at, holds) in unknown
             .iter()
             .zip(self.read(cx, (slot, condition), keys, &unknown)?)
