@@ -16,6 +16,7 @@ import coloring
 import crowd
 import cypher
 import doing
+import following
 import label
 import large
 import loading
@@ -383,6 +384,7 @@ room(querying)
 room(people)
 room(backing)
 room(coloring)
+room(following)
 
 
 @test

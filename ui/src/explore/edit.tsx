@@ -16,7 +16,7 @@ import { elements, type Element } from "./api";
 import { periodText } from "./element";
 import { nameOf, nameOfRef, shownProperty, valueText } from "./look";
 import { plainId } from "./refs";
-import { light, reread, select, show, shown, view } from "./state";
+import { light, select, show, shown, view } from "./state";
 
 export type Edit = { kind: "change" | "delete"; element: Element } | { kind: "edge"; source: string } | { kind: "vertex" };
 
@@ -165,13 +165,11 @@ function Form(props: Shown & { title: string; action: Key; danger?: boolean; don
     try {
       for (const { method, path, body } of props.requests) answers.push(await call(path, { method, body: body === undefined ? undefined : formatJson(body) }));
       edit(null);
-      reread();
       props.done(answers);
     } catch (error) {
       if (error instanceof Failure && error.status === 403) void rereadRights();
       setFailure(answers.length ? t("editPartly", { why: messageOf(error) }) : messageOf(error));
       setOver(answers.length > 0);
-      if (answers.length) reread();
     } finally {
       setBusy(false);
     }

@@ -13,7 +13,7 @@ import { Swatch } from "./element";
 import { setTableOf } from "./labeltable";
 import { createVertex, mayCreate } from "./menu";
 import {
-  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
+  compare, during, FIRST_LIMIT, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
 
 /** The tour, and the graph that it is of. */
@@ -79,7 +79,6 @@ export function Tour() {
 async function loadTheSample(): Promise<void> {
   const loaded = await during(api.loadSample);
   if (!loaded) return;
-  await refreshSummary();
   await openSample(loaded);
 }
 

@@ -2,7 +2,8 @@
 // there.
 
 import { batch, createEffect, createMemo, createRoot, createSignal, on } from "solid-js";
-import { isAbort, messageOf } from "../core/http";
+import { isAbort, messageOf, written } from "../core/http";
+import { route } from "../core/route";
 import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
 import { NOW, point, setPoint, type Point } from "../core/times";
@@ -57,8 +58,11 @@ const [lit, setLit] = createSignal<readonly string[]>([], { equals: false });
 /** Counts up when positions are to be computed anew for all. */
 const [arranged, setArranged] = createSignal(0);
 
+/** Counts up when the graph has commits that are not shown yet. */
+const [commits, setCommits] = createSignal(0);
+
 export {
-  shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
+  commits, shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
   announce, timeline, summary, totals, more, setMore, comparing, difference, arranged, lit, setLit,
 };
 
@@ -352,13 +356,6 @@ async function refresh(): Promise<void> {
   refreshTotals();
 }
 
-/** Reads what is shown anew, after it was changed. */
-export function reread(): void {
-  void refresh();
-  void refreshDiff();
-  void refreshSummary();
-}
-
 /** What a sample may have at most. */
 export const sampleMax = (): number => summary()?.limits.sample_max ?? FIRST_LIMIT;
 
@@ -426,12 +423,21 @@ async function refreshDiff(): Promise<void> {
   setDifference(found);
 }
 
-async function refreshSummary(): Promise<void> {
-  const found = await during(() => api.summary(NOW));
-  if (found) setSummary(found);
-}
+/** The last commit of the graph when it was last asked. */
+let lastCommit: string | null = null;
 
-export { refreshSummary };
+/**
+ * Reads what the graph has in all. Where it has commits that were not there before, all that is shown
+ * is read anew: the page asks after each of its requests that may write, and whenever it is opened.
+ */
+export async function catchUp(): Promise<void> {
+  const found = await during(() => api.summary(NOW));
+  if (!found) return;
+  const before = lastCommit;
+  lastCommit = found.times.as_of_tx;
+  setSummary(found);
+  if (before !== null && before !== lastCommit) setCommits((count) => count + 1);
+}
 
 /** Empties the canvas: another graph is shown. */
 export function forget(): void {
@@ -441,6 +447,7 @@ export function forget(): void {
   lastSeen.clear();
   seenEdges.clear();
   edgesKnown = -1;
+  lastCommit = null;
   compare(null);
   select(null);
   setTimeline(null);
@@ -454,14 +461,14 @@ let started = false;
 /** Begins to follow, whenever the page is opened. */
 export function follow(): void {
   if (started) {
-    // Another page may have loaded or deleted something.
-    void refreshSummary();
+    // Another page may have changed something.
+    void catchUp();
     return;
   }
   started = true;
   createRoot(() => {
     // Another page may have said what to show before this one was there.
-    createEffect(on(shown, () => void refresh()));
+    createEffect(on([shown, commits], () => void refresh()));
     createEffect(
       on(point, () => {
         clearTimeout(timer);
@@ -478,14 +485,18 @@ export function follow(): void {
         void refreshTimeline();
       }),
     );
-    createEffect(on([shown, comparing], () => void refreshDiff()));
+    createEffect(on(commits, () => void refreshTimeline(), { defer: true }));
+    createEffect(on([shown, comparing, commits], () => void refreshDiff()));
     createEffect(
       on(graph, (name) => {
         if (!name) return;
-        void refreshSummary();
+        void catchUp();
         // Styles are in it. Who may not read it has those of this browser.
         void readSchema().catch(() => undefined);
       }),
     );
+    // Labels and styles may be new, too.
+    createEffect(on(commits, () => void readSchema(true).catch(() => undefined), { defer: true }));
+    createEffect(on(written, () => void (route().page === "explore" && catchUp()), { defer: true }));
   });
 }

@@ -72,8 +72,6 @@ async function request(of: QueryKind, text: string, tag: string, signal: AbortSi
 }
 
 function cypherAnswer({ columns, rows, counters, plan }: CypherAnswer): Answer {
-  // A write may have made labels, types and keys.
-  if (Object.keys(counters).length) void readSchema(true).catch(() => undefined);
   return { data: plan ?? rows, plan: plan && { kind: "tree", root: plan }, columns, counters };
 }
 
@@ -109,6 +107,8 @@ export async function runQuery(of: QueryKind, text: string, control: EditorContr
     await keepQuery({ ...past, ok: false });
   } finally {
     setRunning(null);
+    // A write may have made labels, types and keys.
+    void readSchema().catch(() => undefined);
   }
 }
 
