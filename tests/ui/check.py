@@ -17,6 +17,7 @@ import crowd
 import cypher
 import doing
 import following
+import ids
 import label
 import large
 import loading
@@ -385,6 +386,7 @@ room(people)
 room(backing)
 room(coloring)
 room(following)
+room(ids)
 
 
 @test

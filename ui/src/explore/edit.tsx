@@ -15,7 +15,7 @@ import { changed, missingMembers, needsStart, periodOf, valueOf, type Change, ty
 import { elements, type Element } from "./api";
 import { periodText } from "./element";
 import { nameOf, nameOfRef, shownProperty, valueText } from "./look";
-import { plainId } from "./refs";
+import { idOfRef, refsOf } from "./refs";
 import { light, select, show, shown, view } from "./state";
 
 export type Edit = { kind: "change" | "delete"; element: Element } | { kind: "edge"; source: string } | { kind: "vertex" };
@@ -332,7 +332,6 @@ function NewForm(props: { source?: string }) {
   };
   const keys = () => chosen()?.properties ?? [];
   const required = () => keys().filter((key) => !chosen()?.nullable_keys.includes(key));
-  const plain = (ref: string): unknown => (/^U?"/.test(ref) ? plainId(ref) : /^\d+$/.test(ref) ? (Number.isSafeInteger(Number(ref)) ? Number(ref) : BigInt(ref)) : ref);
   const now = new Date().toISOString();
   const ownId = () => {
     if (!needsId()) return undefined;
@@ -371,7 +370,7 @@ function NewForm(props: { source?: string }) {
       return [{ method: "POST", path: `${graphPath()}/graph/vertices${query}`, body: { label: chosen()?.name, ...own, properties } }];
     }
     const to_ = view().vertices.get(target());
-    const ends = { outV: plain(props.source ?? ""), outVLabel: source()?.label, inV: plain(target()), inVLabel: to_?.label };
+    const ends = { outV: idOfRef(props.source ?? ""), outVLabel: source()?.label, inV: idOfRef(target()), inVLabel: to_?.label };
     return [{ method: "POST", path: `${graphPath()}/graph/edges${query}`, body: { label: chosen()?.name, ...ends, properties } }];
   };
   const after = (): State[] => {
@@ -382,8 +381,7 @@ function NewForm(props: { source?: string }) {
     const made = (answer as { id?: unknown } | null)?.id;
     if (made === undefined) return;
     if (isEdge()) return select(String(made));
-    const isUuid = (chosen() as VertexLabel).id_strategy === "CUSTOMIZE_UUID";
-    const ref = isUuid ? `U"${String(made)}"` : typeof made === "string" ? JSON.stringify(made) : String(made);
+    const ref = refsOf(made, false, chosen()?.name)[0]!;
     show([...shown(), ref]);
     light([ref]);
     select(ref);

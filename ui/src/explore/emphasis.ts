@@ -3,12 +3,11 @@
 import { createSignal } from "solid-js";
 import { isDark } from "../core/prefs";
 import { PALETTE, PALETTE_DARK } from "./palette";
-import { plainId } from "./refs";
 
 export interface Emphasis {
   /** What the values are, e.g. `page_rank`. */
   title: string;
-  /** By the id as a plain text. */
+  /** By the ref. */
   values: ReadonlyMap<string, number | string>;
   as: ReadonlySet<"size" | "color">;
   least: number;
@@ -43,7 +42,7 @@ function share({ least, greatest }: Emphasis, value: number): number {
 /** Times the usual size; null where nothing is to be changed. */
 export function sizeBy(of: Emphasis | null, ref: string): number | null {
   if (!of?.as.has("size")) return null;
-  const value = of.values.get(plainId(ref));
+  const value = of.values.get(ref);
   return typeof value === "number" ? 0.8 + 2.2 * share(of, value) : 0.6;
 }
 
@@ -57,7 +56,7 @@ export function rampAt(part: number): string {
 
 export function colorBy(of: Emphasis | null, ref: string): string | null {
   if (!of?.as.has("color")) return null;
-  const value = of.values.get(plainId(ref));
+  const value = of.values.get(ref);
   if (typeof value === "number") return rampAt(share(of, value));
   const palette = isDark() ? PALETTE_DARK : PALETTE;
   return value === undefined ? rampAt(0) : palette[of.kinds.indexOf(value) % palette.length]!;

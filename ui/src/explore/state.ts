@@ -1,9 +1,8 @@
 // What the explore page shows: which vertices, at which point of both times, and how they got
 // there.
 
-import { batch, createEffect, createMemo, createRoot, createSignal, on } from "solid-js";
+import { batch, createEffect, createMemo, createRoot, createSignal, on, onCleanup } from "solid-js";
 import { isAbort, messageOf, written } from "../core/http";
-import { route } from "../core/route";
 import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
 import { NOW, point, setPoint, type Point } from "../core/times";
@@ -457,9 +456,12 @@ export function forget(): void {
 }
 
 let started = false;
+let isOpen = false;
 
 /** Begins to follow, whenever the page is opened. */
 export function follow(): void {
+  isOpen = true;
+  onCleanup(() => (isOpen = false));
   if (started) {
     // Another page may have changed something.
     void catchUp();
@@ -497,6 +499,6 @@ export function follow(): void {
     );
     // Labels and styles may be new, too.
     createEffect(on(commits, () => void readSchema(true).catch(() => undefined), { defer: true }));
-    createEffect(on(written, () => void (route().page === "explore" && catchUp()), { defer: true }));
+    createEffect(on(written, () => void (isOpen && catchUp()), { defer: true }));
   });
 }

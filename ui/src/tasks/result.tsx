@@ -12,7 +12,7 @@ import { point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
 import { setEmphasis } from "../explore/emphasis";
-import { refsOfAll } from "../explore/refs";
+import { refsOf, refsOfAll } from "../explore/refs";
 import { show, shown } from "../explore/state";
 import { groupsOf, partsOf } from "./algorithms";
 
@@ -36,6 +36,14 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   onCleanup(() => clearInterval(timer));
   const [as, setAs] = createSignal<ReadonlySet<"size" | "color">>(new Set(["size", "color"] as const));
   const name = () => (ready(task)?.task_name ?? "").replace("algorithm:", "");
+  /** The parameters that it was started with. */
+  const input = (): { source_label?: string } => {
+    try {
+      return (JSON.parse(ready(task)?.task_input ?? "{}") as { parameters?: { source_label?: string } }).parameters ?? {};
+    } catch {
+      return {};
+    }
+  };
   const result = () => {
     const text = ready(task)?.task_result;
     if (text === undefined || ready(task)?.task_status !== "success") return null;
@@ -47,8 +55,8 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   };
   const values = () => {
     const found = result();
-    if (!found) return new Map<string, number | string>();
-    return found.areScores ? new Map(found.rows.map(([id, value]) => [id, Number(value)])) : groupsOf(found.rows);
+    if (!found) return new Map<unknown, number | string>();
+    return found.areScores ? new Map<unknown, number | string>(found.rows.map(([id, value]) => [id, Number(value)])) : groupsOf(found.rows);
   };
   const rows = (): Row[] => (result()?.rows ?? []).map(([id, value]) => ({ cells: { id, value: typeof value === "number" ? value : formatJson(value, 0) } }));
   const toggle = (what: "size" | "color") => {
@@ -59,8 +67,12 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   const [problem, setProblem] = createSignal("");
   const toCanvas = async () => {
     try {
-      const refs = await refsOfAll([...values().keys()].slice(0, SHOWN_MAX), point(), { allTexts: true });
-      setEmphasis(name(), values(), as());
+      // The names of scores are texts, whatever the ids are; lists have ids as they are.
+      const allTexts = result()?.areScores ?? false;
+      const label = input().source_label;
+      const refs = await refsOfAll([...values().keys()].slice(0, SHOWN_MAX), point(), { allTexts, label });
+      const byRef = [...values()].flatMap(([id, value]) => refsOf(id, allTexts, label).map((ref) => [ref, value] as const));
+      setEmphasis(name(), new Map(byRef), as());
       show([...shown(), ...refs]);
       props.close();
       go("explore");
