@@ -80,4 +80,29 @@ def the_canvas_follows_what_is_written(browser: Browser, server: Server, _open) 
     assert not asked, asked
 
 
-TESTS = [the_canvas_follows_what_is_written]
+def a_selected_element_tells_how_it_is_there(browser: Browser, server: Server, open_sample) -> None:
+    page = browser.page()
+    open_sample(page, server.url)
+    page.locator("#tab-list").click()
+    page.locator(".tree-row", has_text="Ann").first.click()
+    pane, absent = page.locator(".element[data-ref='\"1:Ann\"']"), page.locator(".element .absent")
+    pane.wait_for()
+    expect(absent).to_have_count(0)
+    # It is only off the canvas, and is still known whole.
+    page.locator("[data-tool=clearCanvas]").click()
+    page.locator(".label-card", has_text="city").click()
+    expect(absent).to_contain_text("Not on the canvas")
+    expect(pane.locator(".properties")).to_contain_text("Ann")
+    expect(pane.locator(".groups .group-row").first).to_be_visible()
+    # Before it was true it does not exist, on the canvas or not.
+    set_time(page, "valid", "1900-01-01")
+    expect(absent).to_contain_text("Does not exist")
+    set_time(page, "valid", "now")
+    expect(absent).to_contain_text("Not on the canvas")
+    page.locator("[data-action=show-selected]").click()
+    expect(absent).to_have_count(0)
+    set_time(page, "valid", "1900-01-01")
+    expect(absent).to_contain_text("Does not exist")
+
+
+TESTS = [a_selected_element_tells_how_it_is_there, the_canvas_follows_what_is_written]

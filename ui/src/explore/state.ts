@@ -1,7 +1,7 @@
 // What the explore page shows: which vertices, at which point of both times, and how they got
 // there.
 
-import { batch, createEffect, createMemo, createRoot, createSignal, on, onCleanup } from "solid-js";
+import { batch, createEffect, createMemo, createResource, createRoot, createSignal, on, onCleanup } from "solid-js";
 import { isAbort, messageOf, written } from "../core/http";
 import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
@@ -186,17 +186,45 @@ export function select(ref: string | null): void {
   setMore((current) => (current && current.ref === ref ? current : null));
 }
 
+/** How the selected element is there: on the canvas, only in the graph, not at this point, or not known yet. */
+export type Standing = "drawn" | "away" | "absent" | "unknown";
+
+/** Whether all of an element is among the vertices of the canvas. */
+function isOnCanvas(ref: string): boolean {
+  const edge = seenEdges.get(ref);
+  const ends = edge ? [edge.source, edge.target] : [ref];
+  return ends.every((end) => shown().includes(end));
+}
+
 /** The element that is selected, as it is at this point or, if it does not exist then, as it was last seen. */
-export const selectedElement = createRoot(() =>
-  createMemo<{ element: Element; exists: boolean } | null>(() => {
+export const selectedElement = createRoot(() => {
+  const drawn = (ref: string): Element | undefined => view().vertices.get(ref) ?? view().edges.get(ref);
+  // The picture says nothing of what is not on it: the graph is asked.
+  const asked = () => {
+    const ref = selected();
+    if (ref === null || drawn(ref) || isOnCanvas(ref) || !lastSeen.has(ref)) return null;
+    return { ref, isEdge: seenEdges.has(ref), at: point(), commits: commits() };
+  };
+  const [away] = createResource(asked, async ({ ref, isEdge, at }) => {
+    const found = await (isEdge ? api.elements(at, [], [ref]) : api.elements(at, [ref], []));
+    const all = [...found.vertices, ...found.edges];
+    remember(all);
+    return { ref, element: all.find((each) => each.ref === ref) ?? null };
+  });
+  return createMemo<{ element: Element; standing: Standing } | null>(() => {
     const ref = selected();
     if (ref === null) return null;
-    const found = view().vertices.get(ref) ?? view().edges.get(ref);
-    if (found) return { element: found, exists: true };
+    const found = drawn(ref);
+    if (found) return { element: found, standing: "drawn" };
     const before = lastSeen.get(ref);
-    return before ? { element: before, exists: false } : null;
-  }),
-);
+    if (!before) return null;
+    // What was added just now is read with the next picture.
+    if (isOnCanvas(ref)) return { element: before, standing: before.type === "edge" || view().missing.has(ref) ? "absent" : "unknown" };
+    const answer = away.state === "ready" && away().ref === ref ? away() : null;
+    if (!answer) return { element: before, standing: "unknown" };
+    return answer.element ? { element: answer.element, standing: "away" } : { element: before, standing: "absent" };
+  });
+});
 
 // Several vertices at once
 

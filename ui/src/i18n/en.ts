@@ -67,7 +67,7 @@ export const en = {
   selectHint: "Select a vertex or an edge to see its properties, its neighbours and its history.",
   deselect: "Deselect", noProperties: "No properties", neighbours: "Neighbours", noNeighbours: "No neighbours at this time",
   whichNeighbours: "Which they are", moreNeighbours: "{count} more: add them to the canvas to see them",
-  absentNow: "Does not exist at this point of the two times.", recordedAt: "recorded {time}",
+  absentNow: "Does not exist at this point of the two times.", awayNow: "Not on the canvas.", showIt: "Show it", recordedAt: "recorded {time}",
   elementParts: "Parts of the element", tabState: "State", tabHistory: "History", tabJson: "JSON",
   history: "Versions", twoTimes: "In both times", validAxis: "valid time →",
   twoTimesLabel: "{count} versions: valid time across, recorded time up", goToVersion: "Set both times to this version",

@@ -69,7 +69,7 @@ export const zh: Dictionary = {
   selectHint: "选择一个顶点或边，查看其属性、邻居和历史。",
   deselect: "取消选择", noProperties: "没有属性", neighbours: "邻居", noNeighbours: "此时没有邻居",
   whichNeighbours: "查看是哪些", moreNeighbours: "还有 {count} 个：添加到画布即可查看",
-  absentNow: "在这两个时间点上不存在。", recordedAt: "记录于 {time}",
+  absentNow: "在这两个时间点上不存在。", awayNow: "不在画布上。", showIt: "显示", recordedAt: "记录于 {time}",
   elementParts: "元素的各部分", tabState: "状态", tabHistory: "历史", tabJson: "JSON",
   history: "版本", twoTimes: "两个时间中的版本", validAxis: "有效时间 →",
   twoTimesLabel: "{count} 个版本：横轴为有效时间，纵轴为记录时间", goToVersion: "将两个时间设为此版本",
