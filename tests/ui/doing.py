@@ -1,6 +1,7 @@
 """Changes made in the explorer, and algorithms whose results are seen on the canvas."""
 
 import json
+import re
 import urllib.parse
 
 from browser import expect, legend, settle
@@ -194,6 +195,7 @@ def check_algorithms(browser, server, open_sample) -> None:
     expect(page.locator(".dialog pre")).to_contain_text('"top": -1', use_inner_text=True)
     page.locator("[data-action=start]").click()
     page.locator(".dialog .label-table tbody td").first.wait_for()
+    expect(page.locator(".dialog [data-at]")).to_have_text(re.compile(r"true at \d{4}-.*, known at \d{4}-"))
     with page.expect_download() as download:
         page.locator("[data-action=save-result]").click()
     rows = dict(line.rsplit(",", 1) for line in download.value.path().read_text().splitlines()[1:])
@@ -215,6 +217,15 @@ def check_algorithms(browser, server, open_sample) -> None:
     radii = [each[2] for each in discs(page)]
     assert max(radii) < 1.1 * min(radii), radii
     page.goto(server.url + "/ui/#/tasks")
+    # A number is told with what it means, and with the times that were set.
+    page.locator("[data-action=new-task]").click()
+    page.locator(".dialog select[name=algorithm]").select_option("weak_connected_component")
+    page.locator(".dialog .time-field").first.fill("2021-06-01")
+    page.locator(".dialog .time-field").first.press("Tab")
+    page.locator("[data-action=start]").click()
+    expect(page.locator(".dialog .facts")).to_contain_text("connected parts")
+    expect(page.locator(".dialog [data-at]")).to_contain_text("true at 2021-06-01, known at 2")
+    page.keyboard.press("Escape")
     page.locator(f"[data-task='{newest}']").click()
     page.locator(".dialog .label-table tbody td").first.wait_for()
     page.keyboard.press("Escape")

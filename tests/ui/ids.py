@@ -64,6 +64,7 @@ def texts_of_digits_are_not_numbers(browser: Browser, server: Server, _open) -> 
     # What is kept over a reload is the same, and so is the history of an element.
     page.locator(".label-card", has_text="person").click()
     page.locator(".legend-row").first.wait_for(state="attached")
+    expect(page.locator(".emphasis")).to_have_count(0)
     assert shown(page) == {"person": 2, "knows": 1}
     page.wait_for_timeout(500)
     page.reload()

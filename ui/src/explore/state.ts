@@ -1,7 +1,7 @@
 // What the explore page shows: which vertices, at which point of both times, and how they got
 // there.
 
-import { batch, createEffect, createMemo, createResource, createRoot, createSignal, on, onCleanup } from "solid-js";
+import { batch, createEffect, createMemo, createRoot, createSignal, on, onCleanup } from "solid-js";
 import { isAbort, messageOf, written } from "../core/http";
 import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
@@ -138,6 +138,7 @@ export function redo(): void {
 export function restart(refs: readonly string[]): void {
   past = [];
   future = [];
+  clearEmphasis();
   pinned.clear();
   unpick();
   setShownSignal([...refs]);
@@ -205,12 +206,23 @@ export const selectedElement = createRoot(() => {
     if (ref === null || drawn(ref) || isOnCanvas(ref) || !lastSeen.has(ref)) return null;
     return { ref, isEdge: seenEdges.has(ref), at: point(), commits: commits() };
   };
-  const [away] = createResource(asked, async ({ ref, isEdge, at }) => {
-    const found = await (isEdge ? api.elements(at, [], [ref]) : api.elements(at, [ref], []));
-    const all = [...found.vertices, ...found.edges];
-    remember(all);
-    return { ref, element: all.find((each) => each.ref === ref) ?? null };
-  });
+  const [away, setAway] = createSignal<{ ref: string; element: Element | null } | null>(null);
+  let request: AbortController | undefined;
+  createEffect(on(asked, async (of) => {
+    request?.abort();
+    if (!of) return;
+    const { ref, isEdge, at } = of;
+    const { signal } = (request = new AbortController());
+    try {
+      const found = await (isEdge ? api.elements(at, [], [ref], signal) : api.elements(at, [ref], [], signal));
+      if (signal.aborted) return;
+      const all = [...found.vertices, ...found.edges];
+      remember(all);
+      setAway({ ref, element: all.find((each) => each.ref === ref) ?? null });
+    } catch {
+      setAway(null);
+    }
+  }));
   return createMemo<{ element: Element; standing: Standing } | null>(() => {
     const ref = selected();
     if (ref === null) return null;
@@ -220,8 +232,8 @@ export const selectedElement = createRoot(() => {
     if (!before) return null;
     // What was added just now is read with the next picture.
     if (isOnCanvas(ref)) return { element: before, standing: before.type === "edge" || view().missing.has(ref) ? "absent" : "unknown" };
-    const answer = away.state === "ready" && away().ref === ref ? away() : null;
-    if (!answer) return { element: before, standing: "unknown" };
+    const answer = away();
+    if (answer?.ref !== ref) return { element: before, standing: "unknown" };
     return answer.element ? { element: answer.element, standing: "away" } : { element: before, standing: "absent" };
   });
 });
@@ -468,7 +480,6 @@ export async function catchUp(): Promise<void> {
 
 /** Empties the canvas: another graph is shown. */
 export function forget(): void {
-  clearEmphasis();
   restart([]);
   positions.clear();
   lastSeen.clear();

@@ -1,16 +1,17 @@
 // The result of a task: as a table, as a file, and as size and colour on the canvas.
 
 import { createResource, createSignal, For, onCleanup, Show } from "solid-js";
-import { number, t } from "../i18n";
+import { number, t, tIfKnown } from "../i18n";
 import { formatJson, parseJson } from "../core/json";
 import { call, messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { go } from "../core/route";
 import { csvOf, save } from "../core/save";
 import { graph, graphPath } from "../core/server";
-import { point } from "../core/times";
+import { point, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
+import { pointText } from "../parts/timefields";
 import { setEmphasis } from "../explore/emphasis";
 import { refsOf, refsOfAll } from "../explore/refs";
 import { show, shown } from "../explore/state";
@@ -21,6 +22,14 @@ interface Task {
   task_status: string;
   task_result?: string;
   task_input?: string;
+  task_create: number;
+}
+
+/** What an algorithm was started with. */
+interface Input {
+  parameters?: { source_label?: string };
+  as_of?: string;
+  as_of_tx?: string;
 }
 
 const EVERY_MS = 500;
@@ -36,13 +45,17 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   onCleanup(() => clearInterval(timer));
   const [as, setAs] = createSignal<ReadonlySet<"size" | "color">>(new Set(["size", "color"] as const));
   const name = () => (ready(task)?.task_name ?? "").replace("algorithm:", "");
-  /** The parameters that it was started with. */
-  const input = (): { source_label?: string } => {
+  const input = (): Input => {
     try {
-      return (JSON.parse(ready(task)?.task_input ?? "{}") as { parameters?: { source_label?: string } }).parameters ?? {};
+      return JSON.parse(ready(task)?.task_input ?? "{}") as Input;
     } catch {
       return {};
     }
+  };
+  /** The point that it was computed at: what was not given was now when it began. */
+  const at = (): Point => {
+    const began = new Date(ready(task)?.task_create ?? 0).toISOString();
+    return { trueAt: input().as_of ?? began, knownAt: input().as_of_tx ?? began };
   };
   const result = () => {
     const text = ready(task)?.task_result;
@@ -69,10 +82,10 @@ export function ResultDialog(props: { id: number; close: () => void }) {
     try {
       // The names of scores are texts, whatever the ids are; lists have ids as they are.
       const allTexts = result()?.areScores ?? false;
-      const label = input().source_label;
+      const label = input().parameters?.source_label;
       const refs = await refsOfAll([...values().keys()].slice(0, SHOWN_MAX), point(), { allTexts, label });
       const byRef = [...values()].flatMap(([id, value]) => refsOf(id, allTexts, label).map((ref) => [ref, value] as const));
-      setEmphasis(name(), new Map(byRef), as());
+      setEmphasis(name(), new Map(byRef), as(), at());
       show([...shown(), ...refs]);
       props.close();
       go("explore");
@@ -88,9 +101,12 @@ export function ResultDialog(props: { id: number; close: () => void }) {
           <Show when={result()} fallback={<pre class="json" tabindex="0">{ready(task)?.task_result ?? ready(task)?.task_status}</pre>}>
             {(found) => (
               <>
+                <Show when={ready(task)?.task_input?.includes('"algorithm"')}>
+                  <p class="quiet">{tIfKnown(`algorithm_${name()}`)} <span data-at>{pointText(at())}</span></p>
+                </Show>
                 <Show when={found().facts.length}>
                   <dl class="facts">
-                    <For each={found().facts}>{([key, value]) => <><dt>{key}</dt><dd>{value}</dd></>}</For>
+                    <For each={found().facts}>{([key, value]) => <><dt>{key}</dt><dd>{value} <span class="quiet">{tIfKnown(`fact_${key}`)}</span></dd></>}</For>
                   </dl>
                 </Show>
                 <Show when={found().rows.length}>
