@@ -21,6 +21,7 @@ import ids
 import label
 import large
 import loading
+import mixed
 import newcomer
 import people
 import picking
@@ -387,6 +388,7 @@ room(backing)
 room(coloring)
 room(following)
 room(ids)
+room(mixed)
 
 
 @test
