@@ -18,6 +18,7 @@ import cypher
 import doing
 import following
 import ids
+import keeping
 import label
 import large
 import loading
@@ -389,6 +390,7 @@ room(coloring)
 room(following)
 room(ids)
 room(mixed)
+room(keeping)
 
 
 @test

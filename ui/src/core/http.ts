@@ -4,6 +4,7 @@ import { createSignal } from "solid-js";
 import { forgetQueries } from "../query/past";
 import { forgetSession, keepSessionUser, sessionUser } from "./prefs";
 import { formatJson, parseJson } from "./json";
+import { withoutClass } from "./text";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
 export class Failure extends Error {
@@ -121,7 +122,7 @@ async function failureOf(response: Response): Promise<Failure> {
     const first = Array.isArray(body.errors) ? (body.errors[0] as { code?: string; message?: string } | undefined) : undefined;
     if (first) return new Failure(response.status, first.message ?? text, first.code);
     const code = (own ?? body.code ?? body.exception) as string | undefined;
-    return new Failure(response.status, String(message), code, body.exception as string | undefined);
+    return new Failure(response.status, withoutClass(String(message)), code, body.exception as string | undefined);
   } catch {
     return new Failure(response.status, text || response.statusText);
   }

@@ -8,6 +8,7 @@ import { go, hrefOf } from "../core/route";
 import { dropped } from "../parts/drop";
 import { Icon } from "../parts/icon";
 import * as api from "./api";
+import { SearchBox } from "./search";
 import type { TourStep } from "./api";
 import { Swatch } from "./element";
 import { setTableOf } from "./labeltable";
@@ -110,6 +111,9 @@ function LabelCards() {
     <Show when={labels().length}>
       <section>
         <h2>{t("inThisGraph")}</h2>
+        <div class="start-search">
+          <SearchBox />
+        </div>
         <ul class="label-cards">
           <For each={labels()}>
             {(entry) => (

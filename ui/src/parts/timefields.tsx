@@ -31,7 +31,7 @@ function Field(props: { name: "trueAt" | "knownAt" }) {
         class="time-field"
         classList={{ past: value() !== null }}
         aria-invalid={wrong()}
-        title={t(wrong() ? "timeWrong" : "timeFieldHint")}
+        title={`${value() === null ? "" : `${timeText(value())}\n`}${t(wrong() ? "timeWrong" : "timeFieldHint")}`}
         value={timeText(value())}
         onChange={(event) => read(event.currentTarget)}
         onFocus={(event) => event.currentTarget.select()}

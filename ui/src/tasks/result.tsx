@@ -8,6 +8,7 @@ import { ready } from "../core/resource";
 import { go } from "../core/route";
 import { csvOf, save } from "../core/save";
 import { graph, graphPath } from "../core/server";
+import { withoutClass } from "../core/text";
 import { point, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
@@ -98,7 +99,7 @@ export function ResultDialog(props: { id: number; close: () => void }) {
     <Dialog title={t("resultOf", { name: name(), id: props.id })} close={props.close} wide>
       <Show when={!task.error} fallback={<p class="failure">{messageOf(task.error)}</p>}>
         <Show when={ENDED.includes(ready(task)?.task_status ?? "")} fallback={<p class="quiet" role="status">{t("taskRuns")}</p>}>
-          <Show when={result()} fallback={<pre class="json" tabindex="0">{ready(task)?.task_result ?? ready(task)?.task_status}</pre>}>
+          <Show when={result()} fallback={<pre class="json" tabindex="0">{withoutClass(ready(task)?.task_result ?? ready(task)?.task_status ?? "")}</pre>}>
             {(found) => (
               <>
                 <Show when={ready(task)?.task_input?.includes('"algorithm"')}>
