@@ -1,6 +1,6 @@
 """What stays: the texts of queries, the times of saved ones, a search without a canvas, and what a history differs in."""
 
-from browser import Browser, Server, expect, settle, write
+from browser import Browser, Server, expect, field, set_time, settle, write
 
 
 def queries_keep_their_texts_and_times(browser: Browser, server: Server, open_sample) -> None:
@@ -60,4 +60,19 @@ def a_history_names_what_differs(browser: Browser, server: Server, open_sample) 
     expect(page.locator(".chart-key")).to_have_text(["town: same", "town: Graz", "town: Bonn"])
 
 
-TESTS = [queries_keep_their_texts_and_times, one_element_is_found_on_an_empty_canvas, a_history_names_what_differs]
+def nothing_moves_or_is_cut(browser: Browser, server: Server, open_sample) -> None:
+    """A time that is set moves no field, and a window of 1024 pixels has room for all tools in a row."""
+    page = browser.page()
+    page.set_viewport_size({"width": 1024, "height": 720})
+    open_sample(page, server.url)
+    place = lambda: field(page, "valid").bounding_box()
+    before = place()
+    set_time(page, "valid", "2021-06-15")
+    assert place() == before, (place(), before)
+    stage = page.locator(".stage").bounding_box()
+    tools = [each.bounding_box() for each in page.locator(".toolbar .icon-button").all()]
+    assert len({tool["y"] for tool in tools}) == 1, tools
+    assert max(tool["x"] + tool["width"] for tool in tools) <= stage["x"] + stage["width"], (tools, stage)
+
+
+TESTS = [nothing_moves_or_is_cut, queries_keep_their_texts_and_times, one_element_is_found_on_an_empty_canvas, a_history_names_what_differs]
