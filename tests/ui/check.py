@@ -16,9 +16,13 @@ import coloring
 import crowd
 import cypher
 import doing
+import following
+import ids
+import keeping
 import label
 import large
 import loading
+import mixed
 import newcomer
 import people
 import picking
@@ -383,6 +387,10 @@ room(querying)
 room(people)
 room(backing)
 room(coloring)
+room(following)
+room(ids)
+room(mixed)
+room(keeping)
 
 
 @test

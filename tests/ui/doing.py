@@ -1,6 +1,7 @@
 """Changes made in the explorer, and algorithms whose results are seen on the canvas."""
 
 import json
+import re
 import urllib.parse
 
 from browser import expect, legend, settle
@@ -34,8 +35,8 @@ def check_edit(browser, server, open_sample) -> None:
     open_menu(page)
     page.locator("[data-menu=new-vertex]").click()
     page.locator(".dialog select[name=label]").select_option("person")
-    page.locator("[data-action=send]").click()
     page.locator(".dialog .failure", has_text="missing").wait_for()
+    expect(page.locator("[data-action=send]")).to_be_disabled()
     for field in page.locator(".dialog .edit-fields label", has_text="*").all():
         field.locator("input").fill("Zoe" if "TEXT" in field.inner_text() else "1")
     page.locator(".dialog input[name=from]").fill("2020-01-01")
@@ -70,10 +71,21 @@ def check_edit(browser, server, open_sample) -> None:
         field.locator("input").fill("1")
     send(page)
     assert sum(legend(page).values()) == edges + 1
-    # Deleted for a period: it did not exist then. Deleted without one: it ends now.
     page.locator("#tab-list").click()
     page.locator(".tree-row", has_text="Zoe").first.click()
     page.locator(f".element[data-ref='{ref}']").wait_for()
+    # A change of nothing is not sent; an end alone ends the element there.
+    page.locator("[data-action=edit]").click()
+    expect(page.locator("[data-action=send]")).to_be_disabled()
+    page.locator(".dialog input[name=from]").fill("2020-01-01")
+    page.locator(".dialog input[name=to]").fill("2090-01-01")
+    page.locator("[data-action=end-it]").click()
+    expect(page.locator(".dialog pre")).to_have_text(re.compile(r"DELETE .*\?valid_from=2090-01-01$"))
+    expect(periods).to_have_count(3)
+    expect(periods.last).to_contain_text("2090-01-01")
+    send(page)
+    assert vertex(server, ref, as_of="2089-12-31") and not vertex(server, ref, as_of="2090-01-01")
+    # Deleted for a period: it did not exist then. Deleted without one: it ends now.
     page.locator("[data-action=delete]").click()
     assert page.locator(".dialog pre").inner_text().startswith("DELETE ")
     send(page)
@@ -194,6 +206,7 @@ def check_algorithms(browser, server, open_sample) -> None:
     expect(page.locator(".dialog pre")).to_contain_text('"top": -1', use_inner_text=True)
     page.locator("[data-action=start]").click()
     page.locator(".dialog .label-table tbody td").first.wait_for()
+    expect(page.locator(".dialog [data-at]")).to_have_text(re.compile(r"true at \d{4}-.*, known at \d{4}-"))
     with page.expect_download() as download:
         page.locator("[data-action=save-result]").click()
     rows = dict(line.rsplit(",", 1) for line in download.value.path().read_text().splitlines()[1:])
@@ -215,6 +228,15 @@ def check_algorithms(browser, server, open_sample) -> None:
     radii = [each[2] for each in discs(page)]
     assert max(radii) < 1.1 * min(radii), radii
     page.goto(server.url + "/ui/#/tasks")
+    # A number is told with what it means, and with the times that were set.
+    page.locator("[data-action=new-task]").click()
+    page.locator(".dialog select[name=algorithm]").select_option("weak_connected_component")
+    page.locator(".dialog .time-field").first.fill("2021-06-01")
+    page.locator(".dialog .time-field").first.press("Tab")
+    page.locator("[data-action=start]").click()
+    expect(page.locator(".dialog .facts")).to_contain_text("connected parts")
+    expect(page.locator(".dialog [data-at]")).to_contain_text("true at 2021-06-01, known at 2")
+    page.keyboard.press("Escape")
     page.locator(f"[data-task='{newest}']").click()
     page.locator(".dialog .label-table tbody td").first.wait_for()
     page.keyboard.press("Escape")

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { formatJson, mayHoldLong } from "../src/core/json";
 import { changesElements } from "../src/core/rights";
-import { emptyText, secondsOf, shorten } from "../src/core/text";
+import { emptyText, secondsOf, shorten, withoutClass } from "../src/core/text";
 import { dateText, instantIn, millisOf, parseTime } from "../src/core/times";
 import { knownScale, stopFrom, validScale } from "../src/explore/scale";
 import { parseMetrics, quantile } from "../src/monitor/samples";
@@ -134,6 +134,17 @@ test("a name is no longer than a line", () => {
   assert.equal([...shorten("😀".repeat(5000))].length, 60);
   assert.equal(shorten("x".repeat(60)), "x".repeat(60));
   assert.ok(shorten(" ".repeat(5000) + "x").length <= 60);
+});
+
+test("a message has no class of Java", () => {
+  assert.equal(withoutClass("org.apache.hugegraph.HugeException: no such key"), "no such key");
+  assert.equal(withoutClass("java.lang.IllegalArgumentException: a: b"), "a: b");
+  for (const text of ["column 'a': not in the header", "HugeException: x", "2024-05-01: y"]) assert.equal(withoutClass(text), text);
+});
+
+test("a day that the calendar lacks is no time", () => {
+  for (const text of ["2021-02-30", "2021-02-30T12:00Z", "30.2.2021", "2023-02-29"]) assert.deepEqual(parseTime(text), { wrong: true }, text);
+  assert.deepEqual(parseTime("2024-02-29T12:00Z"), { value: "2024-02-29T12:00Z" });
 });
 
 test("an instant of a period is in it", () => {

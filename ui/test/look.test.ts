@@ -5,8 +5,11 @@ import { ticks } from "../src/explore/axis";
 import { changed, missingMembers, needsStart, periodOf, valueOf } from "../src/explore/change";
 import { bodyOf, groupsOf, partsOf } from "../src/tasks/algorithms";
 import { formatJson, parseJson } from "../src/core/json";
+import { setTheme } from "../src/core/prefs";
+import { clearEmphasis, colorBy, emphasis, neutralColor, rampAt, setEmphasis, sizeBy } from "../src/explore/emphasis";
 import { apart } from "../src/explore/apart";
 import { communities } from "../src/explore/groups";
+import { colors } from "../src/explore/look";
 import { huesOf } from "../src/explore/hues";
 import { placeNames, spotsOf } from "../src/explore/names";
 import { radiusAt, type Scene } from "../src/explore/scene";
@@ -15,6 +18,34 @@ import { colorOn, scaleFrom } from "../src/explore/scales";
 import { edgesBeside } from "../src/explore/sides";
 import { parseStyles } from "../src/explore/style";
 import { isOnlyExplained, planOf, withPlan } from "../src/query/plan";
+
+test("values of an algorithm are drawn: without one as usual, equal ones in the middle", () => {
+  const [both, at] = [new Set(["size", "color"] as const), { trueAt: null, knownAt: null }];
+  const set = (values: [string, number | string][]) => setEmphasis("degree", new Map(values), both, at);
+  set([["1", 0], ['"1"', 4]]);
+  assert.deepEqual([sizeBy(emphasis(), "1"), sizeBy(emphasis(), '"1"'), sizeBy(emphasis(), "2")], [0.8, 3, null]);
+  assert.deepEqual([colorBy(emphasis(), "1"), colorBy(emphasis(), '"1"'), colorBy(emphasis(), "2")], [rampAt(0), rampAt(1), neutralColor()]);
+  set([["1", 0], ["2", 0]]);
+  assert.deepEqual([sizeBy(emphasis(), "1"), colorBy(emphasis(), "1"), colorBy(emphasis(), "3")], [null, rampAt(0.5), neutralColor()]);
+  clearEmphasis();
+  assert.deepEqual([sizeBy(emphasis(), "1"), colorBy(emphasis(), "1")], [null, null]);
+});
+
+test("the least value is seen on the background", () => {
+  const luminance = (color: string) => {
+    const [r, g, b] = [1, 3, 5].map((from) => parseInt(color.slice(from, from + 2), 16) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+  };
+  const contrast = (one: string, other: string) => {
+    const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+    return (high + 0.05) / (low + 0.05);
+  };
+  for (const mode of ["light", "dark"] as const) {
+    setTheme(mode);
+    assert.ok(contrast(rampAt(0), colors().background) > 2, mode);
+  }
+  setTheme("auto");
+});
 
 test("a query gets its plan in place of its results", () => {
   assert.equal(withPlan("g.V()", "explain"), "g.V().explain()");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { FileRead } from "../src/load/api";
-import { isInstant, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
+import { datesOf, isInstant, openNotes, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole, setType, type Mapping } from "../src/load/roles";
 import { formatToml, parseToml } from "../src/load/toml";
 
 const DRAFT = `# Drafted.
@@ -131,6 +131,34 @@ test("vertices that are edges become edges between the files", () => {
   mapping = changed(mapping, (now) => setKind(now, sectionOf(now, "jobs"), "vertex", FILES));
   assert.deepEqual(rolesOf(mapping, "jobs"), { person_id: "property", company_id: "property", title: "property", from: "from", to: "to" });
   assert.equal(labelIn(mapping, "vertexlabels", "jobs")!.get("id_strategy"), "AUTOMATIC");
+});
+
+test("dates of several forms have all of them, and words beside them are no values", () => {
+  const cells = (column: string, values: (string | null)[]): FileRead => ({
+    file: "jobs.csv", found: [], rows_read: values.length, has_more: false, rows_refused: 0, columns: [{ name: column, type: "TEXT", empty: 0 }],
+    rows: values.map((value, at) => ({ line: at + 2, cells: [value] })),
+  });
+  assert.deepEqual(datesOf(cells("to", ["2020-01-01", "31.12.2021", "present", "-", null, ""]), "to"), { formats: ["auto", "day_month_year"], nulls: ["present", "-"] });
+  assert.deepEqual(datesOf(cells("to", ["04/16/2021", "16.04.2021"]), "to"), { formats: ["month_day_year", "day_month_year"], nulls: [] });
+  assert.deepEqual(datesOf(cells("to", ["a", "b"]), "to"), { formats: ["auto"], nulls: [] });
+  assert.deepEqual(datesOf(cells("to", ["2020-01-01", "a", "b", "c", "d"]), "to").nulls, []);
+  const files = [FILES[0]!, { ...FILES[1]!, rows: ["2020-01-01", "31.12.2021", "present"].map((to, at) => ({ line: at + 2, cells: ["P1", "C1", "clerk", "2020-01-01", to] })) }, FILES[2]!];
+  let mapping = parseMapping(DRAFT, null);
+  setRole(mapping, sectionOf(mapping, "jobs"), "to", "to", files);
+  mapping = parseMapping(formatToml(mapping), null);
+  assert.match(formatToml(mapping), /date_formats = \{ to = \["auto", "day_month_year"\] \}/);
+  assert.match(formatToml(mapping), /\nnull = \["", "present"\]/);
+  assert.deepEqual(partsOf(mapping, files).find(({ label }) => label === "jobs")!.nulls, ["present"]);
+});
+
+test("a note goes with its cause", () => {
+  const notes = [{ file: "jobs.csv", column: "to", text: "a" }, { file: "jobs.csv", column: "title", text: "b" }, { file: "jobs.csv", text: "c" }, { file: "people.csv", text: "d" }];
+  const left = (edit: (mapping: Mapping) => void) => openNotes(notes, parseMapping(DRAFT, null), changed(parseMapping(DRAFT, null), edit), FILES).map(({ text }) => text);
+  assert.deepEqual(left(() => undefined), ["a", "b", "c", "d"]);
+  assert.deepEqual(left((now) => setType(now, sectionOf(now, "jobs"), "title", "INT", FILES)), ["a", "b", "c", "d"], "a key that the schema does not have");
+  assert.deepEqual(left((now) => setRole(now, sectionOf(now, "jobs"), "title", "ignore", FILES)), ["a", "c", "d"]);
+  assert.deepEqual(left((now) => setRole(now, sectionOf(now, "jobs"), "to", "to", FILES)), ["b", "d"]);
+  assert.deepEqual(left((now) => setLabel(now, sectionOf(now, "people"), "staff", FILES)), ["a", "b", "c"]);
 });
 
 test("a column that takes a place alone frees the one before", () => {

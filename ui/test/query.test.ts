@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { csvOf } from "../src/core/save";
 import { Failure } from "../src/core/http";
-import { refsOf } from "../src/explore/refs";
+import { readSchema } from "../src/core/schema";
+import { idOfRef, idTyped, refsOf } from "../src/explore/refs";
 import { Chain } from "../src/query/chain";
 import { namedIn } from "../src/query/found";
 import { noStepIn, placeOfNamed, plainMessage, titleOf } from "../src/query/plain";
@@ -17,8 +18,30 @@ test("ids that look alike have several refs", () => {
   assert.deepEqual(refsOf(5), ["5"]);
   assert.deepEqual(refsOf("5"), ['"5"']);
   assert.deepEqual(refsOf("5", true), ['"5"', "5"]);
+  // A number is not written so.
+  for (const id of ["00217", "-0", "9223372036854775808"]) assert.deepEqual(refsOf(id, true), [JSON.stringify(id)]);
+  assert.deepEqual(refsOf("-9223372036854775808", true), ['"-9223372036854775808"', "-9223372036854775808"]);
   assert.deepEqual(refsOf(9007199254740993n), ["9007199254740993"]);
   assert.deepEqual(refsOf(UUID), [`U"${UUID}"`, `"${UUID}"`]);
+});
+
+test("the schema says of which kind the ids of a label are", async () => {
+  const label = (name: string, id_strategy: string) => ({ name, id_strategy });
+  const held = { vertexlabels: [label("t", "CUSTOMIZE_STRING"), label("p", "PRIMARY_KEY")] };
+  const asked = globalThis.fetch;
+  const read = async () => {
+    globalThis.fetch = async () => new Response(JSON.stringify(held));
+    await readSchema(true);
+    globalThis.fetch = asked;
+  };
+  await read();
+  assert.deepEqual([refsOf("2001", true), refsOf("2001", true, "t"), refsOf(UUID)], [['"2001"'], ['"2001"'], [`"${UUID}"`]]);
+  assert.deepEqual([idTyped("2001"), idTyped("00217"), idTyped('"5"')], ["2001", "00217", "5"]);
+  held.vertexlabels.push(label("n", "AUTOMATIC"));
+  await read();
+  assert.deepEqual([refsOf("2001", true), refsOf("2001", true, "t"), refsOf("2001", true, "n")], [['"2001"', "2001"], ['"2001"'], ["2001"]]);
+  assert.deepEqual([idTyped("2001"), idTyped("00217"), idTyped('"5"')], [2001, "00217", "5"]);
+  assert.deepEqual(["5", '"5"', `U"${UUID}"`, "9007199254740993", "-7"].map(idOfRef), [5, "5", UUID, 9007199254740993n, -7]);
 });
 
 test("the id of an edge says of which types its ends are", () => {

@@ -4,6 +4,7 @@ import { createSignal } from "solid-js";
 import { forgetQueries } from "../query/past";
 import { forgetSession, keepSessionUser, sessionUser } from "./prefs";
 import { formatJson, parseJson } from "./json";
+import { withoutClass } from "./text";
 
 /** What the server said about a request that failed, or that it could not be reached (status 0). */
 export class Failure extends Error {
@@ -23,7 +24,22 @@ const [user, setUser] = createSignal<string | null>(null);
 const [loginAsked, setLoginAsked] = createSignal(false);
 /** Whether the last request reached the server. */
 const [reachable, setReachable] = createSignal(true);
-export { user, loginAsked, reachable };
+/** Counts the requests that may have changed a graph; what is shown follows it. */
+const [written, setWritten] = createSignal(0);
+export { user, loginAsked, reachable, written };
+
+/** Requests that read, or that are about no graph, though they are no GET. */
+const READS = /\/explore\/(?!load_sample)|\/traversers\/|\/load\b|^\/(ui|auth|admin|queries)\//;
+
+/** Whether a request may change a graph. A load does so until the end of its answer, and says that itself. */
+export function mayWrite(method: string, path: string): boolean {
+  return method !== "GET" && !READS.test(path.replace(/\?.*/, ""));
+}
+
+/** Tells that a graph may have been changed. */
+export function wrote(): void {
+  setWritten((count) => count + 1);
+}
 
 export interface Call {
   method?: "GET" | "POST" | "PUT" | "DELETE";
@@ -51,6 +67,15 @@ export async function callText(path: string, call: Call = {}): Promise<string> {
 
 /** Does a request and gives the answer. */
 export async function send(path: string, call: Call = {}): Promise<Response> {
+  try {
+    return await request(path, call);
+  } finally {
+    // A request that failed may have changed a part.
+    if (mayWrite(call.method ?? "GET", path)) wrote();
+  }
+}
+
+async function request(path: string, call: Call): Promise<Response> {
   // The second keeps the browser from asking for a password in a window of its own.
   const headers: Record<string, string> = { Accept: call.accept ?? "application/json", "X-Requested-With": "XMLHttpRequest" };
   const isBytes = call.body instanceof ArrayBuffer;
@@ -97,7 +122,7 @@ async function failureOf(response: Response): Promise<Failure> {
     const first = Array.isArray(body.errors) ? (body.errors[0] as { code?: string; message?: string } | undefined) : undefined;
     if (first) return new Failure(response.status, first.message ?? text, first.code);
     const code = (own ?? body.code ?? body.exception) as string | undefined;
-    return new Failure(response.status, String(message), code, body.exception as string | undefined);
+    return new Failure(response.status, withoutClass(String(message)), code, body.exception as string | undefined);
   } catch {
     return new Failure(response.status, text || response.statusText);
   }

@@ -1,7 +1,7 @@
 // The schema of the graph that is shown.
 
-import { createSignal } from "solid-js";
-import { call } from "./http";
+import { createSignal, untrack } from "solid-js";
+import { call, written } from "./http";
 import { graph, graphPath } from "./server";
 
 export interface PropertyKey {
@@ -63,6 +63,8 @@ const [schema, setSchema] = createSignal<Schema | null>(null);
 export { schema };
 
 let of = "";
+/** What had been written when it was read. */
+let readAfter = 0;
 
 /** The schema of a graph, if it is the one that is there. */
 export function schemaOf(name: string): Schema | null {
@@ -70,13 +72,13 @@ export function schemaOf(name: string): Schema | null {
   return of === name ? held : null;
 }
 
-/** Reads the schema, unless it is there. */
+/** Reads the schema, unless it is there and nothing was written since. */
 export async function readSchema(anew = false): Promise<Schema> {
-  const held = schema();
-  if (held && of === graph() && !anew) return held;
-  const name = graph();
+  const [held, name, now] = untrack(() => [schema(), graph(), written()]);
+  if (held && of === name && readAfter === now && !anew) return held;
   const found = await call<Schema>(`${graphPath()}/schema`);
   of = name;
+  readAfter = now;
   setSchema(found);
   return found;
 }

@@ -5,6 +5,11 @@ export abstract class Told {
   abstract readonly text: string;
 }
 
+/** A message without the class of Java's exception that the server's API puts before it. */
+export function withoutClass(message: string): string {
+  return message.replace(/^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error):\s*/, "");
+}
+
 /** The most characters of a name that is drawn or listed. */
 const NAME_MAX = 60;
 

@@ -63,6 +63,12 @@ export function isoOf(millis: number): string {
   return text.endsWith("T00:00:00.000Z") ? text.slice(0, 10) : text.replace(".000Z", "Z");
 }
 
+/** Whether the calendar has a day: `Date` takes February 30 for one of March. */
+function isDay(day: string): boolean {
+  const millis = millisOf(day);
+  return !Number.isNaN(millis) && isoOf(millis) === day;
+}
+
 /** What a person may type for a time: a date, RFC 3339, `-7d`, a commit version, or nothing and `now` for now. */
 export function parseTime(text: string, now = Date.now()): { value: string | null } | { wrong: true } {
   const trimmed = text.trim();
@@ -77,12 +83,11 @@ export function parseTime(text: string, now = Date.now()): { value: string | nul
   const [, dayOfMonth, month, year] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(trimmed) ?? [];
   if (year !== undefined) {
     const day = `${year}-${month!.padStart(2, "0")}-${dayOfMonth!.padStart(2, "0")}`;
-    const millis = millisOf(day);
-    return !Number.isNaN(millis) && isoOf(millis) === day ? { value: day } : { wrong: true };
+    return isDay(day) ? { value: day } : { wrong: true };
   }
   if (/^\d{4}$/.test(trimmed)) return { value: `${trimmed}-01-01` };
   if (/^\d{4}-\d{2}$/.test(trimmed)) return { value: `${trimmed}-01` };
-  return /^\d{4}-/.test(trimmed) && !Number.isNaN(millisOf(trimmed)) ? { value: trimmed } : { wrong: true };
+  return /^\d{4}-/.test(trimmed) && isDay(trimmed.slice(0, 10)) && !Number.isNaN(millisOf(trimmed)) ? { value: trimmed } : { wrong: true };
 }
 
 /** An instant or commit version as short as it is exact to the second. */

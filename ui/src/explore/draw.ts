@@ -63,7 +63,7 @@ function cut(name: string): string {
   return letters.length <= NAME_MAX ? name : `${letters.slice(0, NAME_MAX - 1).join("")}…`;
 }
 
-/** What tells vertices apart that have the same name: the first property that differs, else the id. */
+/** What tells vertices apart that have the same name. */
 export function distinct(vertices: readonly Vertex[]): Map<string, string> {
   const named = new Map<string, Vertex[]>();
   for (const vertex of vertices) {

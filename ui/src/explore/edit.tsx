@@ -9,16 +9,16 @@ import { ready } from "../core/resource";
 import { graphPath } from "../core/server";
 import { readSchema, schema, type EdgeLabel, type VertexLabel } from "../core/schema";
 import { rereadRights } from "../core/rights";
-import { NOW } from "../core/times";
+import { isVersion, NOW, parseTime } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { changed, missingMembers, needsStart, periodOf, valueOf, type Change, type State } from "./change";
 import { elements, type Element } from "./api";
 import { periodText } from "./element";
 import { nameOf, nameOfRef, shownProperty, valueText } from "./look";
-import { plainId } from "./refs";
-import { light, reread, select, show, shown, view } from "./state";
+import { idOfRef, refsOf } from "./refs";
+import { light, select, show, shown, view } from "./state";
 
-export type Edit = { kind: "change" | "delete"; element: Element } | { kind: "edge"; source: string } | { kind: "vertex" };
+export type Edit = { kind: "change"; element: Element } | { kind: "delete"; element: Element; from?: string } | { kind: "edge"; source: string } | { kind: "vertex" };
 
 const [editing, edit] = createSignal<Edit | null>(null);
 export { edit };
@@ -72,10 +72,10 @@ function Fields(props: { keys: string[]; values: Record<string, string>; types: 
 }
 
 /** The period of a change. */
-function Period(props: { from: string; to: string; change: (side: "from" | "to", text: string) => void; element?: Element }) {
+function Period(props: { from: string; to: string; change: (side: "from" | "to", text: string) => void; element?: Element; isDelete?: boolean }) {
   return (
     <fieldset class="edit-period">
-      <legend>{t("editPeriod")}</legend>
+      <legend>{t(props.isDelete ? "deletePeriod" : "editPeriod")}</legend>
       <div class="two-columns">
         <label class="field">
           <span>{t("editFrom")}</span>
@@ -101,7 +101,7 @@ function Period(props: { from: string; to: string; change: (side: "from" | "to",
           </button>
         )}
       </Show>
-      <p class="quiet">{t("editPeriodHint")}</p>
+      <p class="quiet">{t(props.isDelete ? "deletePeriodHint" : "editPeriodHint")}</p>
     </fieldset>
   );
 }
@@ -165,13 +165,11 @@ function Form(props: Shown & { title: string; action: Key; danger?: boolean; don
     try {
       for (const { method, path, body } of props.requests) answers.push(await call(path, { method, body: body === undefined ? undefined : formatJson(body) }));
       edit(null);
-      reread();
       props.done(answers);
     } catch (error) {
       if (error instanceof Failure && error.status === 403) void rereadRights();
       setFailure(answers.length ? t("editPartly", { why: messageOf(error) }) : messageOf(error));
       setOver(answers.length > 0);
-      if (answers.length) reread();
     } finally {
       setBusy(false);
     }
@@ -189,7 +187,7 @@ function Form(props: Shown & { title: string; action: Key; danger?: boolean; don
         <Show when={failure()}><p class="failure" role="alert">{failure()}</p></Show>
         <div class="dialog-actions">
           <button type="button" class="button" onClick={() => edit(null)}>{t("cancel")}</button>
-          <button class="button" disabled={isOver() || !props.before} classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
+          <button class="button" disabled={isOver() || !props.before || props.wrong !== ""} classList={{ primary: !props.danger, danger: props.danger ?? false }} data-action="send">{t(props.action)}</button>
         </div>
       </form>
     </Dialog>
@@ -217,10 +215,10 @@ async function statesOf(element: Element): Promise<{ now: string; states: State[
 }
 
 /** Another state, or none, in a period. */
-function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
+function ChangeForm(props: { element: Element; kind: "set" | "delete"; from?: string }) {
   const element = () => props.element;
   const [values, setValues] = createSignal<Record<string, string>>({});
-  const [period, setPeriod] = createSignal({ from: "", to: "" });
+  const [period, setPeriod] = createSignal({ from: props.from ?? "", to: "" });
   const [read] = createResource(async () => {
     await readSchema(true);
     return statesOf(element());
@@ -232,10 +230,18 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
     const value = element().properties[key];
     return value === undefined || value === null ? "" : Array.isArray(value) ? formatJson(value, 0) : valueText(value);
   };
+  const isUnchanged = () => props.kind === "set" && Object.entries(values()).every(([key, text]) => text === held(key));
+  /** The end that was typed where no property is changed: a change has no other end, but the element may have. */
+  const endTyped = () => {
+    const text = period().to;
+    const end = isUnchanged() && text.trim() !== "" ? parseTime(text) : null;
+    return end && "value" in end && !(end.value !== null && isVersion(end.value)) ? text : null;
+  };
   const parsed = () => {
     const change: Change = { kind: props.kind, from: null, to: null, set: {}, add: {}, unset: [] };
     const known = ready(read);
     if (!known) return { change, wrong: read.error ? messageOf(read.error) : t("loading") };
+    if (isUnchanged()) return { change, wrong: t("editNoChange") };
     const times = periodOf(period().from, period().to, known.now);
     if ("wrong" in times) return { change, wrong: t(times.wrong) };
     [change.from, change.to] = [times.from, times.to];
@@ -305,7 +311,14 @@ function ChangeForm(props: { element: Element; kind: "set" | "delete" }) {
           change={(key, text) => setValues({ ...values(), [key]: text })}
         />
       </Show>
-      <Period {...period()} element={element()} change={(side, text) => setPeriod({ ...period(), [side]: text })} />
+      <Period {...period()} isDelete={props.kind === "delete"} element={element()} change={(side, text) => setPeriod({ ...period(), [side]: text })} />
+      <Show when={endTyped()}>
+        {(end) => (
+          <p class="notice" role="status">
+            {t("editOnlyEnd")} <button type="button" class="text-button" data-action="end-it" onClick={() => edit({ kind: "delete", element: element(), from: end() })}>{t("editEndAt", { to: end() })}</button>
+          </p>
+        )}
+      </Show>
     </Form>
   );
 }
@@ -334,7 +347,6 @@ function NewForm(props: { source?: string }) {
   };
   const keys = () => chosen()?.properties ?? [];
   const required = () => keys().filter((key) => !chosen()?.nullable_keys.includes(key));
-  const plain = (ref: string): unknown => (/^U?"/.test(ref) ? plainId(ref) : /^\d+$/.test(ref) ? (Number.isSafeInteger(Number(ref)) ? Number(ref) : BigInt(ref)) : ref);
   const now = new Date().toISOString();
   const ownId = () => {
     if (!needsId()) return undefined;
@@ -373,7 +385,7 @@ function NewForm(props: { source?: string }) {
       return [{ method: "POST", path: `${graphPath()}/graph/vertices${query}`, body: { label: chosen()?.name, ...own, properties } }];
     }
     const to_ = view().vertices.get(target());
-    const ends = { outV: plain(props.source ?? ""), outVLabel: source()?.label, inV: plain(target()), inVLabel: to_?.label };
+    const ends = { outV: idOfRef(props.source ?? ""), outVLabel: source()?.label, inV: idOfRef(target()), inVLabel: to_?.label };
     return [{ method: "POST", path: `${graphPath()}/graph/edges${query}`, body: { label: chosen()?.name, ...ends, properties } }];
   };
   const after = (): State[] => {
@@ -384,8 +396,7 @@ function NewForm(props: { source?: string }) {
     const made = (answer as { id?: unknown } | null)?.id;
     if (made === undefined) return;
     if (isEdge()) return select(String(made));
-    const isUuid = (chosen() as VertexLabel).id_strategy === "CUSTOMIZE_UUID";
-    const ref = isUuid ? `U"${String(made)}"` : typeof made === "string" ? JSON.stringify(made) : String(made);
+    const ref = refsOf(made, false, chosen()?.name)[0]!;
     show([...shown(), ref]);
     light([ref]);
     select(ref);
@@ -430,7 +441,7 @@ export function EditDialog() {
       {(of) => {
         if (of.kind === "vertex") return <NewForm />;
         if (of.kind === "edge") return <NewForm source={of.source} />;
-        return <ChangeForm element={of.element} kind={of.kind === "change" ? "set" : "delete"} />;
+        return of.kind === "change" ? <ChangeForm element={of.element} kind="set" /> : <ChangeForm element={of.element} kind="delete" from={of.from} />;
       }}
     </Show>
   );

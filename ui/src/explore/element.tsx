@@ -13,7 +13,7 @@ import { Tabs } from "../parts/tabs";
 import * as api from "./api";
 import type { Element, Group, Version } from "./api";
 import { colorOf, edgeColorOf, idText, nameOf, nameOfRef, propertyText, shownProperty } from "./look";
-import { expand, hide, pinned, remember, select, selectedElement, show, shown, summary, travel, view } from "./state";
+import { expand, hide, pinned, remember, select, selectedElement, show, shown, summary, travel } from "./state";
 import { edgesBeside } from "./sides";
 import { TwoTimeChart } from "./twotime";
 import { isInstance, partsOf } from "../core/entity";
@@ -279,6 +279,9 @@ function Actions(props: { element: Element }) {
   );
 }
 
+/** The vertices that show an element: itself, or its ends. */
+const endsOf = (element: Element): string[] => (element.type === "edge" ? [element.source, element.target] : [element.ref]);
+
 const [elementTab, setElementTab] = createSignal<"state" | "history" | "json">("state");
 export { elementTab, setElementTab };
 
@@ -286,7 +289,7 @@ export function ElementPane() {
   const tabs: [ReturnType<typeof elementTab>, Key][] = [["state", "tabState"], ["history", "tabHistory"], ["json", "tabJson"]];
   return (
     <Show when={selectedElement()} fallback={<p class="quiet pane-hint">{t("selectHint")}</p>} keyed>
-      {({ element, exists }) => (
+      {({ element, standing }) => (
         <div class="element" data-ref={element.ref}>
           <header class="element-head">
             <Swatch label={element.label} edge={element.type === "edge"} />
@@ -309,7 +312,12 @@ export function ElementPane() {
               </p>
             )}
           </Show>
-          <Show when={exists} fallback={<p class="absent" role="status">{t("absentNow")}</p>}>
+          <Show when={standing === "away"}>
+            <p class="absent" role="status">
+              {t("awayNow")} <button class="text-button" data-action="show-selected" onClick={() => show([...shown(), ...endsOf(element)])}>{t("showIt")}</button>
+            </p>
+          </Show>
+          <Show when={standing !== "absent"} fallback={<p class="absent" role="status">{t("absentNow")}</p>}>
             <p class="validity">
               <strong>{periodText(element.valid_from, element.valid_to)}</strong>
               <span class="quiet">{t("recordedAt", { time: shortTime(element.recorded_at, language()) })}</span>
@@ -318,7 +326,7 @@ export function ElementPane() {
           <Actions element={element} />
           <Tabs label={t("elementParts")} tabs={tabs} chosen={elementTab()} choose={setElementTab} />
           <Show when={elementTab() === "state"}>
-            <Show when={exists}>
+            <Show when={standing !== "absent"}>
               <Properties element={element} />
               <Show when={element.type === "vertex"}>
                 <h3>{t("neighbours")}</h3>
@@ -330,7 +338,7 @@ export function ElementPane() {
             <History element={element} />
           </Show>
           <Show when={elementTab() === "json"}>
-            <pre class="json" tabindex="0">{formatJson(view().vertices.get(element.ref) ?? element)}</pre>
+            <pre class="json" tabindex="0">{formatJson(element)}</pre>
           </Show>
         </div>
       )}

@@ -15,7 +15,7 @@ import { scaleOf } from "./scales";
 import type { Kind } from "./style";
 import { comparing, difference, hiddenLabels, pinPoint, view } from "./state";
 import { pngOf, type LegendEntry } from "./svg";
-import { pointText } from "./timebar";
+import { pointText } from "../parts/timefields";
 
 interface Format {
   name: string;

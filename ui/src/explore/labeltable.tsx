@@ -9,7 +9,7 @@ import { Table, type Row } from "../parts/table";
 import * as api from "./api";
 import { shownProperty } from "./look";
 import { refsOfAll } from "./refs";
-import { during, show, showSample, shown } from "./state";
+import { commits, during, show, showSample, shown } from "./state";
 
 export interface LabelCount {
   label: string;
@@ -38,7 +38,7 @@ export function LabelTable(props: { of: LabelCount }) {
   const [tokens, setTokens] = createSignal<readonly string[]>([""]);
   const token = () => tokens()[tokens().length - 1] ?? "";
   const [page] = createResource(
-    () => ({ at: point(), token: token() }),
+    () => ({ at: point(), token: token(), commits: commits() }),
     ({ at, token: wanted }) => api.listing(at, props.of.label, PAGE, wanted),
   );
   const close = () => setTableOf(null);

@@ -4,8 +4,9 @@ import { createMemo, createSignal, For, Show } from "solid-js";
 import { t, number } from "../i18n";
 import type { Changed, Edge, Element, LabelCount, Vertex } from "./api";
 import { Icon } from "../parts/icon";
+import { pointText } from "../parts/timefields";
 import { Swatch } from "./element";
-import { clearEmphasis, emphasis, rampAt } from "./emphasis";
+import { clearEmphasis, emphasis, neutralColor, rampAt } from "./emphasis";
 import { idText, nameOf, nameOfRef, shownProperty } from "./look";
 import { shorten } from "../core/text";
 import { setTableOf } from "./labeltable";
@@ -95,13 +96,17 @@ export function Legend() {
         <summary>{t("legend")}</summary>
         <Show when={emphasis()}>
           {(of) => (
-            <div class="emphasis">
+            <div class="emphasis" title={pointText(of().at)}>
               <strong>{of().title}</strong>
               <Show when={of().kinds.length === 0}>
-                <span class="ramp" aria-hidden="true">
+                <span class="ramp" hidden={of().least === of().greatest} aria-hidden="true">
                   <For each={[0, 0.2, 0.4, 0.6, 0.8, 1]}>{(part) => <svg viewBox="0 0 10 10"><rect width="10" height="10" fill={of().as.has("color") ? rampAt(part) : "var(--line-strong)"} /></svg>}</For>
                 </span>
-                <span class="quiet">{short(of().least)} – {short(of().greatest)}</span>
+                <span class="quiet">{of().least === of().greatest ? short(of().least) : `${short(of().least)} – ${short(of().greatest)}`}</span>
+              </Show>
+              <Show when={of().as.has("color")}>
+                <svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5" fill={neutralColor()} /></svg>
+                <span class="quiet">{t("noValue")}</span>
               </Show>
               <button class="icon-button small" data-action="end-emphasis" onClick={clearEmphasis} aria-label={t("endEmphasis")} title={t("endEmphasis")}>
                 <Icon name="close" />

@@ -134,7 +134,7 @@ const dateKeys = createRoot(() =>
 );
 
 /** A property's value with dates as dates: most of them are days, without a time. */
-function propertyValue(key: string, value: unknown): unknown {
+export function propertyValue(key: string, value: unknown): unknown {
   if (!dateKeys().has(key)) return value;
   const short = (each: unknown) => (typeof each === "string" ? dateText(each) : each);
   return Array.isArray(value) ? value.map(short) : short(value);
@@ -149,9 +149,17 @@ export function propertyText(key: string, value: unknown): string {
   return valueText(propertyValue(key, value));
 }
 
-/** What tells an element from others that have the same name: the first property that differs, else the id. */
+/** Whether the ids of a label are keys that people gave, and not numbers of the server. */
+function hasKeys({ type, label }: Element): boolean {
+  const strategy = type === "vertex" ? schemaOf(graph())?.vertexlabels.find(({ name }) => name === label)?.id_strategy : undefined;
+  return strategy === "PRIMARY_KEY" || strategy === "CUSTOMIZE_STRING" || strategy === "CUSTOMIZE_NUMBER";
+}
+
+/** What tells an element from others that have the same name: its key, else the first property that differs, else the id. */
 export function tellingOf(element: Element, same: readonly Element[]): string {
   const name = nameOf(element);
+  const key = idText(element.ref);
+  if (hasKeys(element) && key !== name) return shorten(key);
   for (const [key, value] of Object.entries(element.properties)) {
     const text = propertyText(key, value);
     if (text === "" || text === name) continue;

@@ -7,6 +7,7 @@ import { point, timesOf } from "../core/times";
 import { t } from "../i18n";
 import { Icon } from "../parts/icon";
 import { idText, nameOfRef } from "./look";
+import { refsOfAll } from "./refs";
 import { announce, during, selected, setProblem, show, shown } from "./state";
 
 export const [pathFrom, setPathFrom] = createSignal<string | null>(null);
@@ -24,7 +25,8 @@ export async function findPaths(source: string, target: string): Promise<void> {
     setProblem(t("noPath", { a: nameOfRef(source), b: nameOfRef(target), depth: DEPTH }));
     return;
   }
-  const refs = ids.map((id) => (typeof id === "string" ? JSON.stringify(id) : String(id)));
+  const refs = await during(() => refsOfAll(ids, point()));
+  if (!refs) return;
   show([...shown(), ...refs]);
   announce(`paths:${answer.paths.length}`);
 }

@@ -4,7 +4,7 @@
 import { createMemo, createRoot } from "solid-js";
 import { millisOf } from "../core/times";
 import type { Element } from "./api";
-import { rampAt } from "./emphasis";
+import { NEUTRAL, rampAt } from "./emphasis";
 import { shade, shownValue } from "./look";
 import { drawn } from "./drawn";
 import { styleOf, styles, type Kind } from "./style";
@@ -15,7 +15,7 @@ export type Scale =
 
 /** The colours of the palette for values; the grey one is for all others. */
 const PLACES = ["0", "1", "2", "3", "4", "5", "7"];
-export const OTHER = "6";
+export const OTHER = String(NEUTRAL);
 
 const DATE = /^-?\d{4,6}-\d{2}-\d{2}([T ].*)?$/;
 

@@ -156,7 +156,7 @@ export function TimeSlider(props: Props) {
         classList={{ past: props.value !== null }}
         aria-label={props.name}
         aria-invalid={wrong()}
-        title={t("timeFieldHint")}
+        title={props.value === null ? t("timeFieldHint") : `${text()}\n${t("timeFieldHint")}`}
         value={text()}
         onChange={(event) => type(event.currentTarget)}
         onFocus={(event) => event.currentTarget.select()}

@@ -8,12 +8,13 @@ import { go, hrefOf } from "../core/route";
 import { dropped } from "../parts/drop";
 import { Icon } from "../parts/icon";
 import * as api from "./api";
+import { SearchBox } from "./search";
 import type { TourStep } from "./api";
 import { Swatch } from "./element";
 import { setTableOf } from "./labeltable";
 import { createVertex, mayCreate } from "./menu";
 import {
-  compare, during, FIRST_LIMIT, refreshSummary, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
+  compare, during, FIRST_LIMIT, restart, select, showSample, shown, SHOWN_MAX, summary, travel,
 } from "./state";
 
 /** The tour, and the graph that it is of. */
@@ -79,7 +80,6 @@ export function Tour() {
 async function loadTheSample(): Promise<void> {
   const loaded = await during(api.loadSample);
   if (!loaded) return;
-  await refreshSummary();
   await openSample(loaded);
 }
 
@@ -111,6 +111,9 @@ function LabelCards() {
     <Show when={labels().length}>
       <section>
         <h2>{t("inThisGraph")}</h2>
+        <div class="start-search">
+          <SearchBox />
+        </div>
         <ul class="label-cards">
           <For each={labels()}>
             {(entry) => (

@@ -1,8 +1,8 @@
 // What the explore page shows: which vertices, at which point of both times, and how they got
 // there.
 
-import { batch, createEffect, createMemo, createRoot, createSignal, on } from "solid-js";
-import { isAbort, messageOf } from "../core/http";
+import { batch, createEffect, createMemo, createRoot, createSignal, on, onCleanup } from "solid-js";
+import { isAbort, messageOf, written } from "../core/http";
 import { readSchema } from "../core/schema";
 import { graph } from "../core/server";
 import { NOW, point, setPoint, type Point } from "../core/times";
@@ -57,8 +57,11 @@ const [lit, setLit] = createSignal<readonly string[]>([], { equals: false });
 /** Counts up when positions are to be computed anew for all. */
 const [arranged, setArranged] = createSignal(0);
 
+/** Counts up when the graph has commits that are not shown yet. */
+const [commits, setCommits] = createSignal(0);
+
 export {
-  shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
+  commits, shown, view, selected, setSelected, setPicked, boxing, setBoxing, hiddenLabels, ghosts, setGhosts, busy, problem, setProblem, announcement,
   announce, timeline, summary, totals, more, setMore, comparing, difference, arranged, lit, setLit,
 };
 
@@ -135,6 +138,7 @@ export function redo(): void {
 export function restart(refs: readonly string[]): void {
   past = [];
   future = [];
+  clearEmphasis();
   pinned.clear();
   unpick();
   setShownSignal([...refs]);
@@ -183,17 +187,56 @@ export function select(ref: string | null): void {
   setMore((current) => (current && current.ref === ref ? current : null));
 }
 
+/** How the selected element is there: on the canvas, only in the graph, not at this point, or not known yet. */
+export type Standing = "drawn" | "away" | "absent" | "unknown";
+
+/** Whether all of an element is among the vertices of the canvas. */
+function isOnCanvas(ref: string): boolean {
+  const edge = seenEdges.get(ref);
+  const ends = edge ? [edge.source, edge.target] : [ref];
+  return ends.every((end) => shown().includes(end));
+}
+
 /** The element that is selected, as it is at this point or, if it does not exist then, as it was last seen. */
-export const selectedElement = createRoot(() =>
-  createMemo<{ element: Element; exists: boolean } | null>(() => {
+export const selectedElement = createRoot(() => {
+  const drawn = (ref: string): Element | undefined => view().vertices.get(ref) ?? view().edges.get(ref);
+  // The picture says nothing of what is not on it: the graph is asked.
+  const asked = () => {
+    const ref = selected();
+    if (ref === null || drawn(ref) || isOnCanvas(ref) || !lastSeen.has(ref)) return null;
+    return { ref, isEdge: seenEdges.has(ref), at: point(), commits: commits() };
+  };
+  const [away, setAway] = createSignal<{ ref: string; element: Element | null } | null>(null);
+  let request: AbortController | undefined;
+  createEffect(on(asked, async (of) => {
+    request?.abort();
+    if (!of) return;
+    const { ref, isEdge, at } = of;
+    const { signal } = (request = new AbortController());
+    try {
+      const found = await (isEdge ? api.elements(at, [], [ref], signal) : api.elements(at, [ref], [], signal));
+      if (signal.aborted) return;
+      const all = [...found.vertices, ...found.edges];
+      remember(all);
+      setAway({ ref, element: all.find((each) => each.ref === ref) ?? null });
+    } catch {
+      setAway(null);
+    }
+  }));
+  return createMemo<{ element: Element; standing: Standing } | null>(() => {
     const ref = selected();
     if (ref === null) return null;
-    const found = view().vertices.get(ref) ?? view().edges.get(ref);
-    if (found) return { element: found, exists: true };
+    const found = drawn(ref);
+    if (found) return { element: found, standing: "drawn" };
     const before = lastSeen.get(ref);
-    return before ? { element: before, exists: false } : null;
-  }),
-);
+    if (!before) return null;
+    // What was added just now is read with the next picture.
+    if (isOnCanvas(ref)) return { element: before, standing: before.type === "edge" || view().missing.has(ref) ? "absent" : "unknown" };
+    const answer = away();
+    if (answer?.ref !== ref) return { element: before, standing: "unknown" };
+    return answer.element ? { element: answer.element, standing: "away" } : { element: before, standing: "absent" };
+  });
+});
 
 // Several vertices at once
 
@@ -352,13 +395,6 @@ async function refresh(): Promise<void> {
   refreshTotals();
 }
 
-/** Reads what is shown anew, after it was changed. */
-export function reread(): void {
-  void refresh();
-  void refreshDiff();
-  void refreshSummary();
-}
-
 /** What a sample may have at most. */
 export const sampleMax = (): number => summary()?.limits.sample_max ?? FIRST_LIMIT;
 
@@ -426,21 +462,30 @@ async function refreshDiff(): Promise<void> {
   setDifference(found);
 }
 
-async function refreshSummary(): Promise<void> {
-  const found = await during(() => api.summary(NOW));
-  if (found) setSummary(found);
-}
+/** The last commit of the graph when it was last asked. */
+let lastCommit: string | null = null;
 
-export { refreshSummary };
+/**
+ * Reads what the graph has in all. Where it has commits that were not there before, all that is shown
+ * is read anew: the page asks after each of its requests that may write, and whenever it is opened.
+ */
+export async function catchUp(): Promise<void> {
+  const found = await during(() => api.summary(NOW));
+  if (!found) return;
+  const before = lastCommit;
+  lastCommit = found.times.as_of_tx;
+  setSummary(found);
+  if (before !== null && before !== lastCommit) setCommits((count) => count + 1);
+}
 
 /** Empties the canvas: another graph is shown. */
 export function forget(): void {
-  clearEmphasis();
   restart([]);
   positions.clear();
   lastSeen.clear();
   seenEdges.clear();
   edgesKnown = -1;
+  lastCommit = null;
   compare(null);
   select(null);
   setTimeline(null);
@@ -450,18 +495,21 @@ export function forget(): void {
 }
 
 let started = false;
+let isOpen = false;
 
 /** Begins to follow, whenever the page is opened. */
 export function follow(): void {
+  isOpen = true;
+  onCleanup(() => (isOpen = false));
   if (started) {
-    // Another page may have loaded or deleted something.
-    void refreshSummary();
+    // Another page may have changed something.
+    void catchUp();
     return;
   }
   started = true;
   createRoot(() => {
     // Another page may have said what to show before this one was there.
-    createEffect(on(shown, () => void refresh()));
+    createEffect(on([shown, commits], () => void refresh()));
     createEffect(
       on(point, () => {
         clearTimeout(timer);
@@ -478,14 +526,18 @@ export function follow(): void {
         void refreshTimeline();
       }),
     );
-    createEffect(on([shown, comparing], () => void refreshDiff()));
+    createEffect(on(commits, () => void refreshTimeline(), { defer: true }));
+    createEffect(on([shown, comparing, commits], () => void refreshDiff()));
     createEffect(
       on(graph, (name) => {
         if (!name) return;
-        void refreshSummary();
+        void catchUp();
         // Styles are in it. Who may not read it has those of this browser.
         void readSchema().catch(() => undefined);
       }),
     );
+    // Labels and styles may be new, too.
+    createEffect(on(commits, () => void readSchema(true).catch(() => undefined), { defer: true }));
+    createEffect(on(written, () => void (isOpen && catchUp()), { defer: true }));
   });
 }

@@ -3,8 +3,8 @@
 import { createEffect, createMemo, createRoot, createSignal, onCleanup, Show } from "solid-js";
 import { t } from "../i18n";
 import { Icon } from "../parts/icon";
-import { timeText } from "../parts/timefields";
-import { isNow, NOW, point, setPoint, type Point } from "../core/times";
+import { pointText, timeText } from "../parts/timefields";
+import { isNow, NOW, point, setPoint } from "../core/times";
 import type { Diff } from "./api";
 import { knownScale, stopFrom, validScale } from "./scale";
 import { TimeSlider } from "./slider";
@@ -24,10 +24,6 @@ export function stepValid(count: number): boolean {
   const stop = stopFrom(scale, scale.place(point().trueAt), count);
   if (stop) travel({ trueAt: stop.value });
   return stop !== undefined;
-}
-
-export function pointText(at: Point): string {
-  return t("pointText", { valid: timeText(at.trueAt), known: timeText(at.knownAt) });
 }
 
 export function TimeBar() {

@@ -53,6 +53,18 @@ export function TwoTimeChart(props: { versions: Version[] }) {
     }
     return found;
   });
+  /** The properties in which the versions differ; where none does, all. */
+  const telling = createMemo(() => {
+    const all = props.versions.flatMap(({ element }) => element ?? []);
+    const keys = [...new Set(all.flatMap(({ properties }) => Object.keys(properties)))];
+    const differing = keys.filter((key) => new Set(all.map(({ properties }) => propertyText(key, properties[key]))).size > 1);
+    return new Set(differing.length ? differing : keys);
+  });
+  /** The lines of a version's text that tell it from the others. */
+  const keyText = (text: string) => {
+    const of = props.versions.find((version) => contentText(version) === text)?.element;
+    return Object.entries(of?.properties ?? {}).filter(([key]) => telling().has(key)).map(([key, value]) => `${key}: ${propertyText(key, value)}`).join(" · ");
+  };
   const boxes = createMemo<Box[]>(() =>
     [...props.versions].reverse().map((version) => {
       const x = xOf(version.valid_from, LEFT);
@@ -132,7 +144,7 @@ export function TwoTimeChart(props: { versions: Version[] }) {
                 <svg viewBox="0 0 10 10" aria-hidden="true">
                   <rect width="10" height="10" rx="2" fill={color} />
                 </svg>
-                {text.split("\n").slice(0, 3).join(" · ") || t("noProperties")}
+                {keyText(text) || t("noProperties")}
               </span>
             )}
           </For>

@@ -1,7 +1,7 @@
 // Uploads files, asks for a drafted mapping, and loads: `…/load` of the server, which reads files as
 // `varve load` does.
 
-import { call, send } from "../core/http";
+import { call, send, wrote } from "../core/http";
 import { parseJson } from "../core/json";
 
 export interface Column {
@@ -93,8 +93,18 @@ export async function load(
   tell: (progress: Progress | null, refused: Refused[]) => void,
   signal: AbortSignal,
 ): Promise<End> {
-  const query = { dry_run: dry };
-  const answer = await send(`${graphPath}/load`, { method: "POST", query, body: { mapping }, accept: "*/*", signal });
+  try {
+    const query = { dry_run: dry };
+    const answer = await send(`${graphPath}/load`, { method: "POST", query, body: { mapping }, accept: "*/*", signal });
+    return await endOf(answer, tell);
+  } finally {
+    // A load that was stopped has stored a part.
+    if (!dry) wrote();
+  }
+}
+
+/** Follows the lines of a load to their end. */
+async function endOf(answer: Response, tell: (progress: Progress | null, refused: Refused[]) => void): Promise<End> {
   const reader = answer.body!.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).getReader();
   const refused: Refused[] = [];
   let rest = "";

@@ -1,6 +1,6 @@
 // Loads files: what they hold, what their rows mean, a dry run, then the load.
 
-import { createEffect, createSignal, For, on, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, Show } from "solid-js";
 import { number, t, type Key } from "../i18n";
 import { hrefOf } from "../core/route";
 import { save } from "../core/save";
@@ -10,7 +10,7 @@ import { Dialog } from "../parts/dialog";
 import { dropped } from "../parts/drop";
 import { Icon } from "../parts/icon";
 import { refusedCsv, type Drafted } from "./api";
-import { RoleTables } from "./roletable";
+import { notesLeft, RoleTables } from "./roletable";
 import { abort, drafted, end, files, loading, mapping, problem, progress, refused, sent, setMapping, start, take, target } from "./state";
 
 const REFUSED_SHOWN = 50;
@@ -92,11 +92,11 @@ function Outcome() {
           </For>
         </ul>
         <Show when={refused().length > REFUSED_SHOWN}>
-          <p class="quiet">{t("countOf", { count: REFUSED_SHOWN, all: number(refused().length) })}</p>
+          <p class="refused-more">{t("refusedMore", { count: number(refused().length - REFUSED_SHOWN) })}</p>
         </Show>
         <button class="button small" data-action="save-refused" onClick={() => save("refused.csv", "text/csv", refusedCsv(refused()))}>
           <Icon name="download" />
-          {t("saveRefused")}
+          {t("saveRefused", { count: number(refused().length) })}
         </button>
       </Show>
     </div>
@@ -127,13 +127,14 @@ function FormOfMappings(props: { close: () => void }) {
 
 function Steps(props: { drafted: Drafted }) {
   const [form, setForm] = createSignal(false);
+  const notes = createMemo(() => notesLeft(props.drafted));
   return (
     <>
-      <Show when={props.drafted.unsure.length}>
+      <Show when={notes().length}>
         <section class="unsure">
           <h2>{t("unsure")}</h2>
           <ul>
-            <For each={props.drafted.unsure}>
+            <For each={notes()}>
               {(note) => (
                 <li>
                   <strong>{note.column ? `${note.file}, ${note.column}:` : `${note.file}:`}</strong> {note.text}

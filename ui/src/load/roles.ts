@@ -2,7 +2,7 @@
 // is all that is kept.
 
 import type { Schema } from "../core/schema";
-import type { FileRead } from "./api";
+import type { FileRead, Note } from "./api";
 import { parseToml, Plain, type Document, type Section, type Table, type Value } from "./toml";
 
 /** A mapping with the schema of the graph that it is for. */
@@ -48,6 +48,8 @@ export interface Part {
   /** The period of all rows, where it is the same. */
   from: string;
   to: string;
+  /** The texts that mean no value, in all its columns. */
+  nulls: string[];
   /** What its `valid_to` may be, and is. */
   flags: { flag: Flag; isSet: boolean }[];
 }
@@ -194,12 +196,29 @@ export function partsOf(mapping: Mapping, files: readonly FileRead[]): Part[] {
       ends: section.name === "vertex" ? null : { source: textOf(label?.get("source_label")), target: textOf(label?.get("target_label")) },
       from: instant("valid_from"),
       to: instant("valid_to"),
+      nulls: textsOf(valueOf(section, "null")).filter((text) => text !== ""),
       flags: flagsOf(section).map((flag) => {
         const value = valueOf(section, flag);
         return { flag, isSet: value instanceof Plain && value.text === "true" };
       }),
     };
   });
+}
+
+const DECIDING: Role[] = ["id", "key", "source", "target", "from", "to"];
+
+/**
+ * The notes of a draft whose cause is still there: one of a column goes when the column means something
+ * else, one of a file when its rows, keys, ends or times do.
+ */
+export function openNotes(notes: readonly Note[], before: Mapping, now: Mapping, files: readonly FileRead[]): Note[] {
+  const [drafted, present] = [before, now].map((mapping) => partsOf(mapping, files)) as [Part[], Part[]];
+  const cause = (all: Part[], { file, column }: Note) =>
+    JSON.stringify(all.filter((part) => part.file === file).map(({ kind, label, columns, ends, from, to }) => {
+      if (column !== undefined) return columns.filter((each) => each.column === column);
+      return { kind, label, ends, from, to, keys: columns.filter(({ role }) => DECIDING.includes(role)).map((each) => [each.column, each.role]) };
+    }));
+  return notes.filter((note) => cause(drafted, note) === cause(present, note));
 }
 
 /** The labels of vertices that the mapping knows. */
@@ -224,14 +243,33 @@ function prune(mapping: Mapping): void {
   if (left.length < all.length) setSchemaList(mapping, "propertykeys", left);
 }
 
-/** The form of a column's dates, by its first values. */
-function guessedFormat(read: FileRead | undefined, column: string): string {
+/** How dates are written, with a form that tells it from the others. */
+const WRITTEN: [string, RegExp][] = [
+  ["auto", /^\d{4}-\d{2}-\d{2}\b/], ["day_month_year", /^\d{1,2}\.\d{1,2}\.\d{4}\b/], ["day_month_year", /^(1[3-9]|2\d|3[01])\/\d{1,2}\/\d{4}\b/],
+  ["month_day_year", /^\d{1,2}\/(1[3-9]|2\d|3[01])\/\d{4}\b/],
+];
+/** So many different words beside dates are words for no value; more are something else. */
+const WORDS_MAX = 3;
+
+/** How a column's dates are written, and which texts beside them mean none: as the draft found, or by its first values. */
+export function datesOf(read: FileRead | undefined, column: string): { formats: string[]; nulls: string[] } {
   const at = read?.columns.findIndex(({ name }) => name === column) ?? -1;
-  const known = read?.columns[at]?.date_formats;
-  if (known?.length) return known.join(", ");
-  const values = read?.rows.flatMap(({ cells }) => cells[at] ?? []) ?? [];
-  const isDotted = values.length > 0 && values.every((value) => /^\d{1,2}\.\d{1,2}\.\d{4}\b/.test(value.trim()));
-  return isDotted ? "day_month_year" : "auto";
+  const known = read?.columns[at];
+  if (known?.date_formats?.length) return { formats: known.date_formats, nulls: Object.keys(known.nulls ?? {}) };
+  const values = (read?.rows ?? []).flatMap(({ cells }) => cells[at]?.trim() || []);
+  const formatOf = (value: string) => WRITTEN.find(([, form]) => form.test(value))?.[0];
+  const formats = [...new Set(values.flatMap((value) => formatOf(value) ?? []))];
+  const words = [...new Set(values.filter((value) => formatOf(value) === undefined && !/\d/.test(value)))];
+  return { formats: formats.length ? formats : ["auto"], nulls: formats.length && words.length <= WORDS_MAX ? words : [] };
+}
+
+/** Gives a column the formats that its dates have. Words beside them mean no value, in all columns of the file. */
+function setDates(mapping: Mapping, at: number, column: string, read: FileRead | undefined): void {
+  const { formats, nulls } = datesOf(read, column);
+  setFormat(mapping, at, column, formats.join(", "));
+  const section = mapping.sections[at]!;
+  const held = valueOf(section, "null") === undefined ? [""] : textsOf(valueOf(section, "null"));
+  if (nulls.some((text) => !held.includes(text))) put(section, "null", [...new Set([...held, ...nulls])]);
 }
 
 /** Says how a column's dates are written; null for nothing of its own. */
@@ -257,7 +295,7 @@ function addProperty(mapping: Mapping, section: Section, column: string, read: F
     const made: Table = new Map<string, Value>([["cardinality", "SINGLE"], ["data_type", type], ["name", property]]);
     setSchemaList(mapping, "propertykeys", [...schemaList(mapping, "propertykeys"), made]);
   }
-  if (typeOf(mapping, property) === "DATE") setFormat(mapping, mapping.sections.indexOf(section), column, guessedFormat(read, column));
+  if (typeOf(mapping, property) === "DATE") setDates(mapping, mapping.sections.indexOf(section), column, read);
 }
 
 /** Takes from a column what it means in its part. */
@@ -344,7 +382,7 @@ function setOwnRole(mapping: Mapping, at: number, column: string, role: Role, fi
   if (role === "from" || role === "to") {
     demote(textsOf(valueOf(section, TIMES[role])));
     put(section, TIMES[role], column);
-    setFormat(mapping, at, column, guessedFormat(read, column));
+    setDates(mapping, at, column, read);
   }
   if (role === "source" || role === "target") {
     const { held, hasRoom } = endColumns(mapping, section, role);
@@ -379,7 +417,8 @@ export function setType(mapping: Mapping, at: number, column: string, type: stri
   const section = mapping.sections[at]!;
   named(mapping, "propertykeys", propertyOf(section, column))?.set("data_type", type);
   const read = files.find(({ file }) => file === textOf(valueOf(section, "file")));
-  setFormat(mapping, at, column, type === "DATE" ? guessedFormat(read, column) : null);
+  if (type === "DATE") setDates(mapping, at, column, read);
+  else setFormat(mapping, at, column, null);
 }
 
 /** Whether a text is a date or an instant, as a mapping has them without quotes. */

@@ -1,13 +1,13 @@
 // What the columns of a file mean, as a table to change. Each change is written into the mapping's text.
 
 import { createMemo, For, Index, Show } from "solid-js";
-import { number, t, type Key } from "../i18n";
+import { number, t, tIfKnown, type Key } from "../i18n";
 import { schemaOf } from "../core/schema";
 import { graph } from "../core/server";
 import { Icon } from "../parts/icon";
-import type { FileRead } from "./api";
+import type { Drafted, FileRead, Note } from "./api";
 import {
-  DATE_FORMATS, isInstant, isOfGraph, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole,
+  DATE_FORMATS, datesOf, isInstant, isOfGraph, openNotes, parseMapping, partsOf, removePart, rolesFor, setEnd, setFlag, setFormat, setInstant, setKind, setLabel, setRole,
   setType, TYPES, vertexLabels, type ColumnRole, type Mapping, type Part,
 } from "./roles";
 import { drafted, mapping, setMapping } from "./state";
@@ -23,6 +23,12 @@ function readMapping(): Read {
   } catch (error) {
     return { mapping: null, failure: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** The notes of the draft that the mapping has not answered. */
+export function notesLeft(of: Drafted): Note[] {
+  const now = readMapping().mapping;
+  return now ? openNotes(of.unsure, parseMapping(of.mapping, schemaOf(graph())), now, of.files) : of.unsure;
 }
 
 const filesRead = (): readonly FileRead[] => drafted()?.files ?? [];
@@ -58,6 +64,9 @@ function valuesOf(file: FileRead | undefined, column: string): string {
   return file?.rows.slice(0, PREVIEW_ROWS).map(({ cells }) => cells[at] ?? "∅").join(" · ") ?? "";
 }
 
+/** Formats of dates in words. */
+const formatText = (format: string) => format.split(", ").map((each) => tIfKnown(`format_${each}`) ?? each).join("; ");
+
 function ColumnRow(props: { part: Part; row: ColumnRole; mapping: Mapping; file: FileRead }) {
   const at = () => props.part.section;
   const roles = () => rolesFor(props.part);
@@ -66,6 +75,7 @@ function ColumnRow(props: { part: Part; row: ColumnRole; mapping: Mapping; file:
     const { property, column } = props.row;
     return property !== null && property !== column ? `→ ${property}` : "";
   };
+  const formats = () => [...new Set([...DATE_FORMATS, datesOf(props.file, props.row.column).formats.join(", ")])];
   const isFixed = () => props.row.property !== null && isOfGraph(props.mapping, "propertykeys", props.row.property);
   return (
     <tr data-column={props.row.column}>
@@ -86,10 +96,11 @@ function ColumnRow(props: { part: Part; row: ColumnRole; mapping: Mapping; file:
         </Show>
         <Show when={props.row.format !== null}>
           <Choice
-            label={`${props.row.column}: ${t("dateFormat")}`} value={props.row.format ?? "auto"} values={DATE_FORMATS}
-            text={(format) => (DATE_FORMATS.includes(format) ? t(`format_${format}` as Key) : format)}
+            label={`${props.row.column}: ${t("dateFormat")}`} value={props.row.format ?? "auto"} values={formats()}
+            text={formatText} title={formatText(props.row.format ?? "auto")}
             choose={(format) => change((now) => setFormat(now, at(), props.row.column, format))}
           />
+          <Show when={props.part.nulls.length}><span class="quiet">{t("nullTexts", { texts: props.part.nulls.join(", ") })}</span></Show>
         </Show>
       </td>
       <td class="quiet">{valuesOf(props.file, props.row.column)}</td>

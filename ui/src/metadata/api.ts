@@ -6,6 +6,7 @@ import { call, Failure, user } from "../core/http";
 import { graphs } from "../core/server";
 import { NOW, timesOf, type Point } from "../core/times";
 import type { Edge, Element, Expanded, SearchAnswer, Shown, Summary, Version, Vertex } from "../explore/api";
+import { refOf } from "../explore/refs";
 
 export interface TypeLink {
   guid: string;
@@ -113,13 +114,13 @@ export async function entitiesOf(type: string, at: Point): Promise<Entities> {
   const statement = `MATCH (n:\`${type.replaceAll("`", "``")}\`) RETURN n._guid LIMIT ${PAGE + 1}`;
   const path = `/db/${encodeURIComponent(await repositoryGraph())}/query/v2`;
   const { data } = await call<Rows>(path, { method: "POST", query: timesOf(at), accept: "application/vnd.neo4j.query", body: { statement } });
-  const refs = data.values.slice(0, PAGE).map(([guid]) => JSON.stringify(guid!._value));
+  const refs = data.values.slice(0, PAGE).map(([guid]) => refOf(guid!._value, "text"));
   const list = refs.length ? (await ask<Shown>("elements", at, { body: { vertices: refs, edges: [] } })).vertices : [];
   return { list, hasMore: data.values.length > PAGE };
 }
 
 export async function entity(guid: string, at: Point): Promise<Vertex> {
-  const answer = await ask<Shown>("elements", at, { body: { vertices: [JSON.stringify(guid)], edges: [] } });
+  const answer = await ask<Shown>("elements", at, { body: { vertices: [refOf(guid, "text")], edges: [] } });
   const [first] = answer.vertices;
   if (!first) throw new Failure(404, t("noSuchEntity", { guid }));
   return first;

@@ -11,6 +11,7 @@ import { instantIn, setPoint, shortTime, type Point } from "../core/times";
 import type { Version, Vertex } from "../explore/api";
 import { periodText } from "../explore/element";
 import { shownValue } from "../explore/look";
+import { refOf } from "../explore/refs";
 import { TwoTimeChart } from "../explore/twotime";
 import * as api from "./api";
 import { Lineage } from "./lineage";
@@ -147,7 +148,7 @@ async function explore(ref: string): Promise<void> {
 export function EntityView(props: { guid: string; at: Point; step: (ref: string) => void }) {
   const source = () => ({ guid: props.guid, at: props.at });
   const [entity] = createResource(source, ({ guid, at }) => api.entity(guid, at));
-  const [found] = createResource(source, ({ guid, at }) => api.related([JSON.stringify(guid)], at));
+  const [found] = createResource(source, ({ guid, at }) => api.related([refOf(guid, "text")], at));
   const [isOpen, setOpen] = createSignal(false);
   return (
     <Show when={!entity.error} fallback={<p class="failure">{messageOf(entity.error)}</p>}>

@@ -6,6 +6,7 @@ import { number, t } from "../i18n";
 import { messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { point } from "../core/times";
+import { plainId } from "../explore/refs";
 import { TimeFields } from "../parts/timefields";
 import * as api from "./api";
 import { EntityView } from "./entity";
@@ -24,13 +25,10 @@ const [problem, setProblem] = createSignal("");
 /** What was looked for last: it is looked for again at another time. */
 const [wanted, setWanted] = createSignal<{ text: string } | { type: string } | null>(null);
 
-/** The GUID in a ref. */
-const guidOf = (ref: string) => ref.replace(/^"|"$/g, "");
-
 function step(ref: string): void {
   const current = guid();
   if (current !== null) setTrail([...trail(), current]);
-  setGuid(guidOf(ref));
+  setGuid(plainId(ref));
 }
 
 function back(): void {

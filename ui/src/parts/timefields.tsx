@@ -2,10 +2,14 @@
 
 import { createSignal } from "solid-js";
 import { language, t } from "../i18n";
-import { parseTime, point, setPoint, shortTime } from "../core/times";
+import { parseTime, point, setPoint, shortTime, type Point } from "../core/times";
 
 export function timeText(value: string | null): string {
   return value === null ? t("now") : shortTime(value, language());
+}
+
+export function pointText(at: Point): string {
+  return t("pointText", { valid: timeText(at.trueAt), known: timeText(at.knownAt) });
 }
 
 function Field(props: { name: "trueAt" | "knownAt" }) {
@@ -27,7 +31,7 @@ function Field(props: { name: "trueAt" | "knownAt" }) {
         class="time-field"
         classList={{ past: value() !== null }}
         aria-invalid={wrong()}
-        title={t(wrong() ? "timeWrong" : "timeFieldHint")}
+        title={`${value() === null ? "" : `${timeText(value())}\n`}${t(wrong() ? "timeWrong" : "timeFieldHint")}`}
         value={timeText(value())}
         onChange={(event) => read(event.currentTarget)}
         onFocus={(event) => event.currentTarget.select()}

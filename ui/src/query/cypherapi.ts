@@ -1,7 +1,7 @@
 // Cypher over the Query API: its typed answers as rows, and where an error is in the text.
 
 import { call } from "../core/http";
-import { schema } from "../core/schema";
+import { idOf, kindOf } from "../explore/refs";
 import type { PlanNode } from "./plan";
 
 export interface CypherAnswer {
@@ -132,28 +132,20 @@ interface WireRelationship {
 function nodeOf(node: WireNode): unknown {
   // An element of Gremlin has one label; that of a node without labels is the default one.
   const label = node._labels.join("::") || "vertex";
-  const strategy = schema()?.vertexlabels.find(({ name }) => name === label)?.id_strategy ?? "AUTOMATIC";
-  const isNumber = strategy === "AUTOMATIC" || strategy === "CUSTOMIZE_NUMBER";
-  return { id: idOf(node._element_id, isNumber), label, type: "vertex", properties: mapOf(node._properties) };
+  return { id: idOf(node._element_id, kindOf(label)), label, type: "vertex", properties: mapOf(node._properties) };
 }
 
 function relationshipOf(it: WireRelationship): unknown {
   const [start, end] = [it._start_node_element_id, it._end_node_element_id];
+  // The id of a relationship has those of its ends, each with the letter of its kind.
   return {
     id: it._element_id,
     label: it._type,
     type: "edge",
-    outV: idOf(start, !it._element_id.startsWith(`S${start}>`)),
-    inV: idOf(end, !it._element_id.endsWith(`>S${end}`)),
+    outV: idOf(start, it._element_id.startsWith("L") ? "number" : "text"),
+    inV: idOf(end, it._element_id.endsWith(`>L${end}`) ? "number" : "text"),
     properties: mapOf(it._properties),
   };
-}
-
-/** The API writes all ids as texts; the explorer tells numbers from texts. */
-function idOf(text: string, mayBeNumber: boolean): unknown {
-  if (!mayBeNumber || !/^-?\d+$/.test(text)) return text;
-  const whole = BigInt(text);
-  return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
 }
 
 const PLACE = /line (\d+), column (\d+)/;

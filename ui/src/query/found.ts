@@ -1,6 +1,6 @@
 // Which vertices of the graph an answer speaks of.
 
-import { refsOf, type Named } from "../explore/refs";
+import { refOf, refsOf, type IdKind, type Named } from "../explore/refs";
 import type { QueryKind } from "./past";
 
 /** So many vertices of an answer are looked for. */
@@ -26,14 +26,16 @@ function isMapOfVertex(value: Record<string, unknown>): boolean {
   return typeof value.label === "string" && ["string", "number", "bigint"].includes(typeof value.id) && !("IN" in value) && !("OUT" in value);
 }
 
+/** The letters of kinds of ids in the id of an edge. */
+const KINDS: Record<string, IdKind> = { L: "number", S: "text", U: "uuid" };
+
 /** Of an edge's end: the id of an edge tells the types of the ids of its ends. */
 function endRefs(edge: WireElement, end: "outV" | "inV", kind: QueryKind): string[] {
   const text = String(edge[end]);
   const id = String(edge.id);
   const sign = end === "outV" ? id[0] : /(?<!\\)>([SLU])(?:[^>\\]|\\.)*$/.exec(id)?.[1];
-  if (sign === "L") return [text];
-  if (sign === "S") return [JSON.stringify(text)];
-  return sign === "U" ? [`U"${text}"`] : refsOf(edge[end], kind === "cypher");
+  const known = KINDS[sign ?? ""];
+  return known ? [refOf(text, known)] : refsOf(edge[end], kind === "cypher");
 }
 
 function keyOf({ refs, label }: Named): string {
@@ -45,7 +47,7 @@ export function namedIn(data: unknown, kind: QueryKind, found = new Map<string, 
   if (depth > DEPTH_MAX || found.size >= NAMED_MAX || typeof data !== "object" || data === null) return found;
   const note = (named: Named) => found.set(keyOf(named), named);
   if (isElement(data)) {
-    if (data.type === "vertex") note({ refs: refsOf(data.id, kind === "cypher"), label: data.label });
+    if (data.type === "vertex") note({ refs: refsOf(data.id, kind === "cypher", data.label), label: data.label });
     else for (const end of ["outV", "inV"] as const) if (data[end] !== undefined) note({ refs: endRefs(data, end, kind) });
     return found;
   }
@@ -54,7 +56,7 @@ export function namedIn(data: unknown, kind: QueryKind, found = new Map<string, 
     return found;
   }
   const map = data as Record<string, unknown>;
-  if (kind !== "rest" && isMapOfVertex(map)) note({ refs: refsOf(map.id, kind === "cypher"), label: map.label as string });
+  if (kind !== "rest" && isMapOfVertex(map)) note({ refs: refsOf(map.id, kind === "cypher", map.label as string), label: map.label as string });
   else for (const item of Object.values(map)) namedIn(item, kind, found, depth + 1);
   return found;
 }

@@ -5,11 +5,13 @@ import { language, t } from "../i18n";
 import { messageOf, user } from "../core/http";
 import { ready } from "../core/resource";
 import { graph } from "../core/server";
+import type { Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
+import { pointText } from "../parts/timefields";
 import { isSecret, NAMES, pastQueries, removeSaved, savedQueries, saveQuery, type PastQuery, type QueryKind, type SavedQuery } from "./past";
 
-type Taken = { kind: QueryKind; text: string; parameters?: string };
+type Taken = { kind: QueryKind; text: string; parameters?: string; times?: Point };
 
 interface Props {
   take: (query: Taken) => void;
@@ -88,7 +90,8 @@ export function SavedQueries(props: Props & { current: Taken }) {
             <li>
               <button class="row-button" data-saved={query.name} onClick={() => props.take(query)}>
                 <strong>{query.name}</strong>
-                <span class="mono saved-text">{query.text}</span>
+                <span class="mono saved-text" title={query.text}>{query.text}</span>
+                <Show when={query.times}>{(at) => <span class="quiet">{pointText(at())}</span>}</Show>
                 <span class="count">{NAMES[query.kind]}</span>
               </button>
               <button class="text-button" onClick={() => remove(query)} aria-label={`${t("remove")} ${query.name}`} title={`${t("remove")} ${query.name}`}>

@@ -5,6 +5,7 @@ import { createSignal, For, lazy, onMount, Show, Suspense } from "solid-js";
 import { t, type Key } from "../i18n";
 import { graph } from "../core/server";
 import { readSchema } from "../core/schema";
+import { point, setPoint, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { TimeFields } from "../parts/timefields";
@@ -51,7 +52,8 @@ export default function QueryPage() {
     const text = chosen();
     if (!running()) void runQuery("cypher", explained(text), control, isExplained(text) ? 0 : 1);
   };
-  const take = (query: { kind: QueryKind; text: string; parameters?: string }) => {
+  const take = (query: { kind: QueryKind; text: string; parameters?: string; times?: Point }) => {
+    if (query.times) setPoint(query.times);
     setKind(query.kind);
     setText(query.kind, query.text);
     if (query.kind === "cypher") setParameters(query.parameters ?? "");
@@ -147,7 +149,7 @@ export default function QueryPage() {
         <PastQueries close={() => setKept(null)} take={take} />
       </Show>
       <Show when={kept() === "saved"}>
-        <SavedQueries close={() => setKept(null)} take={take} current={{ kind: kind(), text: texts()[kind()], parameters: kind() === "cypher" ? parameters() : "" }} />
+        <SavedQueries close={() => setKept(null)} take={take} current={{ kind: kind(), text: texts()[kind()], parameters: kind() === "cypher" ? parameters() : "", ...(kind() === "rest" ? {} : { times: point() }) }} />
       </Show>
       <Show when={asking()}>
         {(text) => (

@@ -1,5 +1,7 @@
 // The last queries, and those that were saved with a name, in this browser.
 
+import type { Point } from "../core/times";
+
 /** What the editor has: a query in one of the languages, or a request. */
 export type QueryKind = "gremlin" | "cypher" | "rest";
 
@@ -24,6 +26,8 @@ export interface PastQuery extends Query {
 export interface SavedQuery extends Query {
   name: string;
   graph: string;
+  /** The point of both times that it was saved with. */
+  times?: Point;
   /** Whose it is; empty where nobody logs in. */
   user: string;
 }

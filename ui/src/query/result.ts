@@ -2,6 +2,7 @@
 
 import { formatJson } from "../core/json";
 import { Told } from "../core/text";
+import { propertyValue } from "../explore/look";
 import type { Row } from "../parts/table";
 import { chainOf, pathIn, plainValue, waysIn } from "./chain";
 import { isElement, namedIn } from "./found";
@@ -61,9 +62,9 @@ function cellsOf(item: unknown): Properties {
   return path ? { path: chainOf(path) } : { value: item };
 }
 
-/** Properties of a Gremlin answer may be lists of `{id, value}`. */
+/** Properties of a Gremlin answer may be lists of `{id, value}`. A date at midnight is a day. */
 function plain(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, plainValue(value)]));
+  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, propertyValue(key, plainValue(value))]));
 }
 
 function columnsOf(rows: readonly Row[]): string[] {

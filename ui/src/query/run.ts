@@ -2,14 +2,14 @@
 
 import { createSignal } from "solid-js";
 import { t } from "../i18n";
-import { call, Failure, isAbort, messageOf } from "../core/http";
+import { call, Failure, isAbort, mayKeep, messageOf } from "../core/http";
 import { graph } from "../core/server";
 import { keep, read } from "../core/prefs";
 import { point, timesOf } from "../core/times";
 import { readSchema } from "../core/schema";
 import { askCypher, parameterNames, placeIn, withoutLines, type CypherAnswer } from "./cypherapi";
 import type { EditorControl } from "./editor";
-import { KINDS, keepQuery, type QueryKind } from "./past";
+import { isSecret, KINDS, keepQuery, type QueryKind } from "./past";
 import { placeOfNamed } from "./plain";
 import { planOf } from "./plan";
 import { parseRest } from "./rest";
@@ -17,17 +17,27 @@ import type { Result } from "./result";
 import { sourceOf } from "./source";
 
 const [kind, setKindSignal] = createSignal<QueryKind>(KINDS.find((name) => name === read("query")) ?? "gremlin");
-const [texts, setTexts] = createSignal<Record<QueryKind, string>>({
-  gremlin: "g.V().limit(25)",
-  cypher: "MATCH (n) RETURN n LIMIT 25",
-  rest: "",
-});
+type Texts = Record<QueryKind | "parameters", string>;
+const FIRST: Texts = { gremlin: "g.V().limit(25)", cypher: "MATCH (n) RETURN n LIMIT 25", rest: "", parameters: "" };
+const WRITTEN = "varve.query.texts";
+
+/** What this window's editor had before the page was loaded again. */
+function written(): Texts {
+  try {
+    return { ...FIRST, ...(JSON.parse(sessionStorage.getItem(WRITTEN) ?? "{}") as Partial<Texts>) };
+  } catch {
+    return FIRST;
+  }
+}
+
+const [texts, setTexts] = createSignal<Texts>(written());
 /** A JSON object with the parameters of Cypher, or nothing. */
-const [parameters, setParameters] = createSignal("");
+const parameters = () => texts().parameters;
+const setParameters = (text: string) => setText("parameters", text);
 const [result, setResult] = createSignal<Result | null>(null);
 const [failure, setFailure] = createSignal<Failure | null>(null);
 const [running, setRunning] = createSignal<{ tag: string; abort: AbortController; since: number } | null>(null);
-export { kind, texts, setTexts, parameters, setParameters, result, failure, running };
+export { kind, texts, parameters, setParameters, result, failure, running };
 
 export function setKind(name: QueryKind): void {
   setKindSignal(name);
@@ -35,8 +45,16 @@ export function setKind(name: QueryKind): void {
 }
 
 /** Puts a text into the editor. */
-export function setText(of: QueryKind, text: string): void {
-  setTexts({ ...texts(), [of]: text });
+export function setText(of: keyof Texts, text: string): void {
+  const next = { ...texts(), [of]: text };
+  setTexts(next);
+  if (!mayKeep()) return;
+  try {
+    const rest = isSecret({ kind: "rest", text: next.rest }) ? "" : next.rest;
+    sessionStorage.setItem(WRITTEN, JSON.stringify({ ...next, rest }));
+  } catch {
+    // Nothing is kept, e.g. in a private window.
+  }
 }
 
 interface GremlinAnswer {
@@ -72,8 +90,6 @@ async function request(of: QueryKind, text: string, tag: string, signal: AbortSi
 }
 
 function cypherAnswer({ columns, rows, counters, plan }: CypherAnswer): Answer {
-  // A write may have made labels, types and keys.
-  if (Object.keys(counters).length) void readSchema(true).catch(() => undefined);
   return { data: plan ?? rows, plan: plan && { kind: "tree", root: plan }, columns, counters };
 }
 
@@ -109,6 +125,8 @@ export async function runQuery(of: QueryKind, text: string, control: EditorContr
     await keepQuery({ ...past, ok: false });
   } finally {
     setRunning(null);
+    // A write may have made labels, types and keys.
+    void readSchema().catch(() => undefined);
   }
 }
 

@@ -3,7 +3,8 @@
 import { createResource, createSignal, For, Match, onMount, Show, Switch } from "solid-js";
 import { number, t, type Key } from "../i18n";
 import { formatJson } from "../core/json";
-import { call, messageOf } from "../core/http";
+import { call, messageOf, written } from "../core/http";
+import { ready } from "../core/resource";
 import { graph, graphPath } from "../core/server";
 import { readSchema, schema, ttlText, type Schema } from "../core/schema";
 import { NOW } from "../core/times";
@@ -172,7 +173,7 @@ function countsOf(summary: explore.Summary | undefined): Map<string, string> {
 
 export default function SchemaPage() {
   const [tab, setTab] = createSignal<"list" | "graph" | "json">("list");
-  const [summary] = createResource(graph, () => explore.summary(NOW).catch(() => undefined));
+  const [summary] = createResource(() => [graph(), written()], () => explore.summary(NOW).catch(() => undefined));
   onMount(() => void readSchema(true).catch((error: unknown) => setProblem(messageOf(error))));
   const tabs: [ReturnType<typeof tab>, Key][] = [["list", "asList"], ["graph", "asGraph"], ["json", "asJson"]];
   const drop = async () => {
@@ -193,11 +194,11 @@ export default function SchemaPage() {
         {(found) => (
           <Switch>
             <Match when={tab() === "list"}>
-              <Lists schema={found()} counts={countsOf(summary())} />
+              <Lists schema={found()} counts={countsOf(ready(summary))} />
             </Match>
             <Match when={tab() === "graph"}>
               <div class="drawing" tabindex="0" role="region" aria-label={t("asGraph")}>
-                <SchemaGraph schema={found()} counts={countsOf(summary())} />
+                <SchemaGraph schema={found()} counts={countsOf(ready(summary))} />
               </div>
             </Match>
             <Match when={tab() === "json"}>

@@ -1,5 +1,7 @@
 // The graph algorithms of the server, with their parameters.
 
+import { idTyped } from "../explore/refs";
+
 export interface Parameter {
   name: string;
   kind: "number" | "choice" | "list" | "text" | "flag" | "vertexlabel" | "edgelabel" | "property";
@@ -45,14 +47,9 @@ export function bodyOf(name: string, values: Readonly<Record<string, string>>): 
   for (const { name: key, kind, start } of ALGORITHMS[name] ?? []) {
     const text = (values[key] ?? start ?? "").trim();
     if (text === "") continue;
-    found[key] = kind === "number" ? Number(text) : kind === "flag" ? text === "true" : kind === "list" ? text.split(",").map((each) => idOf(each.trim())) : key === "source" ? idOf(text) : text;
+    found[key] = kind === "number" ? Number(text) : kind === "flag" ? text === "true" : kind === "list" ? text.split(",").map((each) => idTyped(each.trim())) : key === "source" ? idTyped(text) : text;
   }
   return found;
-}
-
-function idOf(text: string): unknown {
-  if (!/^-?\d+$/.test(text)) return text;
-  return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text);
 }
 
 export interface Result {
@@ -93,8 +90,8 @@ function sorted(rows: readonly [string, unknown][], isAscending: boolean): [stri
 }
 
 /** The groups that lists of a result stand for, by id: cores and rings. */
-export function groupsOf(rows: readonly [string, unknown][]): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const [name, value] of rows) if (Array.isArray(value)) for (const id of value) if (!found.has(String(id))) found.set(String(id), name);
+export function groupsOf(rows: readonly [string, unknown][]): Map<unknown, string> {
+  const found = new Map<unknown, string>();
+  for (const [name, value] of rows) if (Array.isArray(value)) for (const id of value) if (!found.has(id)) found.set(id, name);
   return found;
 }

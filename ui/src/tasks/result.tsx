@@ -1,18 +1,20 @@
 // The result of a task: as a table, as a file, and as size and colour on the canvas.
 
 import { createResource, createSignal, For, onCleanup, Show } from "solid-js";
-import { number, t } from "../i18n";
+import { number, t, tIfKnown } from "../i18n";
 import { formatJson, parseJson } from "../core/json";
 import { call, messageOf } from "../core/http";
 import { ready } from "../core/resource";
 import { go } from "../core/route";
 import { csvOf, save } from "../core/save";
 import { graph, graphPath } from "../core/server";
-import { point } from "../core/times";
+import { withoutClass } from "../core/text";
+import { point, type Point } from "../core/times";
 import { Dialog } from "../parts/dialog";
 import { Table, type Row } from "../parts/table";
+import { pointText } from "../parts/timefields";
 import { setEmphasis } from "../explore/emphasis";
-import { refsOfAll } from "../explore/refs";
+import { refsOf, refsOfAll } from "../explore/refs";
 import { show, shown } from "../explore/state";
 import { groupsOf, partsOf } from "./algorithms";
 
@@ -21,6 +23,14 @@ interface Task {
   task_status: string;
   task_result?: string;
   task_input?: string;
+  task_create: number;
+}
+
+/** What an algorithm was started with. */
+interface Input {
+  parameters?: { source_label?: string };
+  as_of?: string;
+  as_of_tx?: string;
 }
 
 const EVERY_MS = 500;
@@ -36,6 +46,18 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   onCleanup(() => clearInterval(timer));
   const [as, setAs] = createSignal<ReadonlySet<"size" | "color">>(new Set(["size", "color"] as const));
   const name = () => (ready(task)?.task_name ?? "").replace("algorithm:", "");
+  const input = (): Input => {
+    try {
+      return JSON.parse(ready(task)?.task_input ?? "{}") as Input;
+    } catch {
+      return {};
+    }
+  };
+  /** The point that it was computed at: what was not given was now when it began. */
+  const at = (): Point => {
+    const began = new Date(ready(task)?.task_create ?? 0).toISOString();
+    return { trueAt: input().as_of ?? began, knownAt: input().as_of_tx ?? began };
+  };
   const result = () => {
     const text = ready(task)?.task_result;
     if (text === undefined || ready(task)?.task_status !== "success") return null;
@@ -47,8 +69,8 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   };
   const values = () => {
     const found = result();
-    if (!found) return new Map<string, number | string>();
-    return found.areScores ? new Map(found.rows.map(([id, value]) => [id, Number(value)])) : groupsOf(found.rows);
+    if (!found) return new Map<unknown, number | string>();
+    return found.areScores ? new Map<unknown, number | string>(found.rows.map(([id, value]) => [id, Number(value)])) : groupsOf(found.rows);
   };
   const rows = (): Row[] => (result()?.rows ?? []).map(([id, value]) => ({ cells: { id, value: typeof value === "number" ? value : formatJson(value, 0) } }));
   const toggle = (what: "size" | "color") => {
@@ -59,8 +81,12 @@ export function ResultDialog(props: { id: number; close: () => void }) {
   const [problem, setProblem] = createSignal("");
   const toCanvas = async () => {
     try {
-      const refs = await refsOfAll([...values().keys()].slice(0, SHOWN_MAX), point(), { allTexts: true });
-      setEmphasis(name(), values(), as());
+      // The names of scores are texts, whatever the ids are; lists have ids as they are.
+      const allTexts = result()?.areScores ?? false;
+      const label = input().parameters?.source_label;
+      const refs = await refsOfAll([...values().keys()].slice(0, SHOWN_MAX), point(), { allTexts, label });
+      const byRef = [...values()].flatMap(([id, value]) => refsOf(id, allTexts, label).map((ref) => [ref, value] as const));
+      setEmphasis(name(), new Map(byRef), as(), at());
       show([...shown(), ...refs]);
       props.close();
       go("explore");
@@ -73,12 +99,15 @@ export function ResultDialog(props: { id: number; close: () => void }) {
     <Dialog title={t("resultOf", { name: name(), id: props.id })} close={props.close} wide>
       <Show when={!task.error} fallback={<p class="failure">{messageOf(task.error)}</p>}>
         <Show when={ENDED.includes(ready(task)?.task_status ?? "")} fallback={<p class="quiet" role="status">{t("taskRuns")}</p>}>
-          <Show when={result()} fallback={<pre class="json" tabindex="0">{ready(task)?.task_result ?? ready(task)?.task_status}</pre>}>
+          <Show when={result()} fallback={<pre class="json" tabindex="0">{withoutClass(ready(task)?.task_result ?? ready(task)?.task_status ?? "")}</pre>}>
             {(found) => (
               <>
+                <Show when={ready(task)?.task_input?.includes('"algorithm"')}>
+                  <p class="quiet">{tIfKnown(`algorithm_${name()}`)} <span data-at>{pointText(at())}</span></p>
+                </Show>
                 <Show when={found().facts.length}>
                   <dl class="facts">
-                    <For each={found().facts}>{([key, value]) => <><dt>{key}</dt><dd>{value}</dd></>}</For>
+                    <For each={found().facts}>{([key, value]) => <><dt>{key}</dt><dd>{value} <span class="quiet">{tIfKnown(`fact_${key}`)}</span></dd></>}</For>
                   </dl>
                 </Show>
                 <Show when={found().rows.length}>
