@@ -24,6 +24,7 @@ mod records;
 mod rows;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use dates::{DateFormat, instant_of, millis_of};
@@ -126,6 +127,8 @@ pub struct Options {
     pub header: Option<Vec<String>>,
     /// Texts that mean "no value" in a CSV file.
     pub null: Vec<String>,
+    /// Further ones in some columns of it.
+    pub nulls: BTreeMap<String, Vec<String>>,
     /// The label of the charset of a text; by default that of its byte order mark, else UTF-8.
     pub charset: Option<String>,
     /// Columns of a Parquet or Arrow file that are not read. Their types may be any.

@@ -153,7 +153,8 @@ fn check_header(header: &[String]) -> Result<(), String> {
 struct CsvRows {
     records: Records<BufReader<File>>,
     header: Arc<[String]>,
-    null: Vec<String>,
+    /// The texts that mean "no value", by column.
+    null: Vec<Vec<String>>,
 }
 
 impl CsvRows {
@@ -173,7 +174,7 @@ impl CsvRows {
         let mut rows = Self {
             records: Records::new(input, delimiter),
             header: Arc::default(),
-            null: options.null.clone(),
+            null: Vec::new(),
         };
         if named.is_some() {
             rows.records.next().map_err(|error| error.to_string())?;
@@ -182,6 +183,9 @@ impl CsvRows {
             Some(names) => names.clone().into(),
             None => rows.read_header()?.into(),
         };
+        let further = |name: &String| options.nulls.get(name).into_iter().flatten();
+        let nulls = |name: &String| options.null.iter().chain(further(name)).cloned().collect();
+        rows.null = rows.header.iter().map(nulls).collect();
         Ok(rows)
     }
 
@@ -197,8 +201,8 @@ impl CsvRows {
         if found != expected {
             return Err(format!("{found} columns, but the header names {expected}"));
         }
-        let values = cells.into_iter().map(|cell| {
-            let is_null = self.null.contains(&cell);
+        let values = cells.into_iter().zip(&self.null).map(|(cell, null)| {
+            let is_null = null.contains(&cell);
             (!is_null).then_some(Value::String(cell))
         });
         Ok(Fields::new(Arc::clone(&self.header), values.collect()))

@@ -117,7 +117,9 @@ fn named(source: &Source) -> impl Iterator<Item = &String> {
     });
     let ends = source.source.names().iter().chain(source.target.names());
     let others = source.rename.keys().chain(&source.ignore);
-    let others = others.chain(source.date_formats.keys());
+    let others = others
+        .chain(source.date_formats.keys())
+        .chain(source.nulls.keys());
     source.id.iter().chain(ends).chain(times).chain(others)
 }
 

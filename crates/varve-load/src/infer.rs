@@ -10,9 +10,12 @@ mod dates;
 mod draft;
 mod known;
 mod names;
+mod order;
 mod periods;
 mod relate;
 mod table;
+mod unknown;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -103,7 +106,7 @@ pub struct ColumnPreview {
     pub empty: usize,
     /// The texts that mean "no value", with the number of each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub nulls: BTreeMap<&'static str, u64>,
+    pub nulls: BTreeMap<String, u64>,
     /// Why it is a text, if most of its values are something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_text: Option<String>,
@@ -164,14 +167,14 @@ pub fn infer(
         }
         tables.push(table);
     }
-    let mut notes = Vec::new();
-    for table in &tables {
-        note_columns(table, &mut notes);
-    }
+    let (mut notes, mut of_relations) = (Vec::new(), Vec::new());
+    order::decide(&mut tables, &mut notes);
     let known = known::labels(&mut tables, catalogue, &mut notes);
-    let mut of_relations = Vec::new();
     let mut related = relate::relate(&tables, &mut of_relations, goes_on)?;
     known::set_times(&known, &mut related);
+    for (table, related) in tables.iter().zip(&related) {
+        note_columns(table, related.times.1, &mut notes);
+    }
     let is_known = |note: &Note| {
         let mut all = tables.iter().zip(&known);
         all.any(|(table, known)| known.is_some() && table.file() == note.file)
@@ -199,7 +202,8 @@ pub fn source_of(file: &Path) -> Result<Source, String> {
     Mapping::of_file(file, &names::label_of(&name))
 }
 
-fn note_columns(table: &Table, notes: &mut Vec<Note>) {
+/// Adds what is uncertain about the columns of a table, of which one may have the ends of rows.
+fn note_columns(table: &Table, end: Option<usize>, notes: &mut Vec<Note>) {
     for at in 0..table.names.len() {
         let column = table.column(at);
         if let Some(why) = table.why_text(at) {
@@ -209,17 +213,30 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
             let text = "ignored: its values are of a type that no property has";
             notes.push(Note::of(table, at, text.to_owned()));
         }
-        if column.formats().is_some_and(|chosen| chosen.is_ambiguous) {
-            let text = "all its dates can be read with the day or with the month first: the day \
-                        is taken; else say month_day_year";
-            notes.push(Note::of(table, at, text.to_owned()));
-        }
         for (null, count) in &column.nulls {
             notes.push(Note::of(
                 table,
                 at,
                 format!("'{null}' ({count} times) is no value, in all columns of the file"),
             ));
+        }
+        if !column.none.is_empty() {
+            let words = column.none.iter();
+            let words: Vec<String> = words
+                .map(|(word, rows)| format!("'{word}' ({rows} rows)"))
+                .collect();
+            let words = words.join(", ");
+            let of = match table.kind(at) {
+                column::ColumnKind::Date => "dates",
+                column::ColumnKind::Boolean => "true or false",
+                _ => "numbers",
+            };
+            let what = match end == Some(at) {
+                true => "no end",
+                false => "no value",
+            };
+            let text = format!("{words}: taken for {what}, since the others are {of}. Check this");
+            notes.push(Note::of(table, at, text));
         }
         if let Some((count, first)) = column.no_dates() {
             let text = format!(
@@ -232,6 +249,10 @@ fn note_columns(table: &Table, notes: &mut Vec<Note>) {
             let text = "its numbers have a decimal comma";
             notes.push(Note::of(table, at, text.to_owned()));
         }
+    }
+    if table.is_odd() {
+        let text = "it does not look like a table: leave it out, if it is none";
+        notes.push(Note::of_table(table, text.to_owned()));
     }
     if table.faulty > 0 {
         let (line, reason) = table.faults.first().cloned().unwrap_or_default();
@@ -251,7 +272,7 @@ fn preview(table: &Table) -> Preview {
             kind: table.kind(at).name(),
             date_formats: column.formats().map_or(Vec::new(), |chosen| chosen.formats),
             empty: table.empty(at),
-            nulls: column.nulls.clone(),
+            nulls: column.all_nulls(),
             why_text: table.why_text(at),
         }
     };

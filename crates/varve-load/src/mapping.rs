@@ -71,6 +71,9 @@ pub struct Source {
     /// Texts that mean "no value" in a CSV file.
     #[serde(default = "empty_text")]
     pub null: Vec<String>,
+    /// Further ones in some columns of it.
+    #[serde(default)]
+    pub nulls: BTreeMap<String, Vec<String>>,
     /// The charset of a text; by default that of its byte order mark, else UTF-8.
     pub charset: Option<String>,
     /// The mark before the fraction of the numbers in a CSV file.
@@ -313,6 +316,7 @@ impl Source {
             delimiter: self.delimiter,
             header: self.header.clone(),
             null: self.null.clone(),
+            nulls: self.nulls.clone(),
             charset: self.charset.clone(),
             unpacked_bytes_max: self.unpacked_bytes_max,
             // An uploaded file is unpacked beside itself.

@@ -423,7 +423,7 @@ fn rows_that_are_no_export_are_refused() {
 }
 
 #[test]
-fn a_null_of_one_column_is_kept_where_another_has_it_as_a_value() {
+fn a_word_for_no_value_in_one_column_is_a_value_of_another() {
     let of = |text: &str| {
         let files = vec![("a.csv", text.as_bytes().to_vec())];
         Graph::of(&Set { files })
@@ -436,17 +436,16 @@ fn a_null_of_one_column_is_kept_where_another_has_it_as_a_value() {
     };
     let graph = of("id,country,n,m\n1,NA,5,2\n2,DE,NA,-\n3,FR,7,3\n");
     assert_eq!(values(&graph, "country"), ["\"DE\"", "\"FR\"", "\"NA\""]);
-    assert_eq!(values(&graph, "n"), ["\"5\"", "\"7\"", "\"NA\""]);
+    assert_eq!(values(&graph, "n"), ["5", "7", "null"]);
     assert_eq!(values(&graph, "m"), ["2", "3", "null"]);
-    graph.says("n", "'NA' is a value of column 'country'");
-    // A text that a column keeps for another's sake makes its other texts values.
-    let graph = of("id,country,n,m\n1,NA,5,2\n2,DE,NA,?\n3,FR,?,3\n");
-    assert_eq!(values(&graph, "m"), ["\"2\"", "\"3\"", "\"?\""]);
-    // Without a text that has it, it is none, also where there is nothing else.
+    graph.says(
+        "n",
+        "'NA' (1 rows): taken for no value, since the others are numbers",
+    );
+    // Where there is nothing else, it is a value.
     let graph = of("id,country,n\n1,NA,5\n2,NA,NA\n3,NA,7\n");
     assert_eq!(values(&graph, "n"), ["5", "7", "null"]);
-    assert_eq!(values(&graph, "country"), ["null", "null", "null"]);
-    graph.says("n", "'NA' (1 times) is no value, in all columns");
+    assert_eq!(values(&graph, "country"), ["\"NA\"", "\"NA\"", "\"NA\""]);
 }
 
 #[test]

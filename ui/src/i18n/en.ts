@@ -148,7 +148,7 @@ export const en = {
   form_ends_edge: "For corrections of edges: from the end on, the edge does not exist, whatever is stored of it.",
   form_rename: "Property names by column, where they differ.", form_ignore: "Columns that are not loaded.",
   form_dates: "How dates are written, in all columns or by column: auto, day_month_year, month_day_year, epoch_seconds, epoch_millis, or a pattern such as dd.MM.yyyy.",
-  form_decimal: "\",\" for numbers such as 1,5.", form_null: "Texts that mean no value.", form_list: "What separates the members of a list in a column.",
+  form_decimal: "\",\" for numbers such as 1,5.", form_null: "Texts that mean no value, in all columns or by column: nulls = { to = [\"present\"] }.", form_list: "What separates the members of a list in a column.",
   form_reading: "How the file is read, where it is not recognized.", form_skip: "A row of edges without an end is no edge. Otherwise it is refused.",
   form_unchanged: "Rows that say what is stored already make no new version.", form_schema: "The labels and property keys that the load makes if the graph lacks them, as in the REST API.",
 

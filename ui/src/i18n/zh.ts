@@ -150,7 +150,7 @@ export const zh: Dictionary = {
   form_ends_edge: "用于更正边：自结束时间起，无论已存储什么，该边都不存在。",
   form_rename: "与列名不同的属性名。", form_ignore: "不导入的列。",
   form_dates: "所有列或各列的日期格式：auto、day_month_year、month_day_year、epoch_seconds、epoch_millis，或 dd.MM.yyyy 之类的格式。",
-  form_decimal: "数字写作 1,5 时为 \",\"。", form_null: "表示没有值的文本。", form_list: "列内列表成员的分隔符。",
+  form_decimal: "数字写作 1,5 时为 \",\"。", form_null: "表示没有值的文本，用于所有列，或按列指定：nulls = { to = [\"present\"] }。", form_list: "列内列表成员的分隔符。",
   form_reading: "无法自动识别时，文件的读取方式。", form_skip: "缺少一端的行不是边；否则会被拒绝。",
   form_unchanged: "内容与已存储内容相同的行不产生新版本。", form_schema: "图中缺少时由导入创建的类型和属性键，与 REST API 相同。",
 

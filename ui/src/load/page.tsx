@@ -108,7 +108,7 @@ const FORM: [string, Key][] = [
   ["[[vertex]], [[edge]]", "form_part"], ["file, label", "form_file"], ["id", "form_id"], ["source, target", "form_ends"],
   ["valid_from, valid_to", "form_valid"], ["valid_to_inclusive", "form_inclusive"], ["valid_to_ends_edge", "form_ends_edge"],
   ["rename", "form_rename"], ["ignore", "form_ignore"], ["date_format, date_formats", "form_dates"],
-  ["decimal", "form_decimal"], ["null", "form_null"], ["list_separator", "form_list"], ["format, charset, delimiter, header", "form_reading"],
+  ["decimal", "form_decimal"], ["null, nulls", "form_null"], ["list_separator", "form_list"], ["format, charset, delimiter, header", "form_reading"],
   ["skip_empty", "form_skip"], ["skip_unchanged", "form_unchanged"], ["[schema]", "form_schema"],
 ];
 

@@ -1,11 +1,12 @@
 //! What the values of a column have in common.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value as Json;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::dates::{Chosen, Dates, Seen};
+use super::dates::{Chosen, Dates, First, Seen};
+use super::words::Words;
 
 /// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +74,6 @@ enum Form {
 
 /// Texts that mean "no value" in many CSV files.
 const NULLS: [&str; 6] = ["NULL", "null", "N/A", "n/a", "#N/A", "\\N"];
-/// Texts that do so among numbers, dates and truth values alone.
-const WEAK_NULLS: [&str; 7] = ["NA", "-", "None", "none", "Null", "nil", "?"];
 /// The most characters of a value in a message.
 const SHOWN_MAX: usize = 60;
 /// Milliseconds since 1970 of 2000 and of 2100.
@@ -112,11 +111,14 @@ pub(super) struct Column {
     too_great: Option<Seen>,
     /// The least and the greatest whole number.
     range: Option<(i64, i64)>,
-    weak: BTreeMap<&'static str, (u64, u64)>,
-    /// A weaker text that is a value of another column, and so of this one.
-    pub(super) kept: Option<&'static str>,
-    /// Texts that mean "no value".
+    /// The words, as long as it is open whether they are values.
+    words: Words,
+    /// Whether they are.
+    has_words: bool,
+    /// Texts that mean "no value" in all columns, with the number of each.
     pub(super) nulls: BTreeMap<&'static str, u64>,
+    /// Words that do so in this one.
+    pub(super) none: BTreeMap<String, u64>,
     /// Whether whole numbers are milliseconds since 1970, as the column's name says.
     is_epoch: bool,
     /// Whether it is named like a valid time: then its values are dates if almost all of them are.
@@ -140,10 +142,10 @@ impl Column {
                 *self.nulls.entry(known.unwrap_or_default()).or_default() += 1;
                 return;
             }
-            Json::String(text) if of_csv && WEAK_NULLS.contains(&text.as_str()) => {
-                let known = WEAK_NULLS.into_iter().find(|null| null == text);
-                let seen = self.weak.entry(known.unwrap_or_default());
-                seen.or_insert((0, line)).0 += 1;
+            Json::String(text) if of_csv && !self.has_words && self.takes_word(line, text) => {
+                if self.words.are_many() {
+                    self.keep_words();
+                }
             }
             value => self.member(line, value, of_csv),
         }
@@ -195,8 +197,7 @@ impl Column {
     fn forms(&mut self, line: u64, text: &str) -> [bool; FORMS.len()] {
         let mut is = [false; FORMS.len()];
         let trimmed = text.trim();
-        is[Form::Boolean as usize] =
-            trimmed.eq_ignore_ascii_case("true") || trimmed.eq_ignore_ascii_case("false");
+        is[Form::Boolean as usize] = is_boolean(trimmed);
         if let Some(number) = whole(trimmed) {
             self.widen(number);
             for form in [Form::Whole, Form::Real, Form::Comma] {
@@ -227,40 +228,62 @@ impl Column {
         self.cells.get(row).copied().unwrap_or_default()
     }
 
-    /// The weaker texts that it has, if other values of it say what they are.
-    pub(super) fn weak(&self) -> impl Iterator<Item = &'static str> {
-        let is_known = self.count > 0;
-        self.weak.keys().copied().filter(move |_| is_known)
+    fn takes_word(&mut self, line: u64, text: &str) -> bool {
+        let trimmed = text.trim();
+        !is_boolean(trimmed) && !is_no_number(trimmed) && self.words.take(line, text)
     }
 
-    /// Whether the weaker texts are values in a column with such others.
-    pub(super) fn keeps_weak(&self) -> bool {
-        self.kind() == ColumnKind::Text
+    /// Takes the words for values.
+    fn keep_words(&mut self) {
+        self.has_words = true;
+        for (text, (rows, line)) in std::mem::take(&mut self.words).into_all() {
+            let value = Json::from(text);
+            self.count += rows;
+            self.values.insert(hash_of(&value));
+            for misfit in &mut self.misfits {
+                if misfit.as_ref().is_none_or(|seen| seen.line > line) {
+                    let value = shown(&value);
+                    *misfit = Some(Seen { line, value });
+                }
+            }
+        }
     }
 
-    /// Ends the column after `rows` rows. The weaker texts in `none` mean "no value", the others
-    /// are values; `is_instant` says that the column's name is that of an instant.
-    pub(super) fn end(&mut self, rows: usize, none: &BTreeSet<&'static str>, is_instant: bool) {
+    /// Ends the column after `rows` rows. If almost all values are of one kind, words are none;
+    /// `is_instant` says that the column's name is that of an instant.
+    pub(super) fn end(&mut self, rows: usize, is_instant: bool) {
         self.cells.resize(rows, 0);
-        let is_typed = self.count > 0 && !self.keeps_weak();
-        for (text, (count, line)) in std::mem::take(&mut self.weak) {
-            let hash = hash_of(&Json::from(text));
-            if none.contains(text) {
-                self.nulls.insert(text, count);
-                let nulls = self.cells.iter_mut().filter(|cell| **cell == hash);
-                nulls.for_each(|cell| *cell = 0);
-                continue;
+        let values = match self.kind() {
+            ColumnKind::Date => self.fits[Form::Date as usize],
+            _ => self.count,
+        };
+        match self.words.are_none(self.kind(), values) {
+            true => {
+                for (text, (rows, _)) in std::mem::take(&mut self.words).into_all() {
+                    let hash = hash_of(&Json::from(text.as_str()));
+                    let nulls = self.cells.iter_mut().filter(|cell| **cell == hash);
+                    nulls.for_each(|cell| *cell = 0);
+                    self.none.insert(text, rows);
+                }
             }
-            self.kept = self.kept.or(is_typed.then_some(text));
-            self.count += count;
-            self.values.insert(hash);
-            for misfit in self.misfits.iter_mut().filter(|misfit| misfit.is_none()) {
-                let value = text.to_owned();
-                *misfit = Some(Seen { line, value });
-            }
+            false => self.keep_words(),
         }
         let is_millis = |(least, greatest)| MILLIS.contains(&least) && MILLIS.contains(&greatest);
         self.is_epoch = is_instant && self.has(Form::Whole) && self.range.is_some_and(is_millis);
+    }
+
+    /// The texts that mean "no value" in this column, with the number of each.
+    pub(super) fn all_nulls(&self) -> BTreeMap<String, u64> {
+        let nulls = self.nulls.iter();
+        let nulls = nulls.map(|(text, rows)| ((*text).to_owned(), *rows));
+        nulls.chain(self.none.clone()).collect()
+    }
+
+    /// Whether a value of it is none.
+    pub(super) fn is_none(&self, value: &Json) -> bool {
+        let text = value.as_str();
+        let is_word = |text| self.nulls.contains_key(text) || self.none.contains_key(text);
+        value.is_null() || text.is_some_and(is_word)
     }
 
     fn has(&self, form: Form) -> bool {
@@ -309,6 +332,11 @@ impl Column {
         (dates == self.count || is_enough) && dates > 0 && self.dates.chosen().is_ok()
     }
 
+    /// Whether more than half of its values are dates, in whatever format.
+    pub(super) fn is_mostly_dates(&self) -> bool {
+        self.is_epoch || self.fits[Form::Date as usize] * 2 > self.count
+    }
+
     /// The values of a column of dates that are none: their number, and the first.
     pub(super) fn no_dates(&self) -> Option<(u64, &Seen)> {
         let misfit = self.misfits[Form::Date as usize].as_ref();
@@ -340,7 +368,7 @@ impl Column {
         if self.is_epoch {
             return Some(Chosen {
                 formats: vec!["epoch_millis"],
-                is_ambiguous: false,
+                first: First::None,
             });
         }
         self.dates.chosen().ok()
@@ -422,6 +450,10 @@ fn is_fraction(text: &str, mark: char) -> bool {
     is_number && !has_zeros && has_exponent
 }
 
+fn is_boolean(text: &str) -> bool {
+    text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")
+}
+
 /// Whether a text is the name of a value of a DOUBLE that is no number.
 fn is_no_number(text: &str) -> bool {
     let positive = text.strip_prefix('-').unwrap_or(text);
@@ -439,7 +471,7 @@ fn is_grouped(text: &str) -> bool {
 }
 
 /// A hash of a value that is not 0. A number and its text have the same.
-fn hash_of(value: &Json) -> u64 {
+pub(super) fn hash_of(value: &Json) -> u64 {
     let hash = match value {
         Json::String(text) => match whole(text.trim()) {
             Some(_) => xxh3_64(text.trim().as_bytes()),
@@ -471,11 +503,7 @@ mod tests {
         for (row, value) in values.iter().enumerate() {
             column.add(row, row as u64 + 2, &Json::from(*value), true);
         }
-        let none = match column.keeps_weak() {
-            true => BTreeSet::new(),
-            false => column.weak().collect(),
-        };
-        column.end(values.len(), &none, false);
+        column.end(values.len(), false);
         column
     }
 
@@ -575,9 +603,28 @@ mod tests {
     fn texts_for_no_value_depend_on_the_others() {
         let numbers = column(&["5", "NA", "NULL"]);
         let nulls: Vec<_> = numbers.nulls.keys().copied().collect();
-        assert_eq!((nulls, numbers.count), (vec!["NA", "NULL"], 1));
+        let none: Vec<_> = numbers.none.keys().map(String::as_str).collect();
+        assert_eq!((nulls, none, numbers.count), (vec!["NULL"], vec!["NA"], 1));
+        assert_eq!(numbers.cells[1..], [0, 0]);
         // Namibia.
         let countries = column(&["DE", "NA"]);
-        assert_eq!((countries.nulls.len(), countries.count), (0, 2));
+        assert_eq!((countries.none.len(), countries.count), (0, 2));
+        // More words than are kept are values, too.
+        let many = [
+            "a",
+            "b",
+            "c",
+            "d",
+            "e",
+            "f",
+            "g",
+            "h",
+            "i",
+            "j",
+            "2020-01-01",
+        ];
+        let many = column(&many);
+        assert_eq!((many.count, many.values.len()), (11, 11));
+        assert_eq!(many.kind(), ColumnKind::Text);
     }
 }

@@ -8,9 +8,10 @@ use serde_json::Value as Json;
 use varve_files::{DateFormat, millis_of};
 
 /// The formats that are tried. Of two that read the same text, the earlier one is meant.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "auto",
     "day_month_year",
+    "dd.MM.yyyy",
     "month_day_year",
     "yyyy/MM/dd",
     "dd.MM.yyyy HH:mm",
@@ -29,10 +30,12 @@ const NAMES: [&str; 18] = [
     "dd. MMMM yyyy",
 ];
 /// The first format with a time; the first with the name of a month is [`NAMED`].
-const TIMED: usize = 4;
-const NAMED: usize = 12;
+const TIMED: usize = 5;
+const NAMED: usize = 13;
 /// Formats that differ in which of two numbers is the day: day first, month first.
-const PAIRS: [(usize, usize); 3] = [(1, 2), (6, 8), (7, 9)];
+const PAIRS: [(usize, usize); 3] = [(1, 3), (7, 9), (8, 10)];
+/// With points between the numbers, the day goes first. That says nothing about other dates.
+const DOTTED: usize = 2;
 /// Values without a date after which a column without dates is looked at no more.
 const VALUES_MAX: usize = 200;
 const LENGTH: std::ops::RangeInclusive<usize> = 8..=40;
@@ -55,6 +58,8 @@ pub(super) struct Dates {
     /// By the set of formats that read a value: the number of such values, and the first.
     sets: BTreeMap<u32, (u64, Seen)>,
     misses: usize,
+    /// Whether the month goes first if the values do not tell.
+    pub(super) prefers_month: bool,
     /// The earliest of all, in milliseconds since 1970.
     pub(super) earliest: Option<i64>,
 }
@@ -63,8 +68,18 @@ pub(super) struct Dates {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) formats: Vec<&'static str>,
-    /// Whether all values can be read with the day first and with the month first.
-    pub(super) is_ambiguous: bool,
+    pub(super) first: First,
+}
+
+/// Which of the numbers of a date without a month's name goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    Day,
+    Month,
+    /// All values can be read with the day first and with the month first.
+    Unknown,
+    /// There is no such date.
+    None,
 }
 
 impl Dates {
@@ -101,28 +116,12 @@ impl Dates {
     /// When some values have the day first, and others the month.
     pub(super) fn chosen(&self) -> Result<Chosen, String> {
         let has = |set: u32, format: usize| set & (1 << format) != 0;
-        let (mut refused, mut is_ambiguous) = (0, false);
-        for (day, month) in PAIRS {
-            let only = |one: usize, other: usize| {
-                let mut sets = self.sets.iter();
-                sets.find(|(set, _)| has(**set, one) && !has(**set, other))
-            };
-            let (days, months) = (only(day, month), only(month, day));
-            match (days, months) {
-                (Some((_, (_, day))), Some((_, (_, month)))) => {
-                    return Err(format!(
-                        "line {} has the day first ('{}'), line {} the month ('{}')",
-                        day.line, day.value, month.line, month.value
-                    ));
-                }
-                (None, Some(_)) => refused |= 1 << day,
-                (Some(_), None) => refused |= 1 << month,
-                (None, None) => {
-                    is_ambiguous |= self.sets.keys().any(|set| has(*set, day));
-                    refused |= 1 << month;
-                }
-            }
-        }
+        let (first, is_month) = match self.first()? {
+            First::Unknown => (First::Unknown, self.prefers_month),
+            first => (first, first == First::Month),
+        };
+        let pairs = PAIRS.map(|(day, month)| if is_month { day } else { month });
+        let refused = pairs.into_iter().fold(0, |set, format| set | 1 << format);
         let mut left: Vec<(u32, u64)> = self
             .sets
             .iter()
@@ -139,13 +138,40 @@ impl Dates {
             if read(best) == 0 {
                 return Err("no format reads all dates".to_owned());
             }
-            formats.push(NAMES[best]);
+            formats.push(best);
             left.retain(|(set, _)| !has(*set, best));
         }
-        Ok(Chosen {
-            formats,
-            is_ambiguous,
-        })
+        // `month_day_year` reads points, too.
+        formats.sort_unstable();
+        let formats = formats.into_iter().map(|format| NAMES[format]).collect();
+        Ok(Chosen { formats, first })
+    }
+
+    /// Which of day and month goes first.
+    fn first(&self) -> Result<First, String> {
+        let of_pairs = |wanted: fn(bool, bool) -> bool| {
+            let mut sets = self.sets.iter();
+            let found = sets.find(|(set, _)| {
+                let has = |format: usize| **set & (1 << format) != 0;
+                let mut pairs = PAIRS.iter();
+                !has(DOTTED) && pairs.any(|(day, month)| wanted(has(*day), has(*month)))
+            });
+            found.map(|(_, (_, seen))| seen)
+        };
+        let days = of_pairs(|day, month| day && !month);
+        let months = of_pairs(|day, month| month && !day);
+        match (days, months) {
+            (Some(day), Some(month)) => Err(format!(
+                "line {} has the day first ('{}'), line {} the month ('{}')",
+                day.line, day.value, month.line, month.value
+            )),
+            (Some(_), None) => Ok(First::Day),
+            (None, Some(_)) => Ok(First::Month),
+            (None, None) => Ok(match of_pairs(|day, month| day && month) {
+                Some(_) => First::Unknown,
+                None => First::None,
+            }),
+        }
     }
 }
 
@@ -166,8 +192,7 @@ fn formats_of(text: &str) -> u32 {
     let auto = text.contains('-').then_some(0);
     let value = Json::from(text);
     let reads = |format: &usize| {
-        // With points between them, the day goes first.
-        let is_odd = *format == 2 && text.contains('.');
+        let is_odd = *format == PAIRS[0].1 && text.contains('.');
         let format = FORMATS.get(*format);
         !is_odd && format.is_some_and(|format| millis_of(&value, format).is_ok())
     };
@@ -198,14 +223,22 @@ mod tests {
             (&["2020/1/2"], &["yyyy/MM/dd"]),
             (&["2.1.2020 10:00"], &["dd.MM.yyyy HH:mm"]),
             (&["1/31/2020 10:00:01"], &["MM/dd/yyyy HH:mm:ss"]),
+            (&["13.02.2020", "03.02.2020"], &["day_month_year"]),
+            (
+                &["02/13/2020", "03.02.2020"],
+                &["dd.MM.yyyy", "month_day_year"],
+            ),
             (&["2 Jan 2020"], &["dd MMM yyyy"]),
             (&["January 2, 2020"], &["MMMM dd, yyyy"]),
         ] {
             let chosen = chosen(values).expect("formats");
             assert_eq!(chosen.formats, formats, "{values:?}");
-            assert!(!chosen.is_ambiguous, "{values:?}");
+            assert_ne!(chosen.first, First::Unknown, "{values:?}");
         }
-        assert!(chosen(&["1/2/2020"]).expect("formats").is_ambiguous);
+        let first = |values: &[&str]| chosen(values).expect("formats").first;
+        assert_eq!(first(&["1/2/2020"]), First::Unknown);
+        assert_eq!(first(&["1/2/2020", "13.02.2020"]), First::Unknown);
+        assert_eq!(first(&["02.01.2020"]), First::None);
         let refused = chosen(&["13/02/2020", "02/13/2020"]).unwrap_err();
         assert!(
             refused.contains("line 3 the month ('02/13/2020')"),

@@ -59,13 +59,14 @@ pub(super) fn draft(
         related,
         known,
         catalogue,
-        properties: property_names((tables, known), catalogue, notes),
+        properties: Vec::new(),
         since: since(tables, related),
         mapping: HEAD.to_owned(),
         keys: BTreeMap::new(),
         vertex_labels: Vec::new(),
         edge_labels: Vec::new(),
     };
+    draft.properties = draft.property_names(notes);
     for at in 0..tables.len() {
         draft.check(goes_on)?;
         match &known[at] {
@@ -82,66 +83,6 @@ pub(super) fn draft(
         draft.links(at, goes_on)?;
     }
     Ok(draft.end())
-}
-
-/// The names of the properties of all columns. One name has one type in a graph: a column whose
-/// type another one of the same name has not gets the name of its label, too.
-fn property_names(
-    (tables, of_graph): (&[Table], &[Option<Known>]),
-    catalogue: &Catalogue,
-    notes: &mut Vec<Note>,
-) -> Vec<Vec<String>> {
-    let mut known: BTreeMap<String, (ColumnKind, bool)> = BTreeMap::new();
-    let mut names = Vec::new();
-    for (table, of_graph) in tables.iter().zip(of_graph) {
-        let mut of_table: Vec<String> = Vec::new();
-        if of_graph.is_some() {
-            names.push(of_table);
-            continue;
-        }
-        let mut taken: HashMap<String, usize> = HashMap::new();
-        for (at, column) in table.names.iter().enumerate() {
-            let mut name = clean(column);
-            let (kind, is_list) = (table.kind(at), table.column(at).is_list);
-            let is_used = table.column(at).count > 0;
-            let fits = match known.get(&name) {
-                _ if let Ok(key) = catalogue.key(&name) => {
-                    let fits = known::fits(kind, key.data_type) && is_list == key.is_list();
-                    (fits || !is_used).then_some((kind, is_list))
-                }
-                Some((other, other_list)) if is_used => {
-                    let both = kind.with(*other).filter(|_| is_list == *other_list);
-                    both.map(|kind| (kind, is_list))
-                }
-                Some(other) => Some(*other),
-                None => Some((kind, is_list)),
-            };
-            match fits {
-                Some(fits) => _ = known.insert(name.clone(), fits),
-                None => {
-                    let of = match catalogue.key(&name) {
-                        Ok(_) => "the graph",
-                        Err(_) => "another file",
-                    };
-                    let text = format!(
-                        "property '{}_{name}', since '{name}' of {of} has another type",
-                        table.label
-                    );
-                    notes.push(Note::of(table, at, text));
-                    name = format!("{}_{name}", table.label);
-                    known.entry(name.clone()).or_insert((kind, is_list));
-                }
-            }
-            while let Some(times) = taken.get_mut(&name) {
-                *times += 1;
-                name = format!("{name}_{times}");
-            }
-            taken.insert(name.clone(), 1);
-            of_table.push(name);
-        }
-        names.push(of_table);
-    }
-    names
 }
 
 /// Since when elements without times of their own are valid: from before the first period.
@@ -166,6 +107,94 @@ impl Draft<'_> {
             ));
         }
         goes_on()
+    }
+
+    /// The names of the properties of all columns. One name has one type in a graph: a column whose
+    /// type another one of the same name has not gets the name of its label, too.
+    fn property_names(&self, notes: &mut Vec<Note>) -> Vec<Vec<String>> {
+        let mut known: BTreeMap<String, (ColumnKind, bool)> = BTreeMap::new();
+        let mut names = Vec::new();
+        for (at_table, table) in self.tables.iter().enumerate() {
+            let mut of_table: Vec<String> = Vec::new();
+            if self.known[at_table].is_some() {
+                names.push(of_table);
+                continue;
+            }
+            let is_property = self.are_properties(at_table);
+            let mut taken: HashMap<String, usize> = HashMap::new();
+            for (at, column) in table.names.iter().enumerate() {
+                let mut name = clean(column);
+                if !is_property[at] {
+                    of_table.push(name);
+                    continue;
+                }
+                let (kind, is_list) = (table.kind(at), table.column(at).is_list);
+                let is_used = table.column(at).count > 0;
+                let fits = match known.get(&name) {
+                    _ if let Ok(key) = self.catalogue.key(&name) => {
+                        let fits = known::fits(kind, key.data_type) && is_list == key.is_list();
+                        (fits || !is_used).then_some((kind, is_list))
+                    }
+                    Some((other, other_list)) if is_used => {
+                        let both = kind.with(*other).filter(|_| is_list == *other_list);
+                        both.map(|kind| (kind, is_list))
+                    }
+                    Some(other) => Some(*other),
+                    None => Some((kind, is_list)),
+                };
+                match fits {
+                    Some(fits) => _ = known.insert(name.clone(), fits),
+                    None => {
+                        let of = match self.catalogue.key(&name) {
+                            Ok(_) => "the graph",
+                            Err(_) => "another file",
+                        };
+                        let text = format!(
+                            "property '{}_{name}', since '{name}' of {of} has another type",
+                            table.label
+                        );
+                        notes.push(Note::of(table, at, text));
+                        name = format!("{}_{name}", table.label);
+                        known.entry(name.clone()).or_insert((kind, is_list));
+                    }
+                }
+                while let Some(times) = taken.get_mut(&name) {
+                    *times += 1;
+                    name = format!("{name}_{times}");
+                }
+                taken.insert(name.clone(), 1);
+                of_table.push(name);
+            }
+            names.push(of_table);
+        }
+        names
+    }
+
+    /// Whether each column of a table is a property: not those of its id, ends and valid time.
+    fn are_properties(&self, at: usize) -> Vec<bool> {
+        let (table, related) = (&self.tables[at], &self.related[at]);
+        let mut others: Vec<usize> = [related.times.0, related.times.1]
+            .into_iter()
+            .flatten()
+            .collect();
+        match &related.role {
+            Role::Edges { columns, .. } => others.extend([columns.0, columns.1]),
+            Role::Vertices { key, links } => {
+                let links = links.iter().map(|link| link.column);
+                others.extend(links.filter(|it| !key.contains(it)));
+                if !self.may_share_ids(at) {
+                    others.extend(key);
+                }
+            }
+        }
+        let is_nothing = |at: usize| {
+            let is_empty = table.names[at].is_empty() && table.column(at).count == 0;
+            is_empty || table.kind(at) == ColumnKind::Nested
+        };
+        let columns = 0..table.names.len();
+        columns
+            .map(|at| !others.contains(&at) && !is_nothing(at))
+            .collect()
     }
 
     fn line(&mut self, line: &str) {
@@ -232,6 +261,17 @@ impl Draft<'_> {
         if !formats.is_empty() {
             self.setting("date_formats", formats);
         }
+        let nulls = table.names.iter().zip(&table.columns);
+        let nulls = nulls.filter(|(_, column)| !column.none.is_empty());
+        let nulls: toml::Table = nulls
+            .map(|(name, column)| {
+                let words: Vec<&str> = column.none.keys().map(String::as_str).collect();
+                (name.clone(), toml::Value::from(words))
+            })
+            .collect();
+        if !nulls.is_empty() {
+            self.setting("nulls", nulls);
+        }
     }
 
     /// The columns of the valid time.
@@ -263,25 +303,26 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds the properties of a file: all columns but those in `structure` and the valid time.
-    /// Returns their names.
-    fn properties(&mut self, at: usize, structure: &[usize], dropped: &[usize]) -> Vec<String> {
+    /// Adds the properties of a file; the other columns but those of its id, ends and valid time
+    /// are ignored. Returns their names.
+    fn properties(&mut self, at: usize) -> Vec<String> {
         let table = &self.tables[at];
+        let is_property = self.are_properties(at);
         let (from, to) = self.related[at].times;
         let is_structure = |column: usize| {
-            structure.contains(&column) || from == Some(column) || to == Some(column)
+            let is_role = match &self.related[at].role {
+                Role::Edges { columns, .. } => columns.0 == column || columns.1 == column,
+                Role::Vertices { key, .. } => key.contains(&column),
+            };
+            is_role || from == Some(column) || to == Some(column)
         };
         let (mut names, mut ignored, mut renamed) = (Vec::new(), Vec::new(), toml::Table::new());
         for (column, name) in table.names.iter().enumerate() {
+            if !is_property[column] {
+                ignored.extend((!is_structure(column)).then_some(name.as_str()));
+                continue;
+            }
             let kind = table.kind(column);
-            if is_structure(column) {
-                continue;
-            }
-            let is_nothing = name.is_empty() && table.column(column).count == 0;
-            if kind == ColumnKind::Nested || is_nothing || dropped.contains(&column) {
-                ignored.push(name.as_str());
-                continue;
-            }
             let property = &self.properties[at][column];
             if property != name {
                 renamed.insert(name.clone(), toml::Value::from(property.as_str()));
@@ -338,20 +379,18 @@ impl Draft<'_> {
 
     /// Adds the entry of a table of vertices.
     fn vertices(&mut self, at: usize, notes: &[Note]) {
-        let Role::Vertices { key, links } = &self.related[at].role else {
+        let Role::Vertices { key, .. } = &self.related[at].role else {
             return;
         };
         let label = self.tables[at].label.clone();
         self.source("vertex", at, &label, notes);
-        let dropped: Vec<usize> = links.iter().map(|link| link.column).collect();
-        let dropped: Vec<usize> = dropped.into_iter().filter(|it| !key.contains(it)).collect();
         if !key.is_empty() && self.may_share_ids(at) {
             self.times(at);
             let keys: Vec<String> = key
                 .iter()
                 .map(|at_key| self.properties[at][*at_key].clone())
                 .collect();
-            let properties = self.properties(at, &[], &dropped);
+            let properties = self.properties(at);
             let nullable: Vec<&String> =
                 properties.iter().filter(|it| !keys.contains(it)).collect();
             let made = json!({
@@ -360,16 +399,16 @@ impl Draft<'_> {
             });
             return add(&mut self.vertex_labels, made);
         }
-        let (structure, strategy) = match key.first() {
-            None => (Vec::new(), "AUTOMATIC"),
+        let strategy = match key.first() {
+            None => "AUTOMATIC",
             Some(key) => {
                 let table = &self.tables[at];
                 self.setting("id", table.names[*key].as_str());
-                (vec![*key], id_strategy(table.kind(*key)))
+                id_strategy(table.kind(*key))
             }
         };
         self.times(at);
-        let properties = self.properties(at, &structure, &dropped);
+        let properties = self.properties(at);
         let made = json!({
             "name": label, "id_strategy": strategy, "properties": properties, "nullable_keys": properties,
         });
@@ -448,7 +487,7 @@ impl Draft<'_> {
         self.setting("source", self.tables[at].names[from].as_str());
         self.setting("target", self.tables[at].names[to].as_str());
         self.times(at);
-        let properties = self.properties(at, &[from, to], &[]);
+        let properties = self.properties(at);
         let sort: Vec<String> = sort
             .iter()
             .map(|at_sort| self.properties[at][*at_sort].clone())

@@ -167,7 +167,8 @@ fn edges(table: &Table, label: &EdgeLabel, catalogue: &Catalogue) -> Option<Know
     let target = catalogue.vertex_label(&label.target_label).ok()?;
     let (of_source, of_target) = (source.id_columns(), target.id_columns());
     let rest = &columns.rest;
-    let ends = names::ends(&table.names).filter(|(from, to)| {
+    let names: Vec<&str> = table.names.iter().map(String::as_str).collect();
+    let ends = names::ends(&names).filter(|(from, to)| {
         let is_single = (of_source, of_target) == (1, 1);
         is_single && rest.contains(from) && rest.contains(to)
     });

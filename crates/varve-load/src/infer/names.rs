@@ -1,9 +1,11 @@
 //! What the names of columns and files say.
 
 /// The last words of the names of ids.
-const KEYS: [&str; 9] = [
-    "id", "ids", "code", "key", "uuid", "guid", "no", "ref", "fk",
+const KEYS: [&str; 12] = [
+    "id", "ids", "code", "key", "uuid", "guid", "no", "ref", "fk", "nr", "number", "nummer",
 ];
+/// What the names of ids end with where they are one word: `customerid`, `Personalnummer`.
+const KEY_ENDS: [&str; 3] = ["nummer", "nr", "id"];
 /// Names that many tables have, and that say nothing about another table.
 const GENERIC: [&str; 8] = [
     "name",
@@ -33,7 +35,7 @@ const ENDS: [(&str, &str); 14] = [
     ("a", "b"),
 ];
 /// Names of the start and the end of a valid time, best first.
-const TIMES: [(&str, &str); 10] = [
+const TIMES: [(&str, &str); 27] = [
     ("valid from", "valid to"),
     ("since", "until"),
     ("from", "to"),
@@ -44,9 +46,42 @@ const TIMES: [(&str, &str); 10] = [
     ("began", "ended"),
     ("hired", "left"),
     ("joined", "left"),
+    ("from", "till"),
+    ("since", "to"),
+    ("von", "bis"),
+    ("ab", "bis"),
+    ("seit", "bis"),
+    ("begin", "ende"),
+    ("beginn", "ende"),
+    ("start", "ende"),
+    ("anfang", "ende"),
+    ("startdatum", "enddatum"),
+    ("eintritt", "austritt"),
+    ("debut", "fin"),
+    ("du", "au"),
+    ("depuis", "jusque"),
+    ("inicio", "fin"),
+    ("desde", "hasta"),
+    ("inizio", "fine"),
+];
+/// Those that stand alone, best first.
+const STARTS: [&str; 13] = [
+    "valid from",
+    "since",
+    "from",
+    "start",
+    "started",
+    "hired",
+    "von",
+    "ab",
+    "seit",
+    "beginn",
+    "eintritt",
+    "debut",
+    "desde",
 ];
 /// Words that the names of valid times may have besides.
-const TIME_WORDS: [&str; 4] = ["date", "time", "at", "on"];
+const TIME_WORDS: [&str; 5] = ["date", "time", "at", "on", "datum"];
 /// Words that only names of instants have.
 const INSTANT_WORDS: [&str; 8] = [
     "date",
@@ -106,7 +141,8 @@ pub(super) fn stem(name: &str) -> Vec<String> {
     // `customerid` without a capital.
     if let [only] = &*words
         && !is_key(only)
-        && let Some(stem) = only.strip_suffix("id").filter(|stem| stem.len() > 2)
+        && let Some(stem) = KEY_ENDS.iter().find_map(|end| only.strip_suffix(end))
+        && stem.len() > 2
     {
         return vec![singular(stem)];
     }
@@ -193,7 +229,7 @@ fn is_role(words: &[String]) -> bool {
 }
 
 /// The columns that are named like the source and the target of an edge.
-pub(super) fn ends(columns: &[String]) -> Option<(usize, usize)> {
+pub(super) fn ends(columns: &[&str]) -> Option<(usize, usize)> {
     let stems: Vec<String> = columns.iter().map(|name| stem(name).join(" ")).collect();
     let at = |wanted: &str| {
         let mut places = stems.iter().enumerate();
@@ -212,11 +248,11 @@ pub(super) fn ends(columns: &[String]) -> Option<(usize, usize)> {
         (from != to && rest(from, "x") == rest(to, "x")).then_some((from, to))
     });
     // `person1,person2` and `Person.id|Person.id`.
-    let is_key = |name: &String| words(name).last().is_some_and(|word| is_key(word));
-    let numbered = |name: &String| name.ends_with(|last: char| last.is_ascii_digit());
+    let is_key = |name: &str| words(name).last().is_some_and(|word| is_key(word));
+    let numbered = |name: &str| name.ends_with(|last: char| last.is_ascii_digit());
     named.or_else(|| {
         (1..columns.len()).find_map(|to| {
-            let is_so = is_key(&columns[to]) || numbered(&columns[to]);
+            let is_so = is_key(columns[to]) || numbered(columns[to]);
             let from = (0..to).find(|from| stems[*from] == stems[to] && !stems[to].is_empty())?;
             is_so.then_some((from, to))
         })
@@ -232,7 +268,7 @@ pub(super) fn times(
     let plain = |name: &String| {
         let mut words = words(name);
         words.retain(|word| !TIME_WORDS.contains(&word.as_str()));
-        words.join(" ")
+        words.join(" ").replace('é', "e")
     };
     let names: Vec<String> = columns.iter().map(plain).collect();
     let ending = |wanted: &str| {
@@ -254,12 +290,11 @@ pub(super) fn times(
             return pair;
         }
     }
-    let single = ["valid from", "since", "from", "start", "started", "hired"];
     let alone = |wanted: &&str| {
         let mut places = names.iter().enumerate();
         places.find(|(at, name)| name == wanted && is_time(*at))
     };
-    let found = single.iter().find_map(alone).map(|(at, _)| at);
+    let found = STARTS.iter().find_map(alone).map(|(at, _)| at);
     (found, None)
 }
 
@@ -269,6 +304,25 @@ pub(super) fn is_instant(name: &str) -> bool {
     words
         .iter()
         .any(|word| INSTANT_WORDS.contains(&word.as_str()))
+}
+
+/// Whether a date of this name is no start and no end of what a row says.
+pub(super) fn is_no_period(name: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "created",
+        "updated",
+        "modified",
+        "changed",
+        "creation",
+        "birthday",
+        "birth",
+        "born",
+        "geboren",
+        "geburtsdatum",
+    ];
+    words(name)
+        .iter()
+        .any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// A name that a schema element may have.
@@ -316,11 +370,14 @@ mod tests {
             assert_eq!(words(name), expected, "{name}");
         }
         assert_eq!(stem("customerid"), ["customer"]);
+        assert_eq!(stem("Personalnummer"), ["personal"]);
+        assert_eq!(as_key("PersNr", "mitarbeiter"), 1);
+        assert_eq!(as_key("amt", "aemter"), 0);
     }
 
     #[test]
     fn ends_and_times_are_recognized() {
-        let ends_of = |names: &[&str]| ends(&owned(names));
+        let ends_of = |names: &[&str]| ends(names);
         assert_eq!(ends_of(&["when", "source_id", "target_id"]), Some((1, 2)));
         assert_eq!(ends_of(&["airline", "origin", "destination"]), Some((1, 2)));
         assert_eq!(ends_of(&["Person.id", "Person.id_2", "x"]), Some((0, 1)));
@@ -337,6 +394,10 @@ mod tests {
         );
         assert_eq!(times_of(&["start_date", "end_date"]), (Some(0), Some(1)));
         assert_eq!(times_of(&["work_from", "work_until"]), (Some(0), Some(1)));
+        assert_eq!(times_of(&["gültig_von", "gültig_bis"]), (Some(0), Some(1)));
+        assert_eq!(times_of(&["GültigAb", "GültigBis"]), (Some(0), Some(1)));
+        assert_eq!(times_of(&["fin", "début"]), (Some(1), Some(0)));
+        assert_eq!(times_of(&["Beginn", "Ende"]), (Some(0), Some(1)));
         assert_eq!(times_of(&["since"]), (Some(0), None));
         assert_eq!(times_of(&["birthday", "to"]), (None, None));
     }

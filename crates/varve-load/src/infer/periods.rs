@@ -37,10 +37,10 @@ impl Periods {
             goes_on()?;
             let Ok(fields) = row?.fields else { continue };
             let instant = |at: Option<usize>, formats: &[DateFormat], open: i64| {
-                let name = at.map(|at| &table.names[at]);
+                let Some(at) = at else { return Some(open) };
                 let mut values = fields.iter();
-                let value = values.find(|(column, _)| Some(*column) == name);
-                match value.filter(|(_, value)| !value.is_null()) {
+                let value = values.find(|(column, _)| **column == table.names[at]);
+                match value.filter(|(_, value)| !table.column(at).is_none(value)) {
                     Some((_, value)) => millis_of(value, formats).ok(),
                     None => Some(open),
                 }
@@ -51,6 +51,13 @@ impl Periods {
         }
         periods.resize(table.rows, None);
         Ok(Self(periods))
+    }
+
+    /// The number of rows that have a start and an end.
+    pub(super) fn closed(&self) -> usize {
+        let both = self.0.iter().flatten();
+        both.filter(|(from, to)| *from != i64::MIN && *to != i64::MAX)
+            .count()
     }
 
     /// The number of rows that overlap an earlier one with the same values in these columns.

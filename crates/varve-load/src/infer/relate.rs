@@ -3,7 +3,7 @@
 use super::column::{Column, ColumnKind};
 use super::periods::Periods;
 use super::table::Table;
-use super::{GoesOn, Note, names};
+use super::{GoesOn, Note, names, unknown};
 
 /// A column with values of the key of a table of vertices.
 #[derive(Debug, Clone)]
@@ -49,7 +49,14 @@ pub(super) struct Related {
 }
 
 /// The least part of a column's values that must be keys, by how much its name says so.
-const CONTAINED: [f64; 4] = [1.0, 0.95, 0.95, 0.5];
+const CONTAINED: [f64; 4] = [0.95, 0.95, 0.95, 0.5];
+/// So few values may be no keys, if there are so many keys for each.
+const MISSING_MAX: usize = 3;
+const KEYS_PER_MISSING: usize = 5;
+/// Rows in which one date is before another, from which the two are a valid time; and how many of
+/// them there are for each in which it is after it.
+const ORDERED_MIN: usize = 5;
+const ORDERED_PER_OTHER: usize = 20;
 /// Distinct values from which texts alone show a reference.
 const TEXTS_MIN: usize = 3;
 /// What the name of a key is worth in a file with rows that were not read: more than references.
@@ -65,10 +72,13 @@ pub(super) fn relate(
     goes_on: GoesOn,
 ) -> Result<Vec<Related>, String> {
     let keys = keys(tables, goes_on)?;
-    let links: Result<Vec<Vec<Link>>, String> = (0..tables.len())
-        .map(|at| links(tables, at, &keys, (notes, goes_on)))
-        .collect();
-    let links = links?;
+    let mut links = Vec::new();
+    let mut of_links: Vec<Vec<Note>> = Vec::new();
+    for at in 0..tables.len() {
+        let mut notes = Vec::new();
+        links.push(self::links(tables, at, &keys, (&mut notes, goes_on))?);
+        of_links.push(notes);
+    }
     let referred: Vec<bool> = (0..tables.len())
         .map(|at| {
             let mut others = links.iter().enumerate().filter(|(from, _)| *from != at);
@@ -78,10 +88,27 @@ pub(super) fn relate(
     let mut related = Vec::new();
     for (at, (table, links)) in tables.iter().zip(links).enumerate() {
         let is_time = |column: usize| table.kind(column) == ColumnKind::Date;
-        let times = names::times(&table.names, is_time);
+        let mut times = names::times(&table.names, is_time);
+        let is_open = times == (None, None) && own_id(table, keys[at], &links).is_none();
+        if is_open && links.len() > 1 && !referred[at] {
+            times = times_by_order(table, (notes, goes_on))?;
+        }
         let of = (keys[at], referred[at]);
-        let role = role(table, of, links, times, (notes, goes_on))?;
+        let mut of_role = Vec::new();
+        let role = role(table, of, links, times, (&mut of_role, goes_on))?;
         let has_ids = !matches!(&role, Role::Vertices { key, .. } if key.is_empty());
+        if has_ids {
+            // Without ids there are no edges from the rows.
+            notes.append(&mut of_links[at]);
+        }
+        notes.append(&mut of_role);
+        if let Role::Vertices { links, .. } = &role {
+            let others =
+                (0..table.names.len()).filter(|at| links.iter().all(|it| it.column != *at));
+            for column in others.filter(|column| keys[at] != Some(*column)) {
+                note_near(tables, (at, column), &keys, (notes, goes_on))?;
+            }
+        }
         if table.repeats > 0 && has_ids {
             let text = format!("{} rows are the same as an earlier row", table.repeats);
             notes.push(Note::of_table(table, text));
@@ -121,10 +148,12 @@ fn score(
     if name == 0 && !is_known {
         return None;
     }
-    let known = own.values.len() - missing(tables, own, (to, key));
+    let missing = missing(tables, own, (to, key));
+    let known = own.values.len() - missing;
     #[expect(clippy::cast_precision_loss, reason = "a part of some thousands")]
     let part = known as f64 / own.values.len() as f64;
-    let enough = part >= CONTAINED[usize::from(name)];
+    let is_few = missing <= MISSING_MAX && known >= missing * KEYS_PER_MISSING;
+    let enough = (part >= CONTAINED[usize::from(name)] || is_few) && known > 0;
     (enough || (is_known && name == 3)).then(|| {
         // The key of a table of its own goes before that of a table of two.
         let own_key = f64::from(names::as_key(&other.names[key], &other.label));
@@ -137,14 +166,17 @@ fn named(table: &Table, column: usize, (other, key): (&Table, usize)) -> u8 {
     names::as_reference(&table.parts[column], &other.parts[key], &other.label_words)
 }
 
-/// The number of values of a column that no file of a label has in this column of its key.
-fn missing(tables: &[Table], own: &Column, (to, key): (usize, usize)) -> usize {
+/// The columns of a key in all files of a label.
+fn parts(tables: &[Table], (to, key): (usize, usize)) -> Vec<&Column> {
     let (label, name) = (&tables[to].label, &tables[to].names[key]);
-    let parts: Vec<&Column> = tables
-        .iter()
-        .filter(|table| table.label == *label)
-        .filter_map(|table| table.at(name).map(|at| table.column(at)))
-        .collect();
+    let of_label = tables.iter().filter(|table| table.label == *label);
+    let parts = of_label.filter_map(|table| table.at(name).map(|at| table.column(at)));
+    parts.collect()
+}
+
+/// The number of values of a column that no file of a label has in this column of its key.
+fn missing(tables: &[Table], own: &Column, of: (usize, usize)) -> usize {
+    let parts = parts(tables, of);
     let is_known = |value: &u64| parts.iter().any(|part| part.values.contains(value));
     own.values.iter().filter(|value| !is_known(value)).count()
 }
@@ -184,13 +216,26 @@ fn keys(tables: &[Table], goes_on: GoesOn) -> Result<Vec<Option<usize>>, String>
             let name = names::as_key(&table.names[*column], &table.label);
             // Rows that were not read may repeat a value of a column that is not called a key.
             let named = f64::from(u8::from(table.is_cut && name > 0)) * CUT_WORTH;
-            named + votes[at][*column] * 4.0 + f64::from(name)
+            // A key without conflicts goes before one with some.
+            let is_sure = f64::from(u8::from(table.conflicts(*column) == 0)) / 2.0;
+            named + votes[at][*column] * 4.0 + f64::from(name) + is_sure
         };
         // Of equals, the first.
         let columns = unique[at].iter().copied().rev();
         columns.max_by(|one, other| worth(one).total_cmp(&worth(other)))
     };
     Ok((0..tables.len()).map(best).collect())
+}
+
+/// Whether the key of a table is no reference to the key of another table with the same ids. If
+/// the names do not say whose ids they are, they belong to the table that has more of them.
+fn is_own_id(tables: &[Table], own: (usize, usize), other: (usize, usize)) -> bool {
+    let named_so = |(at, key): (usize, usize)| {
+        let table: &Table = &tables[at];
+        names::as_key(&table.names[key], &table.label)
+    };
+    let worth = |of: (usize, usize)| (named_so(of), tables[of.0].column(of.1).values.len());
+    named_so(own) == 3 || (worth(own), other.0) > (worth(other), own.0)
 }
 
 /// The columns of a table that refer to keys, one by one.
@@ -214,12 +259,10 @@ fn links(
         let Some((best, to)) = scored.first().copied() else {
             continue;
         };
-        // A row's own id is no reference to another table with the same ids.
-        let is_own = keys[from] == Some(column);
-        if is_own && names::as_key(&table.names[column], &table.label) == 3 {
+        let key = keys[to].unwrap_or_default();
+        if keys[from] == Some(column) && is_own_id(tables, (from, column), (to, key)) {
             continue;
         }
-        let key = keys[to].unwrap_or_default();
         let rivals = scored.iter().skip(1);
         let rivals = rivals.filter(|(score, _)| (best - score).abs() < 0.01);
         let rivals = rivals.map(|(_, to)| &*tables[*to].label);
@@ -235,26 +278,25 @@ fn links(
             ));
         }
         let target = &tables[to];
-        if named(table, column, (target, key)) == 0 {
-            notes.push(Note::of(
-                table,
-                column,
-                format!(
-                    "taken for ids of '{}', since all its values are some",
-                    tables[to].label
-                ),
-            ));
-        }
         let missing = missing(tables, table.column(column), (to, key));
-        if missing > 0 && !tables[to].is_cut {
-            notes.push(Note::of(
-                table,
-                column,
-                format!(
-                    "{missing} of its values are no ids of '{}': these edges will be refused",
-                    tables[to].label
-                ),
-            ));
+        if named(table, column, (target, key)) == 0 {
+            let values = match missing {
+                0 => "all its values",
+                _ => "almost all its values",
+            };
+            let label = &target.label;
+            let text = format!("taken for ids of '{label}', since {values} are some");
+            notes.push(Note::of(table, column, text));
+        }
+        if missing > 0 && !target.is_cut {
+            let known = parts(tables, (to, key));
+            let examples = unknown::examples(table, column, &known, goes_on)?;
+            let text = format!(
+                "{missing} of its values are no ids of '{}' ({examples}): these edges will be \
+                 refused",
+                target.label
+            );
+            notes.push(Note::of(table, column, text));
         }
         links.push(Link {
             column,
@@ -265,6 +307,100 @@ fn links(
     Ok(links)
 }
 
+/// The column of a table's own id, if it has one that is named so.
+fn own_id(table: &Table, key: Option<usize>, links: &[Link]) -> Option<usize> {
+    let own = key.filter(|key| links.iter().all(|link| link.column != *key));
+    own.filter(|key| names::as_key(&table.names[*key], &table.label) >= 2)
+}
+
+/// The only two columns of dates of a table of edges, if one is before the other in almost all
+/// rows.
+///
+/// # Errors
+/// When the file cannot be read again, or the reason to stop.
+fn times_by_order(
+    table: &Table,
+    (notes, goes_on): (&mut Vec<Note>, GoesOn),
+) -> Result<(Option<usize>, Option<usize>), String> {
+    let is_date = |at: &usize| table.kind(*at) == ColumnKind::Date;
+    let dates: Vec<usize> = (0..table.names.len()).filter(is_date).collect();
+    let [one, other] = *dates else {
+        return Ok((None, None));
+    };
+    if dates
+        .iter()
+        .any(|at| names::is_no_period(&table.names[*at]))
+    {
+        return Ok((None, None));
+    }
+    let ordered = |from: usize, to: usize| {
+        let periods = Periods::read(table, (Some(from), Some(to)), goes_on);
+        periods.map(|periods| periods.closed())
+    };
+    let (forth, back) = (ordered(one, other)?, ordered(other, one)?);
+    let (from, to, rows, others) = match forth > back {
+        true => (one, other, forth, back),
+        false => (other, one, back, forth),
+    };
+    if rows < ORDERED_MIN || others * ORDERED_PER_OTHER > rows {
+        return Ok((None, None));
+    }
+    let text = format!(
+        "taken for the start of the valid time, and '{}' for its end, since it is before that in \
+         {rows} rows. Check this",
+        table.names[to]
+    );
+    notes.push(Note::of(table, from, text));
+    Ok((Some(from), Some(to)))
+}
+
+/// Adds what is uncertain about the column that was taken for a key.
+fn note_key(table: &Table, key: usize, is_referred: bool, notes: &mut Vec<Note>) {
+    let conflicts = table.conflicts(key);
+    if conflicts > 0 {
+        let text = format!(
+            "{conflicts} rows have the value of an earlier row and differ from it: the later row \
+             holds"
+        );
+        notes.push(Note::of(table, key, text));
+    }
+    if !is_referred && names::as_key(&table.names[key], &table.label) == 0 {
+        let text = "taken for the id, since no value is there twice, but it is not named like \
+                    one. Check this";
+        notes.push(Note::of(table, key, text.to_owned()));
+    }
+}
+
+/// Adds a note on a column of texts of which more than half are keys of another table, but too few.
+fn note_near(
+    tables: &[Table],
+    (from, column): (usize, usize),
+    keys: &[Option<usize>],
+    (notes, goes_on): (&mut Vec<Note>, GoesOn),
+) -> Result<(), String> {
+    let (table, own) = (&tables[from], tables[from].column(column));
+    let is_text = table.kind(column) == ColumnKind::Text && !own.is_list;
+    let all = own.values.len();
+    if !is_text || all < TEXTS_MIN || table.is_cut {
+        return Ok(());
+    }
+    let others = keys.iter().enumerate();
+    let others = others.filter_map(|(to, key)| Some((to, (*key)?)));
+    let others = others.filter(|(to, _)| tables[*to].label != table.label);
+    let found = others.map(|of| (missing(tables, own, of), of)).min();
+    let Some((missing, of)) = found.filter(|(missing, _)| *missing > 0 && missing * 2 < all) else {
+        return Ok(());
+    };
+    let examples = unknown::examples(table, column, &parts(tables, of), goes_on)?;
+    let text = format!(
+        "{} of its {all} values are ids of '{}', too few to take it for a reference: {examples}",
+        all - missing,
+        tables[of.0].label
+    );
+    notes.push(Note::of(table, column, text));
+    Ok(())
+}
+
 /// What the rows of a table are.
 fn role(
     table: &Table,
@@ -273,9 +409,8 @@ fn role(
     times: (Option<usize>, Option<usize>),
     (notes, goes_on): (&mut Vec<Note>, GoesOn),
 ) -> Result<Role, String> {
-    let is_key = |column: usize| names::as_key(&table.names[column], &table.label);
     let own = key.filter(|key| links.iter().all(|link| link.column != *key));
-    let own_id = own.filter(|key| is_key(*key) >= 2);
+    let own_id = own_id(table, key, &links);
     if !is_referred && let Some(columns) = ends(table, &links, own_id.is_some(), times) {
         let end = |column: usize| {
             let link = links.iter().find(|link| link.column == column);
@@ -312,7 +447,10 @@ fn role(
         });
     }
     let key = match own.or(key) {
-        Some(key) => vec![key],
+        Some(key) => {
+            note_key(table, key, is_referred || own.is_none(), notes);
+            vec![key]
+        }
         None => composite(table, &links, times, goes_on)?,
     };
     if table.is_cut && !key.is_empty() {
@@ -346,9 +484,13 @@ fn ends(
     times: (Option<usize>, Option<usize>),
 ) -> Option<(usize, usize)> {
     let is_time = |at: usize| times.0 == Some(at) || times.1 == Some(at);
-    let usable = |at: usize| table.kind(at).is_whole() || table.kind(at) == ColumnKind::Text;
-    let named = names::ends(&table.names)
-        .filter(|(from, to)| [*from, *to].iter().all(|at| usable(*at) && !is_time(*at)));
+    let usable = |at: usize| {
+        let is_id = table.kind(at).is_whole() || table.kind(at) == ColumnKind::Text;
+        is_id && !is_time(at) && !table.column(at).is_mostly_dates()
+    };
+    let columns = table.names.iter().enumerate();
+    let columns = columns.map(|(at, name)| if usable(at) { name.as_str() } else { "" });
+    let named = names::ends(&columns.collect::<Vec<_>>());
     // A name like `start` may be anything; values that are ids are not.
     let linked = |at: usize| links.iter().any(|link| link.column == at);
     let named = named.filter(|(from, to)| !has_id || (linked(*from) && linked(*to)));

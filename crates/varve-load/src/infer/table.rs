@@ -23,6 +23,12 @@ const PREVIEW_ROWS: usize = 20;
 /// Rows that cannot be read, with reasons.
 const FAULTS_MAX: usize = 5;
 
+/// Rows with the key of an earlier row that is not the same, and how many rows there are for each.
+const CONFLICTS_MAX: usize = 3;
+const ROWS_PER_CONFLICT: usize = 50;
+/// Words of a text from which it is a sentence.
+const SENTENCE_WORDS: usize = 4;
+
 /// A file and its columns.
 pub(super) struct Table {
     pub(super) source: Source,
@@ -42,8 +48,6 @@ pub(super) struct Table {
     pub(super) parts: Vec<names::Parts>,
     pub(super) label_words: Vec<String>,
     pub(super) columns: Vec<Column>,
-    /// The weaker texts for no value that are values, each with a column that says so.
-    kept: BTreeMap<&'static str, usize>,
     /// The charset of a text that is not UTF-8, as its bytes suggest.
     pub(super) charset: Option<&'static str>,
     /// The delimiter of a CSV file, if it is not the usual one.
@@ -90,7 +94,6 @@ impl Table {
             known: HashMap::new(),
             parts: Vec::new(),
             columns: Vec::new(),
-            kept: BTreeMap::new(),
             charset,
             delimiter: rows.delimiter().filter(|delimiter| *delimiter != usual),
             found: found(&rows),
@@ -111,11 +114,42 @@ impl Table {
         if table.names.is_empty() {
             return Err(failed("no rows".to_owned()));
         }
+        table.check_shape().map_err(failed)?;
         if let ([only], true) = (&*table.names, of_csv) {
             check_single(only, &table.preview).map_err(failed)?;
         }
         table.end();
         Ok(table)
+    }
+
+    /// Refuses a file without a row that can be read, and a letter.
+    fn check_shape(&self) -> Result<(), String> {
+        let no_table = "it does not look like a table";
+        if let (0, true, Some((line, fault))) = (self.rows, self.of_csv, self.faults.first()) {
+            return Err(format!(
+                "{no_table}: no row of it can be read; line {line}: {fault}"
+            ));
+        }
+        let is_sentence = |text: &str| text.split_whitespace().count() >= SENTENCE_WORDS;
+        match &*self.names {
+            [only] if is_sentence(only) && self.is_prose() => Err(format!(
+                "{no_table}: its first line should name the columns, but is '{only}'"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it has one column, whose values are sentences.
+    fn is_prose(&self) -> bool {
+        let values = self.preview.iter().flat_map(|(_, cells)| cells).flatten();
+        let (sentences, others): (Vec<_>, Vec<_>) =
+            values.partition(|text| text.split_whitespace().count() >= SENTENCE_WORDS);
+        self.of_csv && self.names.len() == 1 && sentences.len() > others.len()
+    }
+
+    /// Whether it has rows, but does not look like a table.
+    pub(super) fn is_odd(&self) -> bool {
+        (self.of_csv && self.faulty > self.rows) || self.is_prose()
     }
 
     fn read_rows(
@@ -169,32 +203,14 @@ impl Table {
         Ok(())
     }
 
-    /// Ends the columns. A text means "no value" in a whole file, so a weaker one does so only if
-    /// it is a value of no column.
+    /// Ends the columns.
     fn end(&mut self) {
         let (from, to) = names::times(&self.names, |at| self.columns[at].has_dates());
         for at in [from, to].into_iter().flatten() {
             self.columns[at].is_time = true;
         }
-        let mut is_kept: Vec<bool> = self.columns.iter().map(Column::keeps_weak).collect();
-        loop {
-            let known = self.kept.len();
-            for (at, column) in self.columns.iter().enumerate() {
-                is_kept[at] |= column.weak().any(|text| self.kept.contains_key(text));
-                if is_kept[at] {
-                    for text in column.weak() {
-                        self.kept.entry(text).or_insert(at);
-                    }
-                }
-            }
-            if self.kept.len() == known {
-                break;
-            }
-        }
-        let weak = self.columns.iter().flat_map(Column::weak);
-        let none = weak.filter(|text| !self.kept.contains_key(text)).collect();
         for (name, column) in self.names.iter().zip(&mut self.columns) {
-            column.end(self.rows, &none, names::is_instant(name));
+            column.end(self.rows, names::is_instant(name));
         }
     }
 
@@ -211,14 +227,7 @@ impl Table {
             };
             return Some(why.to_owned());
         }
-        let kept = column.kept.and_then(|text| {
-            let of = &self.names[*self.kept.get(text)?];
-            Some(format!(
-                "a text, because '{text}' is a value of column '{of}'; if it is none there, add it \
-                 to `null` and make this a number or a date"
-            ))
-        });
-        kept.or_else(|| column.why_text())
+        column.why_text()
     }
 
     /// Adds the columns that are not known yet.
@@ -265,18 +274,28 @@ impl Table {
     }
 
     /// Whether each row has a value of its own in this column, by which it can be named. Rows that
-    /// are the same have the same key.
+    /// are the same have the same key. A few others may have the key of an earlier row, if the
+    /// column is named like an id.
     pub(super) fn is_unique(&self, at: usize) -> bool {
         let column = self.column(at);
-        let repeats = match names::as_key(&self.names[at], &self.label) {
-            0 => 0,
-            _ => self.repeats,
-        };
-        self.rows > 0
+        let is_whole = self.rows > 0
             && !column.is_list
-            && column.values.len() + repeats == self.rows
             && column.count == self.rows as u64
-            && (column.kind().is_whole() || column.kind() == ColumnKind::Text)
+            && (column.kind().is_whole() || column.kind() == ColumnKind::Text);
+        let conflicts = self.conflicts(at);
+        is_whole
+            && match names::as_key(&self.names[at], &self.label) {
+                // Many rows that are the same are no mistakes.
+                0 => conflicts == 0 && self.repeats * 2 <= self.rows,
+                _ => conflicts <= CONFLICTS_MAX && conflicts * ROWS_PER_CONFLICT <= self.rows,
+            }
+    }
+
+    /// The number of distinct rows that have the value of an earlier row in this column, if all
+    /// have one.
+    pub(super) fn conflicts(&self, at: usize) -> usize {
+        let distinct = self.rows - self.repeats;
+        distinct.saturating_sub(self.column(at).values.len())
     }
 
     /// The rows that are the same as no earlier one.
@@ -324,7 +343,7 @@ impl Table {
         }
     }
 
-    /// The texts that mean "no value", with the number of each.
+    /// The texts that mean "no value" in all columns, with the number of each.
     pub(super) fn nulls(&self) -> BTreeMap<&'static str, u64> {
         let mut nulls = BTreeMap::new();
         for (null, count) in self.columns.iter().flat_map(|column| &column.nulls) {

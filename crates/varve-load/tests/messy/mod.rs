@@ -1,5 +1,7 @@
 //! Drafts of files with rows that are wrong, repeated or in conflict.
 
+mod drafts;
+
 use super::data::Set;
 use super::{Graph, inferred};
 

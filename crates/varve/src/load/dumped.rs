@@ -55,6 +55,7 @@ pub(super) fn source(path: &Path) -> Source {
         header: None,
         list_separator: String::new(),
         null: Vec::new(),
+        nulls: std::collections::BTreeMap::new(),
         charset: None,
         decimal: Decimal::Point,
         date_format: DateFormats::default(),
