@@ -327,7 +327,9 @@ impl WorkingSet<'_> {
         if let Some(row) = &row {
             let (header, content) = row::Header::decode(row)?;
             if self.decides(&header, within) {
-                return Ok(vec![(within, row::vertex_label(content)?)]);
+                let label = row::vertex_label(content)?;
+                let is_known = self.may_join_with(partition, (content, label), within.from)?;
+                return Ok(is_known.then_some((within, label)).into_iter().collect());
             }
         }
         let id = ElementId::Vertex(id.clone());

@@ -117,9 +117,6 @@ impl WorkingSet<'_> {
             states.extend(self.stored_labels_within(&end.id, &partition, gap)?);
         }
         let label = self.lasting(&end.id, states, within)?;
-        if end.planned.is_empty() && !self.may_join(&partition, label)? {
-            return Err(self.missing_end(&end.id));
-        }
         Ok(Some(label).filter(|label| *label != none))
     }
 }

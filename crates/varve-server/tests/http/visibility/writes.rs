@@ -263,3 +263,62 @@ fn what_may_not_be_written_is_refused_and_leaves_no_trace() {
     }
     assert!(allowed > 50 && refused > 50, "{allowed} {refused}");
 }
+
+/// A hidden vertex that gets an earlier state, in the same request or in the plans of a load, is
+/// an end like one that does not exist before and after that state.
+#[test]
+fn an_earlier_state_shows_nothing_of_a_hidden_end() {
+    let world = World::new();
+    world.graph("plans");
+    let vertices = json!([{"id": "a1", "label": "a", "properties": {}},
+        {"id": "b1", "label": "b", "properties": {}}]);
+    let path = "/graphs/plans/graph/vertices/batch?valid_from=2000-01-01";
+    assert_eq!(send_by(&world.admin, "POST", path, &vertices).status, 201);
+    let own = ["VERTEX", "EDGE"].map(|kind| json!({"type": kind, "label": "a|aa"}));
+    for permission in ["READ", "WRITE"] {
+        world.grant(USERS[0], "plans", permission, &own);
+    }
+    let user = &world.users[0];
+    let answer = |path: &str, body: &Value, id: &str| {
+        let answer = send_by(user, "POST", &format!("/graphs/plans/{path}"), body);
+        (answer.status, answer.text().replace(id, "ID"))
+    };
+    let day = |year: u16| json!([{"valid_from": format!("{year}-01-01"), "valid_to": format!("{year}-01-02")}]);
+    let asked = |id: &str, planned: &Value, from: &str| {
+        let end = |id: &str, planned: &Value| json!({"id": id, "label": "a", "planned": planned});
+        let ends = [end("a1", &json!([])), end(id, planned)];
+        let edge = json!({"label": "aa", "valid_from": from, "ends": ends});
+        answer("load/ends", &json!({ "edges": [edge] }), id)
+    };
+    for (planned, from) in [
+        (&day(1900), "1900-01-01"),
+        (&day(1900), "2010-01-01"),
+        (&day(2010), "2010-01-01"),
+        (&day(2010), "2009-01-01"),
+        (&json!([]), "2010-01-01"),
+        (&json!([{"valid_from": "2020-01-01"}]), "2010-01-01"),
+    ] {
+        let hidden = asked("b1", planned, from);
+        assert_eq!(hidden, asked("b9", planned, from), "{planned} {from}");
+        assert!(!hidden.1.contains("null"), "{hidden:?}");
+    }
+    let known = asked("a1", &json!([]), "2010-01-01");
+    assert_eq!(known, (200, r#"{"refused":[null]}"#.to_owned()));
+    // A batch with the vertex and the edge.
+    let both = |id: &str, (from, to): (&str, &str)| {
+        let vertex = json!({"id": id, "label": "a", "properties": {}, "valid_from": from,
+            "valid_to": to});
+        let edge = json!({"label": "aa", "outV": "a1", "outVLabel": "a", "inV": id,
+            "inVLabel": "a", "properties": {}, "valid_from": from});
+        answer(
+            "graph/batch",
+            &json!({"vertices": [vertex], "edges": [edge]}),
+            id,
+        )
+    };
+    let period = ("2010-01-01", "2010-01-02");
+    let hidden = both("b1", period);
+    assert_eq!(hidden.0, 400, "{hidden:?}");
+    assert!(hidden.1.contains("it ends at 2010-01-02"), "{hidden:?}");
+    assert_eq!(hidden, both("b9", period));
+}
