@@ -1,7 +1,7 @@
 //! Drafts of what people type: words for an open end, dates of two orders, headings of other
 //! languages, ids that no file has, letters.
 
-use varve_load::{Inferred, infer, source_of};
+use varve_load::{Catalogue, Inferred, infer, source_of};
 
 use super::super::data::Set;
 use super::super::{Graph, inferred};
@@ -284,7 +284,8 @@ fn a_letter_is_no_table() {
     let path = folder.path().join("letter.csv");
     let infer_text = |text: &str| {
         std::fs::write(&path, text).expect("written");
-        infer(&[source_of(&path).expect("a source")], &|| Ok(()))
+        let source = source_of(&path).expect("a source");
+        infer(&[source], &Catalogue::default(), &|| Ok(()))
     };
     for text in [
         "This is a letter.\nDear customer,\nhow are you, today, and yesterday?\n",
