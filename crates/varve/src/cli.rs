@@ -296,9 +296,9 @@ pub(crate) struct VerifyArguments {
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) trust: Trust,
-    /// Name of the graph, with --server
-    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
-    pub(crate) graph: String,
+    /// Name of the graph [default: hugegraph with --server, else all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) graph: Option<String>,
     /// Add missing index entries, and remove those that no element has
     #[arg(long)]
     pub(crate) repair: bool,

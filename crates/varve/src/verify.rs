@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError>
 }
 
 fn online(server: &str, arguments: &VerifyArguments) -> Result<bool, CommandError> {
-    let graph = arguments.graph.as_str();
+    let graph = arguments.graph.as_deref().unwrap_or("hugegraph");
     let report = wait_for_job(
         &GraphClient::new(server, graph, &arguments.trust)?,
         "/admin/verify",
@@ -58,7 +58,11 @@ fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
     let graphs = data::open_stored(&arguments.options.load()?)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut sound = true;
-    for name in graphs.names_with_system()? {
+    let names = match &arguments.graph {
+        Some(name) => vec![name.clone()],
+        None => graphs.names_with_system()?,
+    };
+    for name in names {
         if let Some(reason) = graphs.why_unopened(&name) {
             println!("{name}: it cannot be opened: {reason}");
             sound = false;

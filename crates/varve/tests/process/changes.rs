@@ -190,6 +190,17 @@ fn a_follower_has_every_commit_once_whatever_is_killed() {
     server.kill();
     let (code, text) = run(&["verify", "--data-dir", shown(folder.path())]);
     assert!(code == 0 && text.contains("0 problems"), "{text}");
+    let of = |graph| {
+        run(&[
+            "verify",
+            "--graph",
+            graph,
+            "--data-dir",
+            shown(folder.path()),
+        ])
+    };
+    let ((found, _), (missing, text)) = (of("hugegraph"), of("nowhere"));
+    assert!(found == 0 && missing != 0, "{text}");
     println!(
         "{} writes acknowledged, {} commits followed",
         acknowledged.len(),

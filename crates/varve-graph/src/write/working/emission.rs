@@ -6,6 +6,7 @@ use varve_kv::Reader;
 use varve_model::schema::{IndexBase, Retention};
 use varve_model::{ElementId, Instant, Period};
 
+use super::relabel::decides;
 use super::sequenced::{Part, is_stored};
 use super::{Outcome, Working};
 use crate::commit::{End, EndOf, PairHash, VertexMark};
@@ -104,7 +105,7 @@ impl<'a, 's> Emission<'a, 's> {
                 _ => Ok(()),
             };
         };
-        if self.is_unchanged(id, &period, &content)? {
+        if self.is_unchanged((id, current.as_ref()), &period, &content)? {
             return Ok(());
         }
         self.touch(id);
@@ -143,7 +144,7 @@ impl<'a, 's> Emission<'a, 's> {
             let Some(period) = period.filter(|period| period.from == part.period.from) else {
                 continue;
             };
-            if !self.is_unchanged(id, &period, &content)? {
+            if !self.is_unchanged((id, current.as_ref()), &period, &content)? {
                 events.push((period, Some(content)));
             }
         }
@@ -202,7 +203,7 @@ impl<'a, 's> Emission<'a, 's> {
     /// Whether the element already has this content throughout the period and must not be written.
     fn is_unchanged(
         &self,
-        id: &ElementId,
+        (id, current): (&ElementId, Option<&Current>),
         period: &EventPeriod,
         content: &[u8],
     ) -> Result<bool, GraphError> {
@@ -213,6 +214,9 @@ impl<'a, 's> Emission<'a, 's> {
             from: period.from.unwrap_or(self.now),
             to: period.to,
         };
-        is_stored(self.reader, id, within, content)
+        match current.filter(|row| decides(&row.header, within, self.now)) {
+            Some(row) => Ok(row.content == content),
+            None => is_stored(self.reader, id, within, content),
+        }
     }
 }

@@ -65,14 +65,9 @@ impl WorkingSet<'_> {
         Ok(found)
     }
 
-    /// Whether a current row alone decides the state in a whole period.
+    /// As [`decides`], now.
     pub(super) fn decides(&self, header: &Header, period: Period) -> bool {
-        let is_forever = header.kind == RowKind::Put && header.until == Instant::FOREVER;
-        let since = match header.overlaid {
-            true => self.now,
-            false => header.period().from.min(self.now),
-        };
-        is_forever && since <= period.from
+        decides(header, period, self.now)
     }
 
     fn check_edges(&self, vertex: &VertexId, to: &Relabelled) -> Result<(), GraphError> {
@@ -137,4 +132,14 @@ impl WorkingSet<'_> {
         }
         Ok(None)
     }
+}
+
+/// Whether a current row alone decides the state in a whole period.
+pub(super) fn decides(header: &Header, period: Period, now: Instant) -> bool {
+    let is_forever = header.kind == RowKind::Put && header.until == Instant::FOREVER;
+    let since = match header.overlaid {
+        true => now,
+        false => header.period().from.min(now),
+    };
+    is_forever && since <= period.from
 }
