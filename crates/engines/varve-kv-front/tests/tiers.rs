@@ -581,5 +581,9 @@ fn rows_of_files_have_summaries_where_no_table_has_a_row() {
         put(&*space, NAMED, &one, &[b'x', b'a' + number], b"value");
     }
     space.compact().unwrap();
-    assert_eq!(shown(&*space), "- - x1 ", "of nine rows there is no summary");
+    assert_eq!(
+        shown(&*space),
+        "- - x1 ",
+        "of nine rows there is no summary"
+    );
 }

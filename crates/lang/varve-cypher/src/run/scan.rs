@@ -228,7 +228,9 @@ impl<'p> Scan<'p> {
         )?;
         if let Some(condition) = &self.scan.condition {
             let starts = std::iter::once(0).chain(unchecked.iter().map(|(end, _)| *end));
-            let keys = starts.zip(&unchecked).map(|(start, (end, _))| &bytes[start..*end]);
+            let keys = starts
+                .zip(&unchecked)
+                .map(|(start, (end, _))| &bytes[start..*end]);
             let keys: Vec<&[u8]> = keys.collect();
             let holds = self.results.of(cx, (self.scan.node, condition), &keys)?;
             for at in (0..keys.len()).filter(|at| holds[*at]) {
