@@ -127,10 +127,10 @@ impl Pattern {
     fn draw(random: &mut Random) -> Pattern {
         let steps = 1 + random.below(2);
         let label =
-            |random: &mut Random| random.one_in(2).then(|| random.below(VERTEX_LABELS.len()));
+            |random: &mut Random| random.one_in(4).then(|| random.below(VERTEX_LABELS.len()));
         let step = |random: &mut Random| Step {
             direction: *random.pick(&[Direction::Right, Direction::Left, Direction::Either]),
-            types: (0..random.below(3))
+            types: (0..random.below(4) * random.below(2))
                 .map(|_| random.below(EDGE_LABELS.len()))
                 .collect(),
             is_named: random.one_in(2),
@@ -143,7 +143,7 @@ impl Pattern {
         Pattern {
             labels: (0..=steps).map(|_| label(random)).collect(),
             steps: (0..steps).map(|_| step(random)).collect(),
-            conditions: (0..random.below(4)).map(|_| condition(random)).collect(),
+            conditions: (0..random.below(3)).map(|_| condition(random)).collect(),
             returned: Returned {
                 groups: (0..random.below(3)).map(|_| group(random)).collect(),
                 sum: random.one_in(3).then(|| random.below(steps + 1)),
