@@ -201,6 +201,12 @@ def check_algorithms(browser, server, open_sample) -> None:
     open_sample(page, server.url)
     page.goto(server.url + "/ui/#/tasks")
     page.locator("[data-action=new-task]").click()
+    # A weight is a number.
+    page.locator(".dialog select[name=algorithm]").select_option("page_rank")
+    types = {key["name"]: key["data_type"] for key in server.call(f"/graphs/{server.graph}/schema/propertykeys")["propertykeys"]}
+    weights = page.locator(".dialog select[name=weight] option").all_inner_texts()
+    assert weights[0] == "none" and len(weights) > 1, weights
+    assert all(types[name] in ("INT", "LONG", "FLOAT", "DOUBLE", "BYTE") for name in weights[1:]), weights
     page.locator(".dialog select[name=algorithm]").select_option("degree_centrality")
     page.locator(".dialog input[name=top]").fill("-1")
     expect(page.locator(".dialog pre")).to_contain_text('"top": -1', use_inner_text=True)

@@ -103,7 +103,7 @@ function Toolbar() {
       </span>
       <label class="select-label">
         <Icon name="layout" />
-        <select aria-label={t("layout")} onChange={(event) => layOut(LAYOUTS.find((name) => name === event.currentTarget.value) ?? "force")}>
+        <select aria-label={t("layout")} title={t("layout")} onChange={(event) => layOut(LAYOUTS.find((name) => name === event.currentTarget.value) ?? "force")}>
           <For each={LAYOUTS}>
             {(name) => (
               <option value={name} selected={layoutName() === name}>

@@ -206,7 +206,7 @@ export const en = {
   newEdgeTitle: "New edge from {name}", editLabel: "Label", editTarget: "To vertex",
 
   // Algorithms
-  startAlgorithm: "Start an algorithm", algorithm: "Algorithm", algorithmDefault: "(all, or none)", startIt: "Start",
+  startAlgorithm: "Start an algorithm", algorithm: "Algorithm", algorithmAll: "all", algorithmNone: "none", algorithmDefault: "as usual", startIt: "Start",
   resultOf: "Result of {name} (task {id})", resultRows: "{count} rows", taskRuns: "The task runs …", openResult: "Open the result",
   asSize: "as size", asColor: "as colour", resultToCanvas: "Show on the canvas", saveCsv: "Save as CSV", endEmphasis: "Sizes and colours of labels again",
   fact_components: "connected parts; a vertex without edges is a part of its own", fact_communities: "groups with more edges inside than between them",

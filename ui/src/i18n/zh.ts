@@ -208,7 +208,7 @@ export const zh: Dictionary = {
   newEdgeTitle: "从 {name} 新建边", editLabel: "标签", editTarget: "到顶点",
 
   // Algorithms
-  startAlgorithm: "启动算法", algorithm: "算法", algorithmDefault: "（全部或无）", startIt: "启动",
+  startAlgorithm: "启动算法", algorithm: "算法", algorithmAll: "全部", algorithmNone: "无", algorithmDefault: "默认", startIt: "启动",
   resultOf: "{name} 的结果（任务 {id}）", resultRows: "{count} 行", taskRuns: "任务正在运行…", openResult: "打开结果",
   asSize: "作为大小", asColor: "作为颜色", resultToCanvas: "显示在画布上", saveCsv: "保存为 CSV", endEmphasis: "恢复标签的大小和颜色",
   fact_components: "连通部分的数量；没有边的顶点自成一个部分", fact_communities: "组的数量：组内的边多于组间的边",

@@ -50,7 +50,7 @@ function Choice(props: { label: string; value: string; values: readonly string[]
     select.value = props.value;
   };
   return (
-    <select aria-label={props.label} disabled={props.disabled} title={props.title} onChange={choose}>
+    <select aria-label={props.label} disabled={props.disabled} title={props.title ?? props.text?.(props.value) ?? props.value} onChange={choose}>
       <Show when={!props.value}>
         <option value="" selected disabled />
       </Show>
@@ -97,7 +97,7 @@ function ColumnRow(props: { part: Part; row: ColumnRole; mapping: Mapping; file:
         <Show when={props.row.format !== null}>
           <Choice
             label={`${props.row.column}: ${t("dateFormat")}`} value={props.row.format ?? "auto"} values={formats()}
-            text={formatText} title={formatText(props.row.format ?? "auto")}
+            text={formatText}
             choose={(format) => change((now) => setFormat(now, at(), props.row.column, format))}
           />
           <Show when={props.part.nulls.length}><span class="quiet">{t("nullTexts", { texts: props.part.nulls.join(", ") })}</span></Show>

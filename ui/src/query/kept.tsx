@@ -34,7 +34,7 @@ export function PastQueries(props: Props) {
           {(query) => (
             <li>
               <button class="row-button" onClick={() => props.take(query)}>
-                <span class="mono">{query.text}</span>
+                <span class="mono" title={query.text}>{query.text}</span>
                 <Show when={!query.ok}>
                   <span class="badge deleted">{t("failed")}</span>
                 </Show>

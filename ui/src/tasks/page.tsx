@@ -105,7 +105,7 @@ function RunningQueries() {
           <For each={rows()} fallback={<li class="quiet">{t("noneRuns")}</li>}>
             {(query) => (
               <li class="running-query">
-                <span class="mono">{query.text ?? query.path}</span>
+                <span class="mono" title={query.text ?? query.path}>{query.text ?? query.path}</span>
                 <span class="quiet">
                   {query.kind} · {query.graph} · {(query.elapsed_ms / 1000).toFixed(1)} s
                 </span>

@@ -1,7 +1,7 @@
 // Starts an algorithm: its parameters, and the request that they make.
 
 import { createResource, createSignal, For, Show } from "solid-js";
-import { t, tIfKnown } from "../i18n";
+import { t, tIfKnown, type Key } from "../i18n";
 import { formatJson } from "../core/json";
 import { call, messageOf, pathOf } from "../core/http";
 import { ready } from "../core/resource";
@@ -12,6 +12,10 @@ import { Dialog } from "../parts/dialog";
 import { TimeFields } from "../parts/timefields";
 import { ALGORITHMS, bodyOf, type Parameter } from "./algorithms";
 
+/** What no choice means. */
+const NOTHING: Partial<Record<Parameter["kind"], Key>> = { vertexlabel: "algorithmAll", edgelabel: "algorithmAll", property: "algorithmNone" };
+const NUMBERS = ["BYTE", "INT", "LONG", "FLOAT", "DOUBLE"];
+
 export function StartDialog(props: { close: () => void; started: (id: number) => void }) {
   const [name, setName] = createSignal("page_rank");
   const [values, setValues] = createSignal<Record<string, string>>({});
@@ -19,11 +23,14 @@ export function StartDialog(props: { close: () => void; started: (id: number) =>
   const [read] = createResource(() => readSchema().catch(() => null));
   const parameters = () => ALGORITHMS[name()] ?? [];
   const path = () => pathOf(`${graphPath()}/jobs/algorithm/${name()}`, timesOf(point()));
-  const options = ({ kind, options: all }: Parameter): string[] => {
+  const options = ({ name, kind, options: all }: Parameter): string[] => {
     ready(read);
     if (kind === "vertexlabel") return ["", ...(schema()?.vertexlabels ?? []).map((label) => label.name)];
     if (kind === "edgelabel") return ["", ...(schema()?.edgelabels ?? []).map((label) => label.name)];
-    if (kind === "property") return ["", ...(schema()?.propertykeys ?? []).map((key) => key.name)];
+    if (kind === "property") {
+      const keys = (schema()?.propertykeys ?? []).filter(({ data_type }) => name !== "weight" || NUMBERS.includes(data_type));
+      return ["", ...keys.map((key) => key.name)];
+    }
     return [...(all ?? [])];
   };
   const missing = () => parameters().find((each) => each.required && !(values()[each.name] ?? each.start ?? "").trim())?.name;
@@ -75,7 +82,7 @@ export function StartDialog(props: { close: () => void; started: (id: number) =>
                   }
                 >
                   <select name={each.name} onChange={(event) => setValues({ ...values(), [each.name]: event.currentTarget.value })}>
-                    <For each={options(each)}>{(option) => <option value={option}>{option === "" ? t("algorithmDefault") : option}</option>}</For>
+                    <For each={options(each)}>{(option) => <option value={option}>{option === "" ? t(NOTHING[each.kind] ?? "algorithmDefault") : option}</option>}</For>
                   </select>
                 </Show>
               </label>
