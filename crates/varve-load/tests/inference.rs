@@ -3,6 +3,7 @@
 
 mod data;
 mod messy;
+mod of_graph;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

@@ -67,6 +67,7 @@ pub(super) fn draft(
         edge_labels: Vec::new(),
     };
     draft.properties = draft.property_names(notes);
+    draft.note_times(notes);
     for at in 0..tables.len() {
         draft.check(goes_on)?;
         match &known[at] {
@@ -274,17 +275,34 @@ impl Draft<'_> {
         }
     }
 
+    /// Notes which files have no times, while others have some.
+    fn note_times(&self, notes: &mut Vec<Note>) {
+        if self.since.is_none() {
+            return;
+        }
+        let known = self.tables.iter().zip(self.related).zip(self.known);
+        for ((table, related), known) in known {
+            if known.is_some() && related.times.0.is_none() {
+                let text = "no valid times: its rows are valid from the load on, so earlier edges \
+                            of new vertices will be refused; `valid_from = 1900-01-01` also \
+                            replaces what is stored since then";
+                notes.push(Note::of_table(table, text.to_owned()));
+            }
+        }
+    }
+
     /// The columns of the valid time.
     fn times(&mut self, at: usize) {
         let (from, to) = self.related[at].times;
         let names = &self.tables[at].names;
         match (from, &self.since) {
             (Some(from), _) => self.setting("valid_from", names[from].as_str()),
-            (None, Some(since)) => {
+            // What the graph has of a label has times of its own.
+            (None, Some(since)) if self.known[at].is_none() => {
                 let line = format!("valid_from = {since} # before the first period of all files");
                 self.line(&line);
             }
-            (None, None) => {}
+            (None, _) => {}
         }
         if let Some(to) = to {
             let to = toml::Value::from(names[to].as_str());
