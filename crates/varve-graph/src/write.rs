@@ -183,8 +183,8 @@ pub struct WriteRequest {
     pub periods: Vec<WritePeriod>,
     /// Whether an element that already has the new state for the whole period gets no new version.
     pub skip_unchanged: bool,
-    /// Whether an element that is put until a `valid_to` does not exist after it, whatever is stored
-    /// of it.
+    /// Whether an element that is put until a `valid_to` does not exist after it, whatever is
+    /// stored of it.
     pub ends: bool,
     /// What must still hold when the request is written.
     pub expected: Expectations,

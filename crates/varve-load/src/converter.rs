@@ -170,6 +170,13 @@ impl Column {
 }
 
 impl Time {
+    fn of(when: &When, names: &[String]) -> Self {
+        match when {
+            When::Constant(at) => Self::Constant(at.to_string()),
+            When::Column(name) => Self::Column(Column::of(name, names)),
+        }
+    }
+
     /// Whether it is written without a time of day.
     fn is_day(&self, fields: &Fields) -> bool {
         match self {
@@ -302,22 +309,14 @@ impl Plan {
             }
         };
         let (properties, refused) = properties(names, source, catalogue, of_label);
-        let time = |when: &Option<When>| {
-            when.as_ref().map(|when| match when {
-                When::Constant(at) => Time::Constant(at.to_string()),
-                When::Column(name) => Time::Column(Column::of(name, names)),
-            })
-        };
+        let time = |when: &Option<When>| when.as_ref().map(|when| Time::of(when, names));
         let required = of_label.iter().filter(|name| {
             let is_set = catalogue.key(name).is_ok_and(|key| key.has_default);
             // What an update does not name may be stored.
             !is_set && !nullable.contains(name) && (!source.update || keys.contains(name))
         });
-        let required = required.map(|name| {
-            let columns = properties.iter().filter(|it| it.name == *name);
-            (name.clone(), columns.map(|it| it.at).collect())
-        });
-        let required: Vec<(String, Vec<usize>)> = required.collect();
+        let required = required.map(|name| (name.clone(), columns_of(name, &properties)));
+        let required = required.collect();
         Ok(Self {
             label: json_text(&source.label)?,
             head,
@@ -489,6 +488,12 @@ impl Property {
 fn after_day(text: &str) -> Option<String> {
     let end = parse_instant(text)?.0.checked_add(DAY)?;
     Some(jiff::Timestamp::from_microsecond(end).ok()?.to_string())
+}
+
+/// The columns that may have values of a property.
+fn columns_of(name: &str, properties: &[Property]) -> Vec<usize> {
+    let columns = properties.iter().filter(|it| it.name == name);
+    columns.map(|it| it.at).collect()
 }
 
 /// The columns that are properties, and those of which a row must have no value.

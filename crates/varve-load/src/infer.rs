@@ -144,8 +144,8 @@ type GoesOn<'a> = &'a dyn Fn() -> Result<(), String>;
 /// The most columns of all files.
 const COLUMNS_OF_ALL_MAX: usize = 20_000;
 
-/// Drafts a mapping for these files, each with options of its own, as long as `goes_on`. `catalogue`
-/// has the labels of the graph.
+/// Drafts a mapping for these files, each with options of its own, as long as `goes_on`.
+/// `catalogue` has the labels of the graph.
 ///
 /// # Errors
 /// A message that begins with the path of the file that cannot be read, or the reason to stop.

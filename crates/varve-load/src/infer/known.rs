@@ -1,8 +1,8 @@
-//! Files of labels that the graph has: their columns are the keys, ends and properties of the label.
+//! Files of labels that the graph has: their columns are keys, ends and properties of the label.
 //!
-//! A file has the label of its name, or one whose name its own has more words than (`jobs_fix`), if
-//! it has no other columns; of another name, the label of which it has all properties and no other
-//! columns. The label decides what its columns are, whatever their values look like.
+//! A file has the label of its name; or one whose words its name has (`jobs_fix`), if it has no
+//! other columns; of another name, the label of which it has all properties and no other columns.
+//! The label decides what its columns are, whatever their values look like.
 
 use std::collections::BTreeSet;
 
@@ -222,7 +222,7 @@ pub(super) fn labels(
 
 fn by_name(table: &Table, catalogue: &Catalogue, notes: &mut Vec<Note>) -> Option<(String, Known)> {
     let own = &table.label_words;
-    let is_same = |name: &str| *name == table.label || names::words(name) == *own;
+    let is_same = |name: &str| name.eq_ignore_ascii_case(&table.label);
     let is_part = |name: &str| {
         let words = names::words(name);
         !words.is_empty() && (own.starts_with(&words) || own.ends_with(&words))

@@ -163,12 +163,7 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     let edges = mapping.edges.into_iter().map(|it| (BatchKind::Edges, it));
     let (mut inputs, mut of_inputs) = (Vec::new(), Vec::new());
     for (kind, source) in vertices.chain(edges) {
-        if source.valid_to_ends_edge {
-            check_may_delete(context)?;
-        }
-        if source.update {
-            check_may_update(context, kind == BatchKind::Edges)?;
-        }
+        check_rights(context, kind, &source)?;
         let path = upload.path(&source.file.to_string_lossy()).map_err(wrong)?;
         let source = upload.placed(source, path);
         of_inputs.push(check_columns(&source, kind).map_err(wrong)?);
@@ -206,6 +201,21 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
         _upload: upload,
         _slot: slot,
     })
+}
+
+/// Refuses a client that may not do with elements what a source says.
+fn check_rights(
+    context: &RequestContext,
+    kind: BatchKind,
+    source: &Source,
+) -> Result<(), ApiError> {
+    if source.valid_to_ends_edge {
+        check_may_delete(context)?;
+    }
+    if source.update {
+        check_may_update(context, kind == BatchKind::Edges)?;
+    }
+    Ok(())
 }
 
 /// The schema that the graph has, or will have with the elements of a mapping.
