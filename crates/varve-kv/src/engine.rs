@@ -246,9 +246,9 @@ pub trait Reader: Send + Sync {
     }
 
     /// Passes the summaries of many ranges to `visit`, in the order given: `visit(index of the
-    /// range, summary)`. A summary ([`crate::TableSpec::summarize`]) is of all rows of the range, and
-    /// perhaps of others of the partition, which may be earlier ones. `None`: the range has to be
-    /// read. So an engine may always pass that; it passes only what it has in memory.
+    /// range, summary)`. A summary ([`crate::TableSpec::summarize`]) is of all rows of the range,
+    /// and perhaps of others of the partition, which may be earlier ones. `None`: the range has to
+    /// be read. So an engine may always pass that; it passes only what it has in memory.
     ///
     /// # Errors
     /// As [`Reader::get_with`].

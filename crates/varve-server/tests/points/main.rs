@@ -1,5 +1,5 @@
-//! Traversers, algorithms, Gremlin and Cypher over stored graphs at points of both times, with corrections
-//! and deletions, against their definitions on the naive model.
+//! Traversers, algorithms, Gremlin and Cypher over stored graphs at points of both times, with
+//! corrections and deletions, against their definitions on the naive model.
 //!
 //! `VARVE_TRAVERSAL_GRAPHS` sets how many points each test reads, `VARVE_TRAVERSAL_SEED` the first
 //! seed of the traversers.
