@@ -105,7 +105,11 @@ pub(super) fn relate(
         if let Role::Vertices { links, .. } = &role {
             let others =
                 (0..table.names.len()).filter(|at| links.iter().all(|it| it.column != *at));
-            for column in others.filter(|column| keys[at] != Some(*column)) {
+            // A column that is named like an id has the ids of its own file.
+            let is_own = |at_key: &usize| {
+                keys[at] == Some(*at_key) && names::as_key(&table.names[*at_key], &table.label) > 0
+            };
+            for column in others.filter(|column| !is_own(column)) {
                 note_near(tables, (at, column), &keys, (notes, goes_on))?;
             }
         }
