@@ -177,7 +177,7 @@ fn columns_have_formats_of_their_own() {
             "'1970-01-02' is not a date of the form MM/dd/yyyy",
         ),
         (
-            r#"{"since": "1/2/1970"}"#,
+            r#"{"name": "ann", "age": 3, "since": "1/2/1970"}"#,
             "is not a date of the form dd.MM.yyyy or yyyy-MM-dd",
         ),
     ] {
