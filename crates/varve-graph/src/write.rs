@@ -23,7 +23,9 @@ mod working;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use varve_model::{CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
+use varve_model::{
+    CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Period, Vertex, VertexId,
+};
 use varve_view::{AccessPolicy, Search};
 
 pub use crate::commit::Ticket;
@@ -43,12 +45,33 @@ pub(crate) use working::{check_planned, visit_states_from};
 
 /// The valid period of a write; a `None` start means from the commit on, a `None` end means for
 /// ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct WritePeriod {
     /// First instant at which the written state holds.
     pub from: Option<Instant>,
     /// First instant at which the written state no longer holds.
     pub to: Option<Instant>,
+}
+
+impl WritePeriod {
+    /// Refuses an empty period: of the request, or of the element with this number.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidArgument`].
+    pub fn check(self, now: Instant, element: Option<usize>) -> Result<(), GraphError> {
+        let to = self.to.unwrap_or(Instant::FOREVER);
+        if Period::new(self.from.unwrap_or(now), to).is_some() {
+            return Ok(());
+        }
+        let message = match self.from {
+            Some(_) => "The valid_from must be before the valid_to",
+            None => "The valid_to must be after now when no valid_from is given",
+        };
+        Err(GraphError::invalid(match element {
+            Some(at) => format!("Element {at}: {message}"),
+            None => message.to_owned(),
+        }))
+    }
 }
 
 /// Whether the end vertices of a new edge must exist.

@@ -180,6 +180,7 @@ pub fn infer(
         all.any(|(table, known)| known.is_some() && table.file() == note.file)
     };
     notes.extend(of_relations.into_iter().filter(|note| !is_known(note)));
+    known::check_references(&tables, &known, &mut related, &mut notes);
     let of = (&*tables, &*related, &*known);
     let (mapping, schema) = draft::draft(of, catalogue, &mut notes, goes_on)?;
     Ok(Inferred {

@@ -29,4 +29,4 @@ pub use known::{Counts, Mark, Owners};
 pub use mapping::{Columns, DateFormats, Mapping, Source, When};
 pub use requests::Storing;
 pub use store::{Refused, store_each};
-pub use trial::Trial;
+pub use trial::{PLANNED_MAX, Trial};

@@ -19,8 +19,15 @@ const STATES_MAX: usize = 10_000_000;
 /// The most edges of one question.
 const ASKED_MAX: usize = 500;
 
+/// The most states that a load has for an end of an edge within the edge's valid time: the graph
+/// answers to no more of them (`…/load/ends`).
+pub const PLANNED_MAX: usize = 50;
+
 /// A state of a vertex: a hash of its label and id, and its valid time in microseconds.
 type State = (u64, i64, i64);
+
+/// A start and an end in microseconds.
+type Span = (i64, i64);
 
 /// What a load on trial would have stored so far.
 #[derive(Debug)]
@@ -33,6 +40,8 @@ pub struct Trial {
     is_sorted: bool,
     /// Whether there were more states than are kept: then an edge without its vertices passes.
     is_full: bool,
+    /// Whether an edge has passed without its vertices.
+    has_unchecked: bool,
 }
 
 #[derive(Deserialize)]
@@ -102,13 +111,15 @@ impl Trial {
             states: Vec::new(),
             is_sorted: true,
             is_full: false,
+            has_unchecked: false,
         }
     }
 
-    /// Whether there were more vertices than are kept, so that not all edges are checked.
+    /// Whether not all edges were checked: there were more vertices, or states of one, than are
+    /// kept.
     #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.is_full
+    pub fn has_unchecked(&self) -> bool {
+        self.has_unchecked
     }
 
     /// Marks the elements that would be stored; the others are added to `bad`.
@@ -199,7 +210,7 @@ impl Trial {
         }
     }
 
-    fn period(&self, from: &Option<String>, to: &Option<String>) -> (i64, i64) {
+    fn period(&self, from: &Option<String>, to: &Option<String>) -> Span {
         let at = |text: &Option<String>, open: i64| {
             let instant = text.as_deref().and_then(parse_instant);
             instant.map_or(open, |instant| instant.0)
@@ -208,7 +219,7 @@ impl Trial {
     }
 
     /// The question for an edge; `None` if its ends would be stored for its whole period.
-    fn asked(&self, edge: Edge) -> Option<AskedEdge> {
+    fn asked(&mut self, edge: Edge) -> Option<AskedEdge> {
         let within = self.period(&edge.valid_from, &edge.valid_to);
         let ends = [
             (edge.source, edge.source_label),
@@ -216,19 +227,20 @@ impl Trial {
         ];
         let ends = ends.map(|(id, label)| {
             let planned = self.planned(hash_of(&(&label, id.to_string())));
-            (id, label, planned)
+            (id, label, joined(planned, within))
         });
-        if ends.iter().all(|(_, _, planned)| covers(planned, within)) {
+        if ends.iter().all(|(_, _, planned)| **planned == [within]) {
             return None;
         }
-        let may_be_left_out = |planned: &[State]| self.is_full && planned.is_empty();
-        if ends.iter().any(|(_, _, planned)| may_be_left_out(planned)) {
+        let is_much = |planned: &[Span]| planned.len() > PLANNED_MAX;
+        if self.is_full || ends.iter().any(|(_, _, planned)| is_much(planned)) {
+            self.has_unchecked = true;
             return None;
         }
         let ends = ends.map(|(id, label, planned)| AskedEnd {
             id,
             label,
-            planned: planned.iter().map(|state| self.shown(*state)).collect(),
+            planned: planned.iter().map(|span| self.shown(*span)).collect(),
         });
         Some(AskedEdge {
             label: edge.label,
@@ -247,7 +259,7 @@ impl Trial {
         &rest[..rest.partition_point(|state| state.0 == hash)]
     }
 
-    fn shown(&self, (_, from, to): State) -> AskedPeriod {
+    fn shown(&self, (from, to): Span) -> AskedPeriod {
         let text = |micros: i64| {
             let instant = jiff::Timestamp::from_microsecond(micros).ok()?;
             Some(instant.to_string())
@@ -259,16 +271,20 @@ impl Trial {
     }
 }
 
-/// Whether states, in the order of their starts, have no gap in a period.
-fn covers(states: &[State], (from, to): (i64, i64)) -> bool {
-    let mut reached = from;
+/// The spans of a period in which there are states, which are in the order of their starts.
+fn joined(states: &[State], (from, to): Span) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
     for (_, start, end) in states {
-        if *start > reached {
-            break;
+        let (start, end) = ((*start).max(from), (*end).min(to));
+        if start >= end {
+            continue;
         }
-        reached = reached.max(*end);
+        match spans.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => spans.push((start, end)),
+        }
     }
-    reached >= to
+    spans
 }
 
 /// The id of a vertex as an edge has it; `None` if the server makes it.

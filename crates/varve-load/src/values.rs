@@ -106,7 +106,11 @@ pub(crate) fn custom_id<'a>(
     column: &str,
 ) -> Result<Cow<'a, Json>, String> {
     match strategy {
-        "CUSTOMIZE_STRING" | "CUSTOMIZE_UUID" => match value {
+        "CUSTOMIZE_UUID" => match value.as_str().and_then(Uuid::parse) {
+            Some(uuid) => Ok(Cow::Owned(Json::from(uuid.to_string()))),
+            None => Err(format!("column '{column}': {value} is not a UUID")),
+        },
+        "CUSTOMIZE_STRING" => match value {
             Json::String(_) => Ok(Cow::Borrowed(value)),
             other => Ok(Cow::Owned(Json::from(other.to_string()))),
         },
@@ -119,7 +123,10 @@ pub(crate) fn custom_id<'a>(
                 .parse::<i64>()
                 .map(|id| Cow::Owned(Json::from(id)))
                 .map_err(|_| format!("column '{column}': '{text}' is not a whole number")),
-            other => Ok(Cow::Borrowed(other)),
+            other if other.is_i64() => Ok(Cow::Borrowed(other)),
+            other => Err(format!(
+                "column '{column}': {other} is not a whole number of 64 bits"
+            )),
         },
     }
 }

@@ -230,9 +230,9 @@ impl<'a> WorkingSet<'a> {
     ) -> Result<Self, GraphError> {
         let now = graph.now();
         let period = request.period;
-        check_period(period, now, None)?;
+        period.check(now, None)?;
         for (at, period) in request.periods.iter().enumerate() {
-            check_period(*period, now, Some(at))?;
+            period.check(now, Some(at))?;
         }
         let reader: &dyn Reader = graph.reader();
         let valid = period.from.unwrap_or(now);
@@ -495,26 +495,6 @@ impl<'a> WorkingSet<'a> {
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }
-}
-
-/// Refuses an empty period of the request or of one of its elements.
-fn check_period(
-    period: WritePeriod,
-    now: Instant,
-    element: Option<usize>,
-) -> Result<(), GraphError> {
-    let to = period.to.unwrap_or(Instant::FOREVER);
-    if Period::new(period.from.unwrap_or(now), to).is_some() {
-        return Ok(());
-    }
-    let message = match period.from {
-        Some(_) => "The valid_from must be before the valid_to",
-        None => "The valid_to must be after now when no valid_from is given",
-    };
-    Err(GraphError::invalid(match element {
-        Some(at) => format!("Element {at}: {message}"),
-        None => message.to_owned(),
-    }))
 }
 
 /// Reads the current row of an element.

@@ -177,7 +177,7 @@ fn columns_have_formats_of_their_own() {
             "'1970-01-02' is not a date of the form MM/dd/yyyy",
         ),
         (
-            r#"{"since": "1/2/1970"}"#,
+            r#"{"name": "ann", "age": 3, "since": "1/2/1970"}"#,
             "is not a date of the form dd.MM.yyyy or yyyy-MM-dd",
         ),
     ] {
@@ -291,4 +291,46 @@ fn what_no_element_may_be_is_refused_before_it_is_sent() {
         )
         .is_ok()
     );
+}
+
+#[test]
+fn ids_of_a_kind_have_one_form() {
+    let catalogue = Catalogue::from_text(
+        r#"{"vertexlabels": [{"name": "n", "id_strategy": "CUSTOMIZE_NUMBER"},
+                             {"name": "u", "id_strategy": "CUSTOMIZE_UUID"}]}"#,
+    );
+    let made = |label: &str, id: &str| {
+        let source = source(&format!("label = \"{label}\"\nid = \"id\"\n"));
+        vertex(&row(&format!(r#"{{"id": {id}}}"#)), &source, &catalogue)
+    };
+    for (label, id, reason) in [
+        (
+            "n",
+            "1.5",
+            "column 'id': 1.5 is not a whole number of 64 bits",
+        ),
+        (
+            "n",
+            "true",
+            "column 'id': true is not a whole number of 64 bits",
+        ),
+        (
+            "n",
+            "9223372036854775808",
+            "column 'id': 9223372036854775808 is not a whole number of 64 bits",
+        ),
+        ("n", "\"1.5\"", "column 'id': '1.5' is not a whole number"),
+        ("u", "7", "column 'id': 7 is not a UUID"),
+        ("u", "\"7\"", "column 'id': \"7\" is not a UUID"),
+    ] {
+        assert_eq!(made(label, id), Err(reason.to_owned()));
+    }
+    assert_eq!(made("n", "-5"), made("n", "\" -5\""));
+    let (plain, dashed) = (
+        "\"835E1153928149578691CF79258E90EB\"",
+        "\"835e1153-9281-4957-8691-cf79258e90eb\"",
+    );
+    let uuid = made("u", plain).expect("a vertex");
+    assert!(uuid.json.contains(dashed), "{}", uuid.json);
+    assert_eq!(Ok(uuid), made("u", dashed));
 }

@@ -310,11 +310,11 @@ impl Draft<'_> {
                 "valid_to = {to} # exclusive; for a last day set valid_to_inclusive = true"
             );
             self.line(&line);
-            let is_edges = match &self.known[at] {
-                Some(known) => matches!(known.rows, Rows::Edges { .. }),
+            let may_correct = match &self.known[at] {
+                Some(known) => matches!(known.rows, Rows::Edges { .. }) && !known.updates,
                 None => matches!(self.related[at].role, Role::Edges { .. }),
             };
-            if is_edges {
+            if may_correct {
                 let line = "# If this file corrects what is stored: valid_to_ends_edge = true";
                 self.line(line);
             }

@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 
 use varve_model::DataType;
 
+use super::Note;
 use super::column::ColumnKind;
 use super::names::{self, Parts};
+use super::relate::{End, Related, Role};
 use super::table::Table;
-use super::{Note, relate::Related};
 use crate::catalogue::{Catalogue, EdgeLabel, VertexLabel};
 
 /// The least number of columns by which a file is known without its name.
@@ -31,6 +32,8 @@ pub(super) struct Known {
     pub(super) ignored: Vec<usize>,
     /// The properties of the label that the file has not.
     pub(super) lacking: Vec<String>,
+    /// Whether its rows change what the graph has, and leave the properties that they lack.
+    pub(super) updates: bool,
 }
 
 /// What the rows are.
@@ -46,6 +49,8 @@ pub(super) enum Rows {
     Edges {
         source: Vec<usize>,
         target: Vec<usize>,
+        /// Whether nothing says which end is the source.
+        is_guess: bool,
     },
 }
 
@@ -105,9 +110,10 @@ impl Columns {
         names.iter().map(at).collect()
     }
 
-    fn known(self, rows: Rows, of_label: &[String], used: &[usize]) -> Known {
+    /// `has_key` says whether rows name elements that the graph may have.
+    fn known(self, rows: Rows, of_label: &[String], (used, has_key): (&[usize], bool)) -> Known {
         let lacks = |name: &&String| !self.properties.iter().any(|(_, known)| known == *name);
-        let lacking = of_label.iter().filter(lacks).cloned().collect();
+        let lacking: Vec<String> = of_label.iter().filter(lacks).cloned().collect();
         let mut ignored = self.rest;
         ignored.retain(|at| !used.contains(at));
         Known {
@@ -115,6 +121,7 @@ impl Columns {
             properties: self.properties,
             times: self.times,
             ignored,
+            updates: has_key && !lacking.is_empty(),
             lacking,
         }
     }
@@ -126,13 +133,14 @@ fn vertices(table: &Table, label: &VertexLabel, catalogue: &Catalogue) -> Option
         let stem = names::stem(&table.names[*column]).join("_");
         let edge = catalogue.edge_label(&format!("{}_{stem}", label.name()));
         let edge = edge.ok().filter(|it| it.source_label == label.name())?;
-        Some(KnownLink {
+        let target = catalogue.vertex_label(&edge.target_label).ok()?;
+        (target.id_columns() == 1).then(|| KnownLink {
             column: *column,
             label: edge.name().to_owned(),
             target: edge.target_label.clone(),
         })
     };
-    let links: Vec<KnownLink> = columns.rest.iter().filter_map(link).collect();
+    let mut links: Vec<KnownLink> = columns.rest.iter().filter_map(link).collect();
     let has_id = label.id_strategy.starts_with("CUSTOMIZE");
     let key = match has_id {
         false => columns.all(&label.primary_keys)?,
@@ -140,17 +148,24 @@ fn vertices(table: &Table, label: &VertexLabel, catalogue: &Catalogue) -> Option
             let is_link = |at: usize| links.iter().any(|link| link.column == at);
             let rest = columns.rest.iter().copied();
             let rest: Vec<usize> = rest.filter(|at| !is_link(*at)).collect();
-            let named = |at: &usize| names::as_key(&table.names[*at], label.name());
-            // Of equals, the first.
-            let best = rest.iter().rev().copied().max_by_key(named)?;
-            let is_sure = rest.len() == 1 || named(&best) > 0;
-            vec![Some(best).filter(|_| is_sure)?]
+            // States of one vertex have its id.
+            let has_states = columns.times.0.is_some();
+            let is_key = |at: &&usize| {
+                names::as_key(&table.names[**at], label.name()) == 3
+                    && (has_states || table.is_unique(**at))
+            };
+            match &*rest {
+                [only] => vec![*only],
+                several => vec![*several.iter().find(is_key)?],
+            }
         }
     };
+    let has_key = !key.is_empty();
+    links.retain(|_| has_key);
     let used = key.iter().chain(links.iter().map(|link| &link.column));
     let used: Vec<usize> = used.copied().collect();
     let rows = Rows::Vertices { key, has_id, links };
-    Some(columns.known(rows, &label.properties, &used))
+    Some(columns.known(rows, &label.properties, (&used, has_key)))
 }
 
 /// How much the columns look like references to vertices of a label.
@@ -172,17 +187,20 @@ fn edges(table: &Table, label: &EdgeLabel, catalogue: &Catalogue) -> Option<Know
         let is_single = (of_source, of_target) == (1, 1);
         is_single && rest.contains(from) && rest.contains(to)
     });
-    let (source, target) = if let Some((from, to)) = ends {
-        (vec![from], vec![to])
+    let (source, target, is_guess) = if let Some((from, to)) = ends {
+        (vec![from], vec![to], false)
     } else if rest.len() == of_source + of_target {
         let (mut from, mut to) = rest.split_at(of_source);
+        let mut is_guess = true;
         if let ([one], [other]) = (from, to) {
             let worth = |from, to| reference(table, from, source) + reference(table, to, target);
-            if worth(*other, *one) > worth(*one, *other) {
+            let (as_is, turned) = (worth(*one, *other), worth(*other, *one));
+            if turned > as_is {
                 (from, to) = (to, from);
             }
+            is_guess = turned == as_is;
         }
-        (from.to_vec(), to.to_vec())
+        (from.to_vec(), to.to_vec(), is_guess)
     } else if (of_source, of_target) == (1, 1) {
         let best = |label: &VertexLabel, taken: Option<usize>| {
             let rest = rest.iter().rev().copied();
@@ -191,13 +209,18 @@ fn edges(table: &Table, label: &EdgeLabel, catalogue: &Catalogue) -> Option<Know
             (reference(table, best, label) > 0).then_some(best)
         };
         let from = best(source, None)?;
-        (vec![from], vec![best(target, Some(from))?])
+        (vec![from], vec![best(target, Some(from))?], true)
     } else {
         return None;
     };
     let used: Vec<usize> = source.iter().chain(&target).copied().collect();
-    let rows = Rows::Edges { source, target };
-    Some(columns.known(rows, &label.properties, &used))
+    let rows = Rows::Edges {
+        source,
+        target,
+        is_guess,
+    };
+    let has_key = !label.has_hidden_sort();
+    Some(columns.known(rows, &label.properties, (&used, has_key)))
 }
 
 /// The labels of the graph that the tables have, which become those of the tables; adds what
@@ -337,10 +360,30 @@ fn note(table: &Table, known: &Known, catalogue: &Catalogue, notes: &mut Vec<Not
         }
     }
     if !known.lacking.is_empty() {
+        let stay = match known.updates {
+            true => ": with `update = true` they stay as they are",
+            false => "",
+        };
         let text = format!(
-            "no columns for {:?} of label '{label}' of the graph: with `update = true` they stay as \
-             they are",
+            "no columns for {:?} of label '{label}' of the graph{stay}",
             known.lacking
+        );
+        notes.push(Note::of_table(table, text));
+    }
+    if let Rows::Edges {
+        source,
+        target,
+        is_guess: true,
+    } = &known.rows
+    {
+        let names = |columns: &[usize]| {
+            let names = columns.iter().map(|at| &*table.names[*at]);
+            names.collect::<Vec<&str>>().join(", ")
+        };
+        let text = format!(
+            "guessed that edges go from '{}' to '{}': look at `source` and `target`",
+            names(source),
+            names(target)
         );
         notes.push(Note::of_table(table, text));
     }
@@ -355,6 +398,52 @@ pub(super) fn set_times(known: &[Option<Known>], related: &mut [Related]) {
     for (known, related) in known.iter().zip(related) {
         if let Some(known) = known {
             related.times = known.times;
+        }
+    }
+}
+
+/// Drops references to files whose label has another key in the graph than the column that is
+/// referred to, and notes them.
+pub(super) fn check_references(
+    tables: &[Table],
+    known: &[Option<Known>],
+    related: &mut [Related],
+    notes: &mut Vec<Note>,
+) {
+    let has_other_key = |to: usize| match known[to].as_ref().map(|it| &it.rows) {
+        None => false,
+        Some(Rows::Edges { .. }) => true,
+        Some(Rows::Vertices { key, .. }) => match &related[to].role {
+            Role::Vertices { key: own, .. } => own != key,
+            Role::Edges { .. } => true,
+        },
+    };
+    let others: Vec<bool> = (0..tables.len()).map(has_other_key).collect();
+    for ((table, related), known) in tables.iter().zip(related).zip(known) {
+        let mut refused = |column: usize, to: usize, what: &str| {
+            if known.as_ref().is_none_or(|it| it.ignored.contains(&column)) {
+                let label = &tables[to].label;
+                let text =
+                    format!("its values are no keys of label '{label}' of the graph: {what}");
+                notes.push(Note::of(table, column, text));
+            }
+        };
+        match &mut related.role {
+            Role::Vertices { links, .. } => links.retain(|link| {
+                if others[link.to] {
+                    refused(link.column, link.to, "they make no edges");
+                }
+                !others[link.to]
+            }),
+            Role::Edges { columns, ends, .. } => {
+                for (column, end) in [(columns.0, &ends.0), (columns.1, &ends.1)] {
+                    if let End::Table(to) = end
+                        && others[*to]
+                    {
+                        refused(column, *to, "these edges will be refused");
+                    }
+                }
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ fn the_graph_is_asked_for_what_the_load_has_not() {
     let asked = &question["edges"][0];
     assert_eq!(asked["label"], "e");
     assert_eq!(asked["valid_to"], "2011-01-01");
-    let since = json!([{"valid_from": "2000-01-01T00:00:00Z"}]);
+    let since = json!([{"valid_from": "2005-01-01T00:00:00Z", "valid_to": "2011-01-01T00:00:00Z"}]);
     assert_eq!(
         asked["ends"][0],
         json!({"id": "x", "label": "a", "planned": since})
@@ -96,4 +96,55 @@ fn without_a_check_nothing_is_asked() {
         tried(&mut trial, &json!({}), Some("no")),
         (Json::Null, None)
     );
+}
+
+fn state(from: &str, to: &str) -> Json {
+    json!({"label": "a", "id": "x", "valid_from": from, "valid_to": to})
+}
+
+#[test]
+fn of_an_end_only_the_spans_in_the_edges_time_are_asked() {
+    let mut trial = with(&[
+        state("1990-01-01", "1995-01-01"),
+        state("2000-01-01", "2003-01-01"),
+        state("2002-01-01", "2004-01-01"),
+        state("2004-01-01", "2006-01-01"),
+        state("2007-01-01", "2030-01-01"),
+        state("2040-01-01", "2050-01-01"),
+    ]);
+    let period = json!({"valid_from": "2001-01-01", "valid_to": "2020-01-01"});
+    let (question, _) = tried(&mut trial, &period, None);
+    let planned = &question["edges"][0]["ends"][0]["planned"];
+    let span = |from: u16, to: u16| {
+        json!({"valid_from": format!("{from}-01-01T00:00:00Z"),
+            "valid_to": format!("{to}-01-01T00:00:00Z")})
+    };
+    assert_eq!(*planned, json!([span(2001, 2006), span(2007, 2020)]));
+    assert!(!trial.has_unchecked());
+    // More than are asked: the edge passes, and that is said.
+    let day = |day: usize| format!("20{:02}-{:02}-01", day / 12, day % 12 + 1);
+    let states: Vec<Json> = (0..=PLANNED_MAX)
+        .map(|at| state(&day(2 * at), &day(2 * at + 1)))
+        .collect();
+    let period = json!({"valid_from": "2000-01-01", "valid_to": "2020-01-01"});
+    let mut trial = with(&states[1..]);
+    let (question, _) = tried(&mut trial, &period, None);
+    let planned = &question["edges"][0]["ends"][0]["planned"];
+    assert_eq!(planned.as_array().map(Vec::len), Some(PLANNED_MAX));
+    let mut trial = with(&states);
+    assert_eq!(tried(&mut trial, &period, Some("no")), (Json::Null, None));
+    assert!(trial.has_unchecked());
+}
+
+#[test]
+fn an_edge_whose_ends_were_not_all_kept_passes() {
+    let other = json!({"label": "b", "properties": {"n": 5}, "valid_from": "2000-01-01"});
+    let mut trial = with(&[state("2000-01-01", "2010-01-01"), other]);
+    trial.is_full = true;
+    let covered = json!({"valid_from": "2005-01-01", "valid_to": "2010-01-01"});
+    assert_eq!(tried(&mut trial, &covered, Some("no")), (Json::Null, None));
+    assert!(!trial.has_unchecked());
+    let longer = json!({"valid_from": "2005-01-01"});
+    assert_eq!(tried(&mut trial, &longer, Some("no")), (Json::Null, None));
+    assert!(trial.has_unchecked());
 }

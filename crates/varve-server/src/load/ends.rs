@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use varve_graph::write::{PlannedEdge, PlannedEnd, WritePeriod};
+use varve_load::PLANNED_MAX;
 use varve_model::VertexId;
 use varve_model::schema::IdStrategy;
 use varve_model::value::Uuid;
@@ -70,6 +71,11 @@ fn refused(context: &RequestContext, asked: EndsJson) -> Result<Vec<Option<Strin
     }
     let served = context.served()?;
     let end = |end: EndJson| {
+        if end.planned.len() > PLANNED_MAX {
+            return Err(ApiError::illegal_argument(format!(
+                "Too many planned states of a vertex, the maximum number is '{PLANNED_MAX}'"
+            )));
+        }
         let label = served.schema.vertex_label_by_name(&end.label);
         let id = id(&end.id, label.map(|label| label.id_strategy))?;
         let planned: Result<Vec<WritePeriod>, ApiError> = end
@@ -83,19 +89,27 @@ fn refused(context: &RequestContext, asked: EndsJson) -> Result<Vec<Option<Strin
             planned: planned?,
         })
     };
-    let edges = asked.edges.into_iter().map(|edge| {
+    // What is no edge is refused as such, and the others are checked.
+    let (mut edges, mut reasons) = (Vec::new(), Vec::new());
+    for edge in asked.edges {
         let [source, target] = edge.ends;
-        Ok(PlannedEdge {
-            label: edge.label,
-            period: period(edge.valid_from.as_deref(), edge.valid_to.as_deref())?,
-            ends: [end(source)?, end(target)?],
-        })
-    });
-    let edges: Result<Vec<PlannedEdge>, ApiError> = edges.collect();
+        let period = period(edge.valid_from.as_deref(), edge.valid_to.as_deref());
+        let planned = period.and_then(|period| {
+            Ok(PlannedEdge {
+                label: edge.label,
+                period,
+                ends: [end(source)?, end(target)?],
+            })
+        });
+        reasons.push(planned.as_ref().err().map(|it| it.message().to_owned()));
+        edges.extend(planned);
+    }
     let access = context.access_to(&served);
-    let refused = served.graph.check_planned(&edges?, access)?;
-    let messages = refused.into_iter();
-    Ok(messages.map(|it| it.map(|error| error.message)).collect())
+    let mut refused = served.graph.check_planned(&edges, access)?.into_iter();
+    for reason in reasons.iter_mut().filter(|reason| reason.is_none()) {
+        *reason = refused.next().flatten().map(|error| error.message);
+    }
+    Ok(reasons)
 }
 
 fn period(from: Option<&str>, to: Option<&str>) -> Result<WritePeriod, ApiError> {

@@ -407,7 +407,7 @@ impl Load {
             "replaced": self.counts.replaced, "refused": refused,
             "inputs": inputs.collect::<Vec<_>>(),
         });
-        if self.trial.as_ref().is_some_and(Trial::is_full) {
+        if self.trial.as_ref().is_some_and(Trial::has_unchecked) {
             end["unchecked"] = Json::from(true);
         }
         match failure {

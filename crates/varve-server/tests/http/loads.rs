@@ -629,8 +629,25 @@ fn what_is_asked_of_ends_is_bounded_and_checked() {
     assert_eq!((status, &*text), (200, r#"{"refused":[null]}"#));
     let many: Vec<Value> = (0..501).map(|_| edge(&end)).collect();
     assert_eq!(ask(&json!({ "edges": many })).0, 400);
-    assert_eq!(
-        ask(&json!({ "edges": [edge(&json!({"id": true, "label": "a"}))] })).0,
-        400
-    );
+    // What is no id is that edge's reason, and the others have their own.
+    let wrong = edge(&json!({"id": true, "label": "person"}));
+    let large = edge(&json!({"id": 9_223_372_036_854_775_808_u64, "label": "person"}));
+    let edges = json!([wrong, edge(&end), large, edge(&planned)]);
+    let (status, text) = ask(&json!({ "edges": edges }));
+    assert_eq!(status, 200, "{text}");
+    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    let id = |at: usize| {
+        answer["refused"][at]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(id(0).ends_with("but got 'true'"), "{text}");
+    assert_eq!(answer["refused"][1], "Invalid vertex id 'x'");
+    assert!(id(2).ends_with("but got '9223372036854775808'"), "{text}");
+    assert_eq!(answer["refused"][3], Value::Null);
+    let states = vec![json!({}); 51];
+    let many = json!({"id": "x", "label": "person", "planned": states});
+    let (_, text) = ask(&json!({ "edges": [edge(&many)] }));
+    assert!(text.contains("the maximum number is '50'"), "{text}");
 }

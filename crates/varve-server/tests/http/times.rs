@@ -383,4 +383,23 @@ fn a_wrong_period_of_an_element_is_named_and_nothing_is_stored() {
     );
     let answer = fixture.send("POST", "vertices/batch", &twice);
     assert!(answer.text().contains("named twice"), "{}", answer.text());
+    // An update of one element by two is one change.
+    for wrong in [
+        r#""valid_from":"2020-01-01","valid_to":"2019-01-01""#,
+        r#""valid_to":"2019-01-01""#,
+        r#""valid_to":"tomorrow""#,
+    ] {
+        let last = first
+            .replace("q1", "q2")
+            .replace("}}", &format!("}},{wrong}}}"));
+        let update = format!(
+            r#"{{"vertices":[{first},{first},{last}],"update_strategies":{{"age":"SUM"}},
+              "create_if_not_exist":true}}"#
+        );
+        let answer = fixture.send("PUT", "vertices/batch", &update);
+        assert_eq!(answer.status, 400, "{wrong}");
+        let text = answer.text().to_lowercase();
+        assert!(text.contains("element 2: the valid_"), "{wrong}: {text}");
+    }
+    assert_eq!(fixture.send("GET", "vertices/\"1:q1\"", "").status, 404);
 }

@@ -6,7 +6,7 @@ use varve_encoding::key;
 use varve_model::{Period, VertexId, VertexLabelId};
 use varve_view::AccessPolicy;
 
-use super::{Keys, WorkingSet, check_period};
+use super::{Keys, WorkingSet};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::write::{WritePeriod, WriteRequest};
@@ -62,7 +62,7 @@ pub(crate) fn check_planned(
 
 impl WorkingSet<'_> {
     fn check_edge(&mut self, edge: &PlannedEdge) -> Result<(), GraphError> {
-        check_period(edge.period, self.now, None)?;
+        edge.period.check(self.now, None)?;
         self.period = edge.period;
         self.valid = edge.period.from.unwrap_or(self.now);
         let mut within = self.span(edge.period);

@@ -99,14 +99,14 @@ impl Draft<'_> {
                 }
                 ignored.extend(links.iter().map(|link| link.column));
             }
-            Rows::Edges { source, target } => {
+            Rows::Edges { source, target, .. } => {
                 self.source("edge", at, &table.label, notes);
                 self.columns("source", at, source);
                 self.columns("target", at, target);
             }
         }
         self.times(at);
-        if !known.lacking.is_empty() {
+        if known.updates {
             self.line("update = true # a row changes the properties that it has, no others");
         }
         let renamed = known.properties.iter();

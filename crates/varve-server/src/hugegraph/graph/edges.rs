@@ -54,7 +54,8 @@ pub(super) fn prepare_batch(
     target: &Target,
 ) -> Result<Changes, ApiError> {
     let query = context.query()?;
-    if query.boolean(ENDS_EDGE, false)? {
+    let ends = query.boolean(ENDS_EDGE, false)?;
+    if ends {
         check_may_delete(context)?;
     }
     let ends_checked = query.boolean("check_vertex", true)?;
@@ -64,9 +65,11 @@ pub(super) fn prepare_batch(
     };
     let limit = context.state().config().max_edges_per_batch;
     let sizes = Sizes::edges(limit);
-    target.with_inserts(|mut inserts| {
+    let mut changes = target.with_inserts(|mut inserts| {
         batch::read_each(context, sizes, |input| inserts.edge(input, form))
-    })
+    })?;
+    changes.ends = ends;
+    Ok(changes)
 }
 
 /// [`get`] on the serving thread; `None` if the read may have to wait for running commits.

@@ -1,6 +1,8 @@
 //! The valid periods of a request's elements: `valid_from` and `valid_to` beside an element's
 //! `label` and `properties` take the place of the query parameters of the same name.
 
+use std::collections::HashMap;
+
 use varve_graph::element::RawValue;
 use varve_graph::write::{Mutation, WritePeriod};
 use varve_model::Instant;
@@ -21,10 +23,6 @@ pub(super) struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn is_empty(&self) -> bool {
-        self.from.is_none() && self.to.is_none()
-    }
-
     fn period(&self, default: WritePeriod) -> Result<WritePeriod, ApiError> {
         Ok(WritePeriod {
             from: bound("valid_from", self.from.as_ref(), default.from)?,
@@ -59,21 +57,6 @@ pub(super) struct Changes {
     pub(super) ends: bool,
 }
 
-/// Elements with the periods that they give.
-pub(super) type Grouped<'a, T> = Vec<(Given<'a>, Vec<T>)>;
-
-/// The elements of a batch by the periods that they give, in the order of the first of each.
-pub(super) fn by_period<'a, T>(elements: impl Iterator<Item = (T, Given<'a>)>) -> Grouped<'a, T> {
-    let mut groups: Grouped<'a, T> = Vec::new();
-    for (element, given) in elements {
-        match groups.iter_mut().find(|(known, _)| *known == given) {
-            Some((_, group)) => group.push(element),
-            None => groups.push((given, vec![element])),
-        }
-    }
-    groups
-}
-
 impl Changes {
     /// No changes yet.
     pub(super) fn new(context: &RequestContext, capacity: usize) -> Result<Self, ApiError> {
@@ -83,7 +66,7 @@ impl Changes {
             period: time::period(query)?,
             periods: Vec::new(),
             skip_unchanged: query.boolean("skip_unchanged", false)?,
-            ends: query.boolean(ENDS_EDGE, false)?,
+            ends: false,
         })
     }
 
@@ -94,25 +77,50 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Adds changes of elements that give one period.
-    pub(super) fn add_all(
-        &mut self,
-        mutations: Vec<Mutation>,
-        given: &Given<'_>,
-    ) -> Result<(), ApiError> {
-        let mut mutations = mutations.into_iter();
-        mutations.try_for_each(|mutation| self.add(mutation, given))
+    /// The elements of a batch by their periods, in the order of the first of each.
+    pub(super) fn by_period<'a, T>(
+        &self,
+        elements: impl Iterator<Item = (T, Given<'a>)>,
+        now: Instant,
+    ) -> Result<Vec<(WritePeriod, Vec<T>)>, ApiError> {
+        let mut groups: Vec<(WritePeriod, Vec<T>)> = Vec::new();
+        let mut places: HashMap<WritePeriod, usize> = HashMap::new();
+        for (at, (element, given)) in elements.enumerate() {
+            let period = given.period(self.period);
+            let period = period.map_err(|error| of_element("element", at, error))?;
+            let place = *places.entry(period).or_insert(groups.len());
+            if place == groups.len() {
+                // A wrong period of the request is no element's.
+                if period != self.period {
+                    period.check(now, Some(at))?;
+                }
+                groups.push((period, Vec::new()));
+            }
+            groups[place].1.push(element);
+        }
+        Ok(groups)
+    }
+
+    /// Adds changes of elements with one period.
+    pub(super) fn add_all(&mut self, mutations: Vec<Mutation>, period: WritePeriod) {
+        for mutation in mutations {
+            self.push(mutation, period);
+        }
     }
 
     /// Adds the change of an element with the period that it gives.
     pub(super) fn add(&mut self, mutation: Mutation, given: &Given<'_>) -> Result<(), ApiError> {
-        if !given.is_empty() || !self.periods.is_empty() {
-            let own = given.period(self.period)?;
+        let period = given.period(self.period)?;
+        self.push(mutation, period);
+        Ok(())
+    }
+
+    fn push(&mut self, mutation: Mutation, period: WritePeriod) {
+        if period != self.period || !self.periods.is_empty() {
             self.periods.resize(self.mutations.len(), self.period);
-            self.periods.push(own);
+            self.periods.push(period);
         }
         self.mutations.push(mutation);
-        Ok(())
     }
 }
 

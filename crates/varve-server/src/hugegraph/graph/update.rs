@@ -10,7 +10,7 @@ use varve_model::ElementId;
 
 use super::batch::{Sizes, null_record};
 use super::input::{self, EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
-use super::periods::{Changes, by_period};
+use super::periods::Changes;
 use super::submit::{Elements, Target, submit};
 use super::vertices::{no_body, one};
 use crate::JsonWriter;
@@ -113,10 +113,10 @@ pub(super) fn prepare_vertices(
     let inputs = inputs.into_iter();
     let inputs = inputs.map(|VertexJson { input, given, .. }| (input, given));
     let mut changes = Changes::new(context, 0)?;
-    for (given, group) in by_period(inputs) {
+    for (period, group) in changes.by_period(inputs, target.graph.now())? {
         let mutations =
             target.with_rules(|rules| rules.vertex_updates(&target.schema, group, &strategies))?;
-        changes.add_all(mutations, &given)?;
+        changes.add_all(mutations, period);
     }
     Ok(changes)
 }
@@ -134,11 +134,11 @@ pub(super) fn prepare_edges(
     let inputs = inputs.into_iter();
     let inputs = inputs.map(|EdgeJson { input, given, .. }| (input, given));
     let mut changes = Changes::new(context, 0)?;
-    for (given, group) in by_period(inputs) {
+    for (period, group) in changes.by_period(inputs, target.graph.now())? {
         let mutations = target.with_rules(|rules| {
             rules.edge_updates(&target.schema, group, &strategies, check_vertex)
         })?;
-        changes.add_all(mutations, &given)?;
+        changes.add_all(mutations, period);
     }
     Ok(changes)
 }

@@ -322,3 +322,46 @@ fn an_earlier_state_shows_nothing_of_a_hidden_end() {
     assert!(hidden.1.contains("it ends at 2010-01-02"), "{hidden:?}");
     assert_eq!(hidden, both("b9", period));
 }
+
+/// An edge that is corrected ends, which takes the right to delete, too.
+#[test]
+fn a_correction_takes_the_right_to_delete() {
+    let world = World::new();
+    world.graph("corrected");
+    let vertices = json!([{"id": "a1", "label": "a", "properties": {}},
+        {"id": "a2", "label": "a", "properties": {}}]);
+    let path = "/graphs/corrected/graph/vertices/batch?valid_from=2000-01-01";
+    assert_eq!(send_by(&world.admin, "POST", path, &vertices).status, 201);
+    let all = ["VERTEX", "EDGE"].map(|kind| json!({"type": kind, "label": "*"}));
+    for permission in ["READ", "WRITE"] {
+        world.grant(USERS[0], "corrected", permission, &all);
+    }
+    let edge = |to: Option<&str>| {
+        json!({"label": "aa", "outV": "a1", "outVLabel": "a", "inV": "a2", "inVLabel": "a",
+            "properties": {}, "valid_from": "2010-01-01", "valid_to": to})
+    };
+    let user = &world.users[0];
+    let post = |path: &str, body: &Value| {
+        let path = format!("/graphs/corrected/graph/{path}");
+        send_by(user, "POST", &path, body).status
+    };
+    let exists = |day: &str| {
+        let path = format!("/graphs/corrected/graph/edges/Sa1%3E1%3E1%3E%3ESa2?as_of={day}");
+        send_by(user, "GET", &path, &json!({})).status == 200
+    };
+    assert_eq!(post("edges/batch", &json!([edge(None)])), 201);
+    let correction = edge(Some("2011-01-01"));
+    let path = "edges/batch?valid_to_ends_edge=true";
+    assert_eq!(post(path, &json!([correction])), 403);
+    assert!(exists("2012-01-01"));
+    // Of other requests it is no parameter.
+    post("edges?valid_to_ends_edge=true", &correction);
+    post(
+        "batch?valid_to_ends_edge=true",
+        &json!({"vertices": [], "edges": [correction]}),
+    );
+    assert!(exists("2012-01-01"));
+    world.grant(USERS[0], "corrected", "DELETE", &all);
+    assert_eq!(post(path, &json!([correction])), 201);
+    assert!(exists("2010-06-01") && !exists("2012-01-01"));
+}
