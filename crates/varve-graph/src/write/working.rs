@@ -19,6 +19,7 @@ use varve_kv::{Absences, ClusteringRange, Reader, ReaderExt, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
+use varve_view::AccessPolicy;
 
 use super::incident::Room;
 use super::keys::{Keys, RowKeys};
@@ -38,8 +39,6 @@ use crate::read::{Resolved, resolve};
 use crate::rows::{Current, content_of, decode_element, edge_content, sides, vertex_content};
 use crate::schema::Schema;
 
-pub(crate) use planned::check_planned;
-pub use planned::{PlannedEdge, PlannedEnd};
 pub(crate) use sequenced::visit_states_from;
 use sequenced::{Part, first_state};
 
@@ -495,6 +494,55 @@ impl<'a> WorkingSet<'a> {
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }
+}
+
+/// An end of an edge that would be written.
+#[derive(Debug)]
+pub struct PlannedEnd {
+    /// The vertex.
+    pub id: VertexId,
+    /// The name of its label, which the schema may lack.
+    pub label: String,
+    /// When it will exist with that label, whatever is stored of it.
+    pub planned: Vec<WritePeriod>,
+}
+
+/// An edge that would be written.
+#[derive(Debug)]
+pub struct PlannedEdge {
+    /// The name of its label, which the schema may lack.
+    pub label: String,
+    /// Its valid period.
+    pub period: WritePeriod,
+    /// Its source and its target.
+    pub ends: [PlannedEnd; 2],
+}
+
+/// For each edge of a dry run, why a write of it would be refused for its period or its ends.
+/// Nothing is latched or written.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(crate) fn check_planned(
+    graph: &Arc<Graph>,
+    edges: &[PlannedEdge],
+    access: Option<Arc<AccessPolicy>>,
+) -> Result<Vec<Option<GraphError>>, GraphError> {
+    let request = WriteRequest {
+        access,
+        ..WriteRequest::default()
+    };
+    let schema = graph.catalogue().current_guard();
+    let mut working = WorkingSet::new(graph, &schema, &request, Keys::with_capacity(0))?;
+    let mut refused = Vec::with_capacity(edges.len());
+    for edge in edges {
+        refused.push(match working.check_edge(edge) {
+            Ok(()) => None,
+            Err(error) if error.kind == ErrorKind::InvalidArgument => Some(error),
+            Err(error) => return Err(error),
+        });
+    }
+    Ok(refused)
 }
 
 /// Reads the current row of an element.

@@ -242,3 +242,27 @@ fn a_file_that_updates_edges_does_not_end_them() {
         );
     }
 }
+
+#[test]
+fn a_second_draft_of_the_same_files_has_no_schema() {
+    for set in [
+        data::trade(),
+        data::social(),
+        data::flights(),
+        data::benchmark(),
+        data::temporal(),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = inferred(&set, folder.path());
+        let catalogue = Catalogue::deserialize(&first.schema).expect("a schema");
+        let files = set.write(folder.path());
+        let sources = files.iter().map(|file| source_of(file).expect("a source"));
+        let sources: Vec<Source> = sources.collect();
+        let second = infer(&sources, &catalogue, &|| Ok(())).expect("drafted");
+        let mapping = &second.mapping;
+        assert!(!mapping.contains("[schema]"), "{mapping}");
+        let (one, other) = (parsed(&first), parsed(&second));
+        assert_eq!(one.vertices.len(), other.vertices.len(), "{mapping}");
+        assert_eq!(one.edges.len(), other.edges.len(), "{mapping}");
+    }
+}

@@ -45,7 +45,7 @@ pub(super) fn shortest(cx: Cx<'_>, one: &Shortest, batch: &Batch) -> Outcome<Bat
         // The shortest walk back to its own start may repeat a relationship.
         let is_plain = one.filter.is_none() && one.min <= 1 && from.key != to.key;
         let walks = match is_plain {
-            true => search.from_both_ends(cx, &mut sides)?,
+            true => search.by_meeting(cx, &mut sides)?,
             false => search.exhaustive(cx, &mut sides[0])?,
         };
         cx.graph().meter.release(search.held);
@@ -153,7 +153,7 @@ impl Search<'_> {
     }
 
     /// From both ends, the smaller level first: each node is reached by its shortest walks only.
-    fn from_both_ends(&mut self, cx: Cx<'_>, sides: &mut [Adjacency<'_>; 2]) -> Outcome<Vec<Walk>> {
+    fn by_meeting(&mut self, cx: Cx<'_>, sides: &mut [Adjacency<'_>; 2]) -> Outcome<Vec<Walk>> {
         let [near, far] = sides;
         let (mut near, mut far) = (Side::new(self.from, near), Side::new(self.to, far));
         let max = self.one.max.unwrap_or(u64::MAX);

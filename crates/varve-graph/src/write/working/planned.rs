@@ -1,67 +1,13 @@
-//! Whether edges would be stored whose ends may be vertices that are not stored yet: for dry runs.
-
-use std::sync::Arc;
+//! Whether an edge would be stored whose ends may be vertices that are not stored yet.
 
 use varve_encoding::key;
-use varve_model::{Period, VertexId, VertexLabelId};
-use varve_view::AccessPolicy;
+use varve_model::{Period, VertexLabelId};
 
-use super::{Keys, WorkingSet};
-use crate::error::{ErrorKind, GraphError};
-use crate::graph::Graph;
-use crate::write::{WritePeriod, WriteRequest};
-
-/// An end of an edge that would be written.
-#[derive(Debug)]
-pub struct PlannedEnd {
-    /// The vertex.
-    pub id: VertexId,
-    /// The name of its label, which the schema may lack.
-    pub label: String,
-    /// When it will exist with that label, whatever is stored of it.
-    pub planned: Vec<WritePeriod>,
-}
-
-/// An edge that would be written.
-#[derive(Debug)]
-pub struct PlannedEdge {
-    /// The name of its label, which the schema may lack.
-    pub label: String,
-    /// Its valid period.
-    pub period: WritePeriod,
-    /// Its source and its target.
-    pub ends: [PlannedEnd; 2],
-}
-
-/// For each edge, why a write of it would be refused for its period or its ends. Nothing is latched
-/// or written.
-///
-/// # Errors
-/// When the store fails or is damaged.
-pub(crate) fn check_planned(
-    graph: &Arc<Graph>,
-    edges: &[PlannedEdge],
-    access: Option<Arc<AccessPolicy>>,
-) -> Result<Vec<Option<GraphError>>, GraphError> {
-    let request = WriteRequest {
-        access,
-        ..WriteRequest::default()
-    };
-    let schema = graph.catalogue().current_guard();
-    let mut working = WorkingSet::new(graph, &schema, &request, Keys::with_capacity(0))?;
-    let mut refused = Vec::with_capacity(edges.len());
-    for edge in edges {
-        refused.push(match working.check_edge(edge) {
-            Ok(()) => None,
-            Err(error) if error.kind == ErrorKind::InvalidArgument => Some(error),
-            Err(error) => return Err(error),
-        });
-    }
-    Ok(refused)
-}
+use super::{PlannedEdge, PlannedEnd, WorkingSet};
+use crate::error::GraphError;
 
 impl WorkingSet<'_> {
-    fn check_edge(&mut self, edge: &PlannedEdge) -> Result<(), GraphError> {
+    pub(super) fn check_edge(&mut self, edge: &PlannedEdge) -> Result<(), GraphError> {
         edge.period.check(self.now, None)?;
         self.period = edge.period;
         self.valid = edge.period.from.unwrap_or(self.now);
