@@ -159,24 +159,8 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
         )));
     }
     let skips = mapping.skip_unchanged || query.boolean("skip_unchanged", false)?;
-<<<<<<< HEAD
-    let vertices = mapping
-        .vertices
-        .into_iter()
-        .map(|it| (BatchKind::Vertices, it));
-    let edges = mapping.edges.into_iter().map(|it| (BatchKind::Edges, it));
-    let (mut inputs, mut of_inputs) = (Vec::new(), Vec::new());
-    for (kind, source) in vertices.chain(edges) {
-        check_rights(context, kind, &source)?;
-        let path = upload.path(&source.file.to_string_lossy()).map_err(wrong)?;
-        let source = upload.placed(source, path);
-        of_inputs.push(check_columns(&source, kind).map_err(wrong)?);
-        inputs.push((kind, source));
-    }
-=======
     let sources = (mapping.vertices, mapping.edges);
     let (inputs, of_inputs) = inputs_of(context, sources, &upload)?;
->>>>>>> m45
     let schema = mapping.schema.as_ref();
     let mut catalogue = planned(context, schema)?;
     for ((kind, source), columns) in inputs.iter().zip(&of_inputs) {
@@ -211,21 +195,6 @@ fn begin(context: &RequestContext) -> Result<Load, ApiError> {
     })
 }
 
-<<<<<<< HEAD
-/// Refuses a client that may not do with elements what a source says.
-fn check_rights(
-    context: &RequestContext,
-    kind: BatchKind,
-    source: &Source,
-) -> Result<(), ApiError> {
-    if source.valid_to_ends_edge {
-        check_may_delete(context)?;
-    }
-    if source.update {
-        check_may_update(context, kind == BatchKind::Edges)?;
-    }
-    Ok(())
-=======
 /// The inputs of a mapping, and the columns of their files, if the client may do what they say.
 fn inputs_of(
     context: &RequestContext,
@@ -249,7 +218,6 @@ fn inputs_of(
         inputs.push((kind, source));
     }
     Ok((inputs, of_inputs))
->>>>>>> m45
 }
 
 /// The schema that the graph has, or will have with the elements of a mapping.
