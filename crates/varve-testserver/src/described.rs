@@ -166,6 +166,15 @@ fn validate(schema: &'static Value, value: &Value, at: &str) -> Result<(), Strin
                     validate(rule, item, &format!("{at}/{index}"))?;
                 }
             }
+            "minItems" | "maxItems" => {
+                let limit = rule.as_u64().unwrap() as usize;
+                let length = value.as_array().map_or(limit, Vec::len);
+                let fits = match keyword.as_str() {
+                    "minItems" => length >= limit,
+                    _ => length <= limit,
+                };
+                ensure(fits, || format!("{at}: {length} items, {keyword} {limit}"))?;
+            }
             "properties" => {}
             known if ANNOTATIONS.contains(&known) => {}
             other => panic!("the keyword '{other}' is not checked"),

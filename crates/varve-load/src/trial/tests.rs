@@ -1,3 +1,5 @@
+//! Tests of what a dry run says of ends.
+
 use serde_json::json;
 
 use super::*;
