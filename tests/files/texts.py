@@ -198,14 +198,13 @@ def shapes():
         "a trailing separator in the rows",
         "id,name\na1,Ann,\na2,Bob,\n",
         "the rows have one more cell than the header",
-        refusal="",
-        bad={2: "3 columns, but the header names 2", 3: "3 columns, but the header names 2"},
+        refusal="no row of it can be read; line 2: 3 columns, but the header names 2",
     )
     yield hand(
         "comment lines",
         "# made by hand\n# of two lines\nid,name\na1,Ann\n",
         "CSV has no comments",
-        refusal="it has one column, '# made by hand'",
+        refusal="its first line should name the columns, but is '# made by hand'",
     )
     yield one("CRLF", PLAIN.replace("\n", "\r\n"))
     yield one("CR", PLAIN.replace("\n", "\r"))

@@ -100,6 +100,9 @@ test("errors have plain titles, and no class of Java", () => {
   assert.equal(failed("?", "?"), "failedQuery");
   const message = "No signature of method: org.apache.tinkerpop.gremlin.DefaultGraphTraversal.max() is applicable for argument types: (Integer, Integer) values: [1, 2]\nPossible solutions: max(), max(Scope)";
   assert.deepEqual(noStepIn(message), { name: "max", given: "Integer, Integer", possible: "max(), max(Scope)" });
+  const before = "Failed to interpret Gremlin query: Query parsing failed at line 1, character position at 6, error message : ";
+  assert.deepEqual(noStepIn(before + message), noStepIn(message));
+  assert.equal(plainMessage(before + "the text ends where a value is expected"), "the text ends where a value is expected");
   assert.equal(plainMessage("cannot cast java.lang.String to java.lang.Integer"), "cannot cast String to Integer");
   assert.equal(plainMessage("SyntaxError: UnexpectedSyntax: line 1, column 2: x"), "line 1, column 2: x");
 });

@@ -45,7 +45,11 @@ export interface NoStep {
   possible: string;
 }
 
-export function noStepIn(message: string): NoStep | null {
+/** What stands before the message of a Gremlin text that cannot be read: the place, which the editor marks. */
+const UNREADABLE = /^Failed to interpret Gremlin query: Query parsing failed at line \d+, character position at \d+, error message : /;
+
+export function noStepIn(whole: string): NoStep | null {
+  const message = whole.replace(UNREADABLE, "");
   const found = /^No signature of method: (?:\S+\.)?(\w+)\(\) is applicable for argument types: \((.*?)\) values: [^]*?(?:Possible solutions: (.*))?$/.exec(message);
   return found && { name: found[1]!, given: found[2] ?? "", possible: found[3] ?? "" };
 }
@@ -53,6 +57,7 @@ export function noStepIn(message: string): NoStep | null {
 /** A message without the packages of Java classes and Cypher's prefixes of its kinds. */
 export function plainMessage(message: string): string {
   return message
+    .replace(UNREADABLE, "")
     .replace(/\b(?:[a-z]\w*\.){2,}([A-Z]\w*)/g, "$1")
     .replace(/^(?:[A-Z]\w+: ){1,2}(?=\S)/, "")
     .trim();

@@ -87,7 +87,7 @@ fn elements(graph: &Graph<'_>) -> Result<Vec<Value>, CypherError> {
                 .scan(&ask, from.as_ref(), 1_000, graph.meter, &mut |element| {
                     match element {
                         ScannedElement::Vertex { key, vertex } => {
-                            let node = Node::new(*key, vertex.label);
+                            let node = Node::new(key, vertex.label);
                             found.push(Value::Node(Arc::new(node)));
                         }
                         ScannedElement::Edge(edge) => {
