@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_model::{EdgeLabelId, VertexLabelId};
-use varve_view::SchemaView;
+use varve_model::{Direction, EdgeLabelId, VertexLabelId};
+use varve_view::{Expand, SchemaView};
 
 use crate::expression::LabelTest;
 use crate::labels;
@@ -70,6 +70,15 @@ pub(crate) struct Types<'t> {
 }
 
 impl<'t> Types<'t> {
+    /// What is asked of a view to walk relationships of these types; `None` = both directions.
+    pub(crate) fn ask(&self, direction: Option<Direction>) -> Expand<'_> {
+        Expand {
+            direction,
+            labels: &self.labels,
+            properties: &[],
+        }
+    }
+
     pub(crate) fn new(test: Option<&'t LabelTest>, schema: &dyn SchemaView) -> Types<'t> {
         let listed = test.and_then(|test| match (names(test), schema.edge_labels()) {
             (Some(names), _) => {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use varve_model::Direction as Walked;
-use varve_view::{Counted, Expand as Ask, Flow, Neighbour};
+use varve_view::{Counted, Flow, Neighbour};
 
 use super::batch::ROWS;
 use super::matching::{is_second_sight, is_used, may_be_used, node_of, other_node, step, walked};
@@ -16,8 +16,7 @@ use crate::error::{Error, ErrorClass, Outcome};
 use crate::filters::{LabelFilter, Types};
 use crate::plan::{Expand, Use};
 use crate::value::{Node, Relationship, Value};
-use checked::Results;
-use checked::Unchecked;
+use checked::{Results, Unchecked};
 
 /// The most steps from a node that are remembered.
 const STEPS_MAX: usize = 8;
@@ -50,11 +49,7 @@ fn visit(
 ) -> Outcome<()> {
     let graph = cx.graph();
     let keys: Vec<&[u8]> = nodes.iter().map(|node| &*node.key).collect();
-    let ask = Ask {
-        direction,
-        labels: &types.labels,
-        properties: &[],
-    };
+    let ask = types.ask(direction);
     let mut failed = None;
     let (view, meter) = (cx.view(), graph.meter);
     view.neighbours(&keys, &ask, meter, &mut |at, seen| {
@@ -81,11 +76,7 @@ fn count(
 ) -> Outcome<()> {
     let graph = cx.graph();
     let keys: Vec<&[u8]> = nodes.iter().map(|node| &*node.key).collect();
-    let ask = Ask {
-        direction,
-        labels: &types.labels,
-        properties: &[],
-    };
+    let ask = types.ask(direction);
     let (view, meter) = (cx.view(), graph.meter);
     let counted = view.counts(&keys, &ask, meter, &mut |at, of| {
         if types.holds(graph.schema, of.label) {

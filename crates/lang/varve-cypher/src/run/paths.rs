@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use varve_view::{Expand as Ask, Flow};
+use varve_view::Flow;
 
 use super::matching::{is_second_sight, is_used, step, walked};
 use super::{Batch, Cx};
@@ -84,16 +84,10 @@ impl<'t> Adjacency<'t> {
         }
         let keys: Vec<&[u8]> = nodes.iter().map(|node| &node.key[..]).collect();
         let meter = cx.graph().meter;
-        let degrees = cx.view().degrees(&keys, &self.ask(), most, meter)?;
+        let degrees =
+            cx.view()
+                .degrees(&keys, &self.types.ask(walked(self.direction)), most, meter)?;
         Ok(degrees.into_iter().sum())
-    }
-
-    fn ask(&self) -> Ask<'_> {
-        Ask {
-            direction: walked(self.direction),
-            labels: &self.types.labels,
-            properties: &[],
-        }
     }
 
     /// Reads the relationships of each node. The bytes of the steps are charged.
@@ -103,7 +97,7 @@ impl<'t> Adjacency<'t> {
             return Ok(all);
         }
         let graph = cx.graph();
-        let ask = self.ask();
+        let ask = self.types.ask(walked(self.direction));
         let keys: Vec<&[u8]> = nodes.iter().map(|node| &node.key[..]).collect();
         let mut failed = None;
         cx.view()
